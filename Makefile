@@ -7,8 +7,8 @@ else
 BIN := $(VENV)/bin
 endif
 
-.PHONY: app setup packages test static docs pictures nightly sbom audit bad-inputs vocabulary texts benchmarks \
-	fidelity strategies simulated algorithms learning guess reliability clean
+.PHONY: app setup packages test static docs pictures rooms nightly sbom audit bad-inputs vocabulary texts benchmarks \
+	fidelity strategies simulated algorithms learning reliability clean
 
 app: setup
 	$(BIN)/python -m streamlit run app.py
@@ -24,7 +24,7 @@ $(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.txt
 	touch $@
 
-$(VENV)/.warm: $(VENV)/.kanon $(wildcard kanon/kernels/*.py) kanon/measures/along.py
+$(VENV)/.warm: $(VENV)/.kanon $(wildcard kanon/kernels/*.py)
 	$(BIN)/python -m kanon.warm
 	touch $@
 
@@ -54,6 +54,10 @@ pictures: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m pytest tests/browser/test_pages.py -k every_control_has_a_name
 	cp tests/output/pages/*.png docs/pictures/
 
+# The picture of the rooms in docs/contribute/architecture.md, from the imports.
+rooms: $(VENV)/.kanon-dev
+	PYTHONPATH=.:tests $(BIN)/python tests/support/rooms.py
+
 # What is too heavy for every change.
 nightly: $(VENV)/.kanon-dev $(VENV)/.warm
 	KANON_EXAMPLES=1 $(BIN)/python -m pytest -n 2 -m "nightly or hypothesis" --durations 20
@@ -81,11 +85,11 @@ audit: $(TOOLS)/.tools
 
 # The page of what is said to bad inputs, from the table of their test.
 bad-inputs: $(VENV)/.kanon-dev
-	PYTHONPATH=.:tests $(BIN)/python tests/support/bad_inputs.py
+	KANON_WRITE=1 $(BIN)/python -m pytest -q tests/studio/test_bad_inputs.py
 
 # The page of the words, from kanon/teaching/glossary.py and the cards of the parts.
 vocabulary: $(VENV)/.kanon
-	$(BIN)/python -m kanon.teaching.glossary > docs/vocabulary.md
+	$(BIN)/python -m kanon.teaching.glossary > docs/reference/vocabulary.md
 
 # The texts that a translation of the dashboard translates, from the code, the cards and the glossary.
 texts: $(VENV)/.kanon-dev
@@ -111,11 +115,7 @@ algorithms: $(VENV)/.kanon-dev $(VENV)/.warm
 learning: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.learning
 
-# Writes kanon/experiments/advisor/known.json too, what the advisor guesses from; ten minutes.
-guess: $(VENV)/.kanon-dev $(VENV)/.warm
-	$(BIN)/python -m benchmarks.guess
-
-# Writes docs/reliability.md; needs Chromium and takes two hours. PARTS=releases runs one part of it.
+# Writes docs/figures/reliability.md; needs Chromium and takes two hours. PARTS=releases runs one part of it.
 reliability: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.reliability $(PARTS)
 

@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m benchmarks`` runs all and writes docs/benchmarks.md.
+"""Run the benchmarks: ``python -m benchmarks`` runs all and writes docs/figures/benchmarks.md.
 
 ``python -m benchmarks NAME...`` runs some and prints them; ``--list`` says what there is.
 """
@@ -17,7 +17,7 @@ from benchmarks.provenance import machine, made
 
 __all__ = ["main"]
 
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "figures" / "benchmarks.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,7 +16,8 @@ from benchmarks.fresh import ROOT
 from benchmarks.tables import COLUMNS
 from kanon.algorithms.task import Task
 from kanon.hierarchy.files import to_nodes
-from kanon.plan import NodesPlan, Plan
+from kanon.hierarchy.plans import NodesPlan
+from kanon.plan import Plan
 from kanon.run import Prepared, prepare
 from kanon.sources.opening import open_table
 

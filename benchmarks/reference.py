@@ -1,7 +1,7 @@
 """The plain references of the tests, under the names that the tests import them by.
 
 Numba's cache stands beside the source and remembers the name of the module. Imported as
-``tests.plain_scan`` it could not load what the tests have compiled, nor they what this has.
+``tests.oracles.plain_scan`` it could not load what the tests have compiled, nor they what this has.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ __all__ = ["Mondrian", "scan"]
 
 sys.path.append(str(ROOT / "tests"))
 
-scan: Callable[..., MergePath] = importlib.import_module("plain_scan").scan
-Mondrian: Callable[..., Any] = importlib.import_module("plain_mondrian").Mondrian
+scan: Callable[..., MergePath] = importlib.import_module("oracles.plain_scan").scan
+Mondrian: Callable[..., Any] = importlib.import_module("oracles.plain_mondrian").Mondrian

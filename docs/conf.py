@@ -11,7 +11,12 @@ from sphinx.application import Sphinx
 import kanon
 
 DOCS = Path(__file__).parent
-NO_LIBRARY = ("kernels", "studio", "__main__")
+INCLUDED = {
+    "CHANGELOG": "/contribute/changelog.md",
+    "CONTRIBUTING": "/contribute/contributing.md",
+    "SECURITY": "/operate/security.md",
+}
+NO_LIBRARY = ("kernels", "studio", "cli", "__main__")
 PACKAGE = DOCS.parent / "kanon"
 
 project = "kanon"
@@ -21,7 +26,7 @@ version = release = kanon.__version__
 language = "en"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["deployment/*"]
+exclude_patterns = ["operate/deployment/*"]
 smartquotes = False
 suppress_warnings = ["ref.python"]  # two classes may have a field of one name
 
@@ -42,40 +47,30 @@ html_title = f"kanon {kanon.__version__}"
 html_copy_source = False
 
 
-# --- the library, by the levels of docs/architecture.md ---------------------------------------
-def rooms() -> dict[str, str]:
-    """The level of each room, by the table of docs/architecture.md: ``{"errors": "0", …}``."""
-    table = (DOCS / "architecture.md").read_text("utf-8")
-    rows = re.findall(r"^\| (\d+) \|(.*?)\|", table, re.MULTILINE)
-    return {room: level for level, row in rows for room in re.findall(r"`(\w+)(?:\.py|/)`", row)}
-
-
-def modules(level: str, only: str = "") -> list[str]:
-    """The modules on a level that are for use elsewhere, of one room or of all."""
-    found = []
-    for room in (room for room, its in rooms().items() if its == level):
-        if room not in NO_LIBRARY and only in ("", room):
-            files = [*PACKAGE.glob(f"{room}.py"), *sorted((PACKAGE / room).rglob("*.py"))]
-            names = [path.relative_to(PACKAGE.parent).with_suffix("").parts for path in files]
-            found += [".".join(name) for name in names if name[-1] != "__init__"]
-    return found
+# --- the library, room by room ----------------------------------------------------------------
+def modules(room: str) -> list[str]:
+    """The modules of a room: a file of the package, or a folder with all that is below it."""
+    files = [*PACKAGE.glob(f"{room}.py"), *sorted((PACKAGE / room).rglob("*.py"))]
+    names = [path.relative_to(PACKAGE.parent).with_suffix("").parts for path in files]
+    return [".".join(name) for name in names if name[-1] != "__init__"]
 
 
 def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put what docstrings say in the place of ``{library}``, and links to where pages are here."""
-    text = re.sub(r"```\{library\} (\d+)(?: (\w+))?\n```", documented, source[0])
+    text = re.sub(r"```\{library\} ([\w ]+)\n```", documented, source[0])
     source[0] = re.sub(
         r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING|SECURITY)\.md",
-        lambda found: f"](/{found[1].lower()}.md",
+        lambda found: f"]({INCLUDED[found[1]]}",
         text,
     )
 
 
 def documented(asked: re.Match[str]) -> str:
-    """A heading per module of a level, and under it what is public there."""
+    """A heading per module of some rooms, and under it what is public there."""
     return "\n".join(
         f"## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :members:\n```\n"
-        for name in modules(asked[1], asked[2] or "")
+        for room in asked[1].split()
+        for name in modules(room)
     )
 
 
@@ -95,7 +90,7 @@ def without_substitutions(
 def without_fields(
     app: Sphinx, what: str, name: str, of: object, options: object, said: str, returned: str
 ) -> tuple[str, str] | None:
-    """What a part of a plan takes is in docs/plan.md; as a signature nobody could read it."""
+    """docs/reference/plan.md has what a part of a plan takes; no signature could."""
     return ("", "") if isinstance(of, type) and issubclass(of, BaseModel) else None
 
 

@@ -2,7 +2,8 @@
 
     from kanon.notebook import Plan, cost_matrix, every_k, read_table, run, sweep
 
-docs/examples/first-steps.ipynb uses all of it.
+docs/examples/first-steps.ipynb uses all of that. For questions of one's own, ``lattice_graph`` and
+``Hierarchy`` (``to_graph``, ``from_graph``) give and take graphs of networkx.
 """
 
 from __future__ import annotations
@@ -13,34 +14,30 @@ from pathlib import Path
 import pandas as pd
 import plotly.graph_objects as go
 
+from kanon.algorithms.catalogue import serves_every_k
+from kanon.algorithms.solution import Solution, solve
 from kanon.algorithms.task import no_progress
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.errors import PlanError, Unsatisfiable, listing, quoted
+from kanon.experiments.lattice_graph import lattice_graph
 from kanon.experiments.sweep import sweep
+from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import read_hierarchy
 from kanon.matrices import cut, matrix_of, matrix_table
 from kanon.metrics import metric_named, potentials
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import check_k, too_few_records
-from kanon.run import (
-    Prepared,
-    Run,
-    Solution,
-    measured_metrics,
-    prepare,
-    release_at,
-    run,
-    serves_every_k,
-    solve,
-)
+from kanon.run import Prepared, Run, measured_metrics, prepare, release_at, run
 from kanon.sources.reading import read_table
 from kanon.sources.tables import Table
 
 __all__ = [
     "EveryK",
+    "Hierarchy",
     "Plan",
     "cost_matrix",
     "every_k",
+    "lattice_graph",
     "read_hierarchy",
     "read_table",
     "run",

@@ -1,7 +1,7 @@
 """The plan: everything that was chosen, as names and parameters, saved as JSON.
 
-A plan is a public format (see docs/plan.md): the dashboard saves it, the command line repeats it.
-Unknown keys are errors.
+A plan is a public format (see docs/reference/plan.md): the dashboard saves it, the command line
+repeats it. Unknown keys are errors.
 """
 
 from __future__ import annotations
@@ -10,11 +10,8 @@ import json
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
-from functools import reduce
-from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     ConfigDict,
@@ -24,22 +21,22 @@ from pydantic import (
     StrictInt,
     Tag,
     ValidationError,
-    create_model,
     model_validator,
 )
 
 import kanon.algorithms
-import kanon.privacy
-from kanon.base.checked_json import Strict, load_json, problem, read_json
+from kanon.base.checked_json import Number, Strict, load_json, problem, read_json
 from kanon.base.language import say
 from kanon.cards import Card, Parameter, parts_of
-from kanon.errors import KanonError, PlanError, PlanWarning, listing, quoted
-from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy, build
-from kanon.hierarchy.files import parse_nodes, read_hierarchy
-from kanon.metrics import COMPOSED, METRICS, MULTIPLIERS, Metric, metric_named
+from kanon.errors import PlanError, PlanWarning, listing, quoted
+from kanon.hierarchy import LARGEST_WEIGHT
+from kanon.hierarchy.intermediate_costs import COMPOSED
+from kanon.hierarchy.plans import HierarchyPlan
+from kanon.metrics import METRICS, MULTIPLIERS, Metric, metric_named
 from kanon.privacy import k_anonymity
-from kanon.privacy.model import Model, Range, ranges
+from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
+from kanon.privacy.plans import MODEL_PLANS, MODELS, AnyModelPlan, ModelPlan
 from kanon.schema import Role, Schema
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 
@@ -47,19 +44,10 @@ __all__ = [
     "VERSION",
     "AlgorithmPlan",
     "ColumnPlan",
-    "DatesPlan",
-    "GroupsPlan",
-    "HierarchyPlan",
-    "IntervalsPlan",
-    "MaskPlan",
     "MetricPlan",
-    "ModelPlan",
-    "NodesPlan",
     "Plan",
     "ReadPlan",
     "RecordsPlan",
-    "SuppressionPlan",
-    "build_hierarchy",
     "check_metric_name",
     "composed_metrics",
     "of_this_version",
@@ -72,9 +60,6 @@ VERSION = 2
 
 LONGEST_METRIC_NAME = 40
 """The most characters in the name of a composed metric."""
-
-Number = Annotated[float, Field(strict=True)]
-"""A number written as one: neither text nor true or false."""
 
 
 def of_this_version(content: Any) -> tuple[Any, str]:
@@ -92,90 +77,6 @@ def of_this_version(content: Any) -> tuple[Any, str]:
         "as none now, nl(leaf) = 0. Figures by NCP, LLM, NLLM, WLLM, WNLLM and metrics composed of "
         "lost leaves, and releases that these guide, may differ from then."
     )
-
-
-class SuppressionPlan(Strict):
-    """Keep a value or lose it."""
-
-    build: Literal["suppression"]
-
-    def make(self, values: list[str]) -> Hierarchy:
-        """The hierarchy over the values of a column, whatever the order of its rows."""
-        return build.suppression(sorted(values))
-
-
-class IntervalsPlan(Strict):
-    """Numbers in nested intervals."""
-
-    build: Literal["intervals"]
-    widths: list[Number] = Field(min_length=1)
-    origin: Number = 0.0
-    lowest: Number | None = None
-    highest: Number | None = None
-
-    def make(self, values: list[str]) -> Hierarchy:
-        """The hierarchy over the values of a column."""
-        return build.intervals(values, self.widths, self.origin, self.lowest, self.highest)
-
-
-class MaskPlan(Strict):
-    """Codes masked character by character."""
-
-    build: Literal["mask"]
-    keep: list[StrictInt] = Field(min_length=1)
-    side: Literal["left", "right"] = "left"
-
-    def make(self, values: list[str]) -> Hierarchy:
-        """The hierarchy over the values of a column."""
-        return build.mask(values, self.keep, self.side)
-
-
-class DatesPlan(Strict):
-    """Dates raised to longer periods."""
-
-    build: Literal["dates"]
-    levels: list[Literal["day", "month", "quarter", "year", "decade"]] = Field(min_length=1)
-
-    def make(self, values: list[str]) -> Hierarchy:
-        """The hierarchy over the values of a column."""
-        return build.dates(values, self.levels)
-
-
-class GroupsPlan(Strict):
-    """Groups by hand, level by level."""
-
-    build: Literal["groups"]
-    levels: list[dict[str, list[str]]] = Field(min_length=1)
-
-    def make(self, values: list[str]) -> Hierarchy:
-        """The hierarchy; values that stand in no group are an error when it is used."""
-        return build.groups(self.levels)
-
-
-class NodesPlan(Strict):
-    """A tree written out, with edge weights or without."""
-
-    nodes: list[dict[str, Any]]
-
-
-def _kind_of_hierarchy(given: Any) -> str:
-    if isinstance(given, str):
-        return "file"
-    if isinstance(given, dict):
-        return "nodes" if "nodes" in given else str(given.get("build", ""))
-    return getattr(given, "build", "nodes")
-
-
-HierarchyPlan = Annotated[
-    Annotated[SuppressionPlan, Tag("suppression")]
-    | Annotated[IntervalsPlan, Tag("intervals")]
-    | Annotated[MaskPlan, Tag("mask")]
-    | Annotated[DatesPlan, Tag("dates")]
-    | Annotated[GroupsPlan, Tag("groups")]
-    | Annotated[NodesPlan, Tag("nodes")]
-    | Annotated[str, Tag("file")],
-    Discriminator(_kind_of_hierarchy),
-]
 
 
 class ColumnPlan(Strict):
@@ -262,78 +163,8 @@ def parameters_of(algorithm: object) -> tuple[Parameter, ...]:
     return tuple(getattr(module, "PARAMETERS", ()))
 
 
-class ModelPlan(Strict):
-    """A privacy model with its parameters; there is a class of plans for each model.
-
-    The parameters are those of the model itself, which says what each may be. The sensitive
-    column may be left out where there is only one.
-    """
-
-    model: str
-
-    def made(self, column: str | None) -> Model:
-        """The model.
-
-        Parameters
-        ----------
-        column
-            The sensitive column; what models without one get does not matter.
-
-        Raises
-        ------
-        PlanError
-            The parameters do not go together.
-        """
-        given = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
-        if "column" in given:
-            given["column"] = column
-        made: Model = _MODELS[self.model](**given)
-        return made
-
-    @property
-    def looks_at_column(self) -> bool:
-        """Whether the model is about a sensitive column."""
-        return "column" in type(self).model_fields
-
-    @property
-    def chosen_column(self) -> str | None:
-        """The column that was named, if any."""
-        return getattr(self, "column", None)
-
-
-def _parameter(allowed: Range) -> Any:
-    """The field of a plan for a number that a model takes."""
-    end: dict[str, Any] = {"gt" if allowed.above else "ge": allowed.lowest}
-    if allowed.highest < float("inf"):
-        end["le"] = allowed.highest
-    field = Field(allow_inf_nan=False, **end) if not allowed.whole else Field(**end)
-    return Annotated[StrictInt if allowed.whole else Number, field]
-
-
-def _model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
-    """The class of plans for one model: a field for each of its parameters."""
-    hints, numbers = get_type_hints(model), ranges(model)
-    made: dict[str, Any] = {"model": (Literal[name], ...)}
-    for part in fields(model):  # type: ignore[arg-type]
-        if part.name == "column":
-            made["column"] = (str | None, None)
-        elif part.name in numbers:
-            made[part.name] = (_parameter(numbers[part.name]), ...)
-        else:
-            made[part.name] = (hints[part.name], part.default)
-    return create_model(f"{model.__name__}Plan", __base__=ModelPlan, __doc__=model.__doc__, **made)
-
-
-_MODELS = {name: module.MODEL for name, module in parts_of(kanon.privacy).items()}
-_MODEL_PLANS = {name: _model_plan(name, model) for name, model in _MODELS.items()}
-
-_KNOWN_MODELS = ", ".join(map(quoted, _MODELS))
+_KNOWN_MODELS = ", ".join(map(quoted, MODELS))
 _K = k_anonymity.CARD.name
-
-if TYPE_CHECKING:
-    AnyModelPlan = ModelPlan
-else:
-    AnyModelPlan = Annotated[reduce(or_, _MODEL_PLANS.values()), Discriminator("model")]
 
 
 class RecordsPlan(Strict):
@@ -433,7 +264,7 @@ class Plan(Strict):
 
         The new part stands where the first one with a k of its own stood, or first of all.
         """
-        wanted = _MODEL_PLANS[_K].model_validate({"model": _K, "k": k})
+        wanted = MODEL_PLANS[_K].model_validate({"model": _K, "k": k})
         names = [part.model for part in self.privacy]
         place = names.index(_K) if _K in names else 0
         others = [part for part in self.privacy if part.model != _K]
@@ -597,37 +428,6 @@ class Plan(Strict):
                     "Plan key algorithm.node: it needs a level for each quasi-identifier "
                     f"({listing(wanted, most=12)}) and for nothing else."
                 )
-
-
-def build_hierarchy(
-    column: str, chosen: HierarchyPlan, texts: Sequence[str], folder: Path
-) -> Hierarchy:
-    """The hierarchy that a plan chose for a column.
-
-    Parameters
-    ----------
-    column
-        The column's name, for messages.
-    chosen
-        The plan's choice.
-    texts
-        The distinct values of the column; builders take their leaves from them.
-    folder
-        Where relative paths start.
-
-    Raises
-    ------
-    HierarchyError
-        The file is missing or no tree, or the builder does not fit the values.
-    """
-    try:
-        if isinstance(chosen, str):
-            return read_hierarchy(folder / chosen).hierarchy
-        if isinstance(chosen, NodesPlan):
-            return parse_nodes(chosen.nodes)
-        return chosen.make(list(texts))
-    except KanonError as error:
-        raise error.within(f"Hierarchy of column {quoted(column)}") from None
 
 
 def check_metric_name(name: str, others: Iterable[str] = ()) -> None:

@@ -132,13 +132,13 @@ def exceeded(name: str, what: str) -> str:
     what
         What was found, as the beginning of a sentence.
 
-    >>> exceeded("kept_sessions", "There are 21 closed sessions")
-    'There are 21 closed sessions; the most allowed is 20 (kept_sessions, see docs/limits.md).'
+    >>> exceeded("kept_sessions", "There are 21 sessions")
+    'There are 21 sessions; the most allowed is 20 (kept_sessions, see docs/operate/limits.md).'
     """
     allowed = getattr(settings(), name)
     most = thin(allowed) if allowed >= 1 else f"{allowed:g}"
     unit = " MB" if name.endswith("_megabytes") else ""
-    return f"{what}; the most allowed is {most}{unit} ({name}, see docs/limits.md)."
+    return f"{what}; the most allowed is {most}{unit} ({name}, see docs/operate/limits.md)."
 
 
 @lru_cache(maxsize=8)
@@ -178,7 +178,8 @@ def _check(place: str, name: str, value: object, one: Any) -> None:
         if value not in allowed:
             raise SettingsError(
                 f"{place}: {name} = {value!r}, but it has to be one of "
-                f"{', '.join(map(quoted, allowed))}; docs/translating.md tells how one is made."
+                f"{', '.join(map(quoted, allowed))}; "
+                "docs/contribute/translating.md tells how one is made."
             )
         return
     whole = one.type == "int"

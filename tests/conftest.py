@@ -10,15 +10,20 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 from support.browser import chrome, open_window, page, running, server, visitors, windows
+from support.command_line import folder, kanon
 from support.dashboard import downloads, no_job_is_left, start, workers
+from support.people_texts import people
 
-# Fixtures of the tests of pages, in a browser and without.
+# Fixtures of many files: of pages, in a browser and without; of the command line; of engines.
 __all__ = [
     "chrome",
     "downloads",
+    "folder",
+    "kanon",
     "no_job_is_left",
     "open_window",
     "page",
+    "people",
     "running",
     "server",
     "start",

@@ -50,7 +50,7 @@ def test_classes(table, limits):
         table().source(ROLES, TREES)
     assert refused.value.sentence == (
         "The quasi-identifiers have 4 different combinations of values or more; the most allowed "
-        "is 3 (classes, see docs/limits.md)."
+        "is 3 (classes, see docs/operate/limits.md)."
     )
 
 
@@ -61,7 +61,7 @@ def test_distinct_values(tmp_path, limits):
         open_stored(Address(str(tmp_path / "people.csv"))).counted("sex")
     assert refused.value.sentence == (
         "Column 'sex' has more distinct values than a hierarchy can hold (make it an identifier, "
-        "or coarser before); the most allowed is 2 (distinct_values, see docs/limits.md)."
+        "or coarser before); the most allowed is 2 (distinct_values, see docs/operate/limits.md)."
     )
 
 
@@ -143,8 +143,8 @@ def test_what_the_library_refuses_the_page_refuses_with_the_same_sentence(
     before = work(at)
     upload(at, "people.csv", as_bytes(PEOPLE, "csv"))
     (said,) = problems(at)
-    assert f"({limit}, see docs/limits.md)." in said
-    assert work(at).table is before.table, "what was there stays"
+    assert f"({limit}, see docs/operate/limits.md)." in said
+    assert work(at).table.records is before.table.records, "what was there stays"
 
 
 # Uploads
@@ -215,7 +215,7 @@ def test_a_calculation_is_stopped_after_its_minutes(limits, monkeypatch, limit, 
     runner.run(lambda work: Request("run", len, (), cancelled_run, limit=limit))
     assert given["deadline"] == 60 * minutes
     assert given["late"].startswith("The calculation was stopped: it took too many minutes; the")
-    assert f"({limit}, see docs/limits.md)." in given["late"]
+    assert f"({limit}, see docs/operate/limits.md)." in given["late"]
 
 
 def test_a_source_in_memory_says_the_same_by_itself(limits):

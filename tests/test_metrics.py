@@ -13,9 +13,9 @@ from kanon import metrics
 from kanon.cards import Card
 from kanon.errors import HierarchyError, MetricError
 from kanon.hierarchy.build import suppression
+from kanon.hierarchy.intermediate_costs import COMPOSED
 from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
 from kanon.metrics import (
-    COMPOSED,
     METRICS,
     MULTIPLIERS,
     PUBLISHED,

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 
 import nbformat
+import networkx as nx
 import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
 from kanon.errors import MetricError, PlanError, Unsatisfiable
-from kanon.notebook import Plan, cost_matrix, every_k, run
+from kanon.metrics import metric_named, potentials
+from kanon.notebook import Hierarchy, Plan, cost_matrix, every_k, lattice_graph, run
 from support.dashboard import PEOPLE
 from support.paths import ROOT
 
+NLLM = metric_named("nllm")
 NOTEBOOK = ROOT / "docs" / "examples" / "first-steps.ipynb"
 # Warnings are errors here too, but for those about privacy, which are meant to be seen.
 STRICT = """import warnings
@@ -131,3 +135,47 @@ def test_a_cost_matrix_is_a_table():
     assert matrix.to_numpy().tolist() == [[0, 1, 1], [1, 0, 1], [0, 0, 0]]
     assert [*matrix.index] == [*matrix.columns] == ["F", "M", "*"]
     assert cost_matrix(prepared, "sex").equals(cost_matrix(prepared, "sex", "nllm"))
+
+
+def test_the_lattice_as_a_graph_says_what_counting_by_hand_says():
+    graph = lattice_graph(plan(), PEOPLE)
+    trees = run(plan(), PEOPLE).prepared.classes.hierarchies
+    levels = [range(tree.height) for tree in trees]
+    assert list(graph) == list(itertools.product(*levels))
+    assert graph.graph["attributes"] == ("age", "sex")
+    assert set(graph.edges) == {
+        (low, high)
+        for low, high in itertools.product(graph, graph)
+        if sorted(b - a for a, b in zip(low, high, strict=True)) == [0, 1]
+    }
+    assert {graph.edges[edge]["raised"] for edge in nx.bfs_edges(graph, (0, 0))} == {"age", "sex"}
+    for node, said in graph.nodes(data=True):
+        raised = PEOPLE[["age", "sex"]].astype(str).copy()
+        for name, tree, level in zip(raised, trees, node, strict=True):
+            raised[name] = [
+                [tree.labels[v] for v in tree.path(tree.node_of[x]) if tree.level[v] <= level][-1]
+                for x in raised[name]
+            ]
+        sizes = raised.groupby(["age", "sex"])["age"].transform("size")
+        assert said["suppressed"] == (sizes < 3).sum()
+        assert said["satisfying"] == bool((sizes >= 3).all())
+        assert said["reached"] == sizes.min()
+        assert said["classes"] == len(raised[sizes >= 3].drop_duplicates())
+        raised[sizes < 3] = "*"
+        lost = possible = 0.0
+        for name, tree, depth in zip(raised, trees, potentials(NLLM, trees), strict=True):
+            leaves = [tree.node_of[str(value)] for value in PEOPLE[name]]
+            lost += sum(depth[leaves] - depth[[tree.node_of[label] for label in raised[name]]])
+            possible += sum(depth[leaves] - depth[tree.root])
+        assert said["loss"] == pytest.approx(100 * lost / possible, abs=1e-6)
+
+
+def test_a_lattice_too_large_to_be_counted_is_no_graph(monkeypatch):
+    monkeypatch.setattr("kanon.experiments.lattice_graph.COMPLETE", 7)
+    with pytest.raises(PlanError, match="8 nodes; up to 7"):
+        lattice_graph(plan(), PEOPLE)
+
+
+def test_a_notebook_makes_hierarchies_from_graphs():
+    tree = Hierarchy.from_graph(nx.DiGraph([("*", "F"), ("*", "M")]))
+    assert list(tree.to_graph().edges) == [("*", "F"), ("*", "M")]

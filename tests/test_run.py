@@ -12,20 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_series_equal
 
-from kanon.errors import (
-    MetricError,
-    PlanError,
-    PrivacyWarning,
-    Unsatisfiable,
-)
+from kanon.algorithms.catalogue import serves_every_k
+from kanon.algorithms.solution import solve
+from kanon.errors import MetricError, PlanError, PrivacyWarning, Unsatisfiable
 from kanon.hierarchy.build import suppression
 from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.plan import Plan
-from kanon.run import finished, prepare, run, serves_every_k, solve
-from kanon.schema import Role, Schema, suggest_roles
+from kanon.run import finished, prepare, run
+from kanon.schema import Role, Schema
 from kanon.sources.exposure import exposure
-from kanon.sources.memory import MemorySource, MemoryTable, classes_of_columns, coverage
+from kanon.sources.memory import MemorySource, classes_of_columns, coverage
 from kanon.sources.rows import rise_of_rows
 from support.people_plans import HIERARCHY, PEOPLE, changed, one_column, plan_with
 from support.random_tables import examples, problems
@@ -255,33 +252,6 @@ def test_a_range_rises_by_the_share_of_values_that_it_covers():
     assert sorted(done.released()["q"].unique()) == ["[20, 40]", "[50, 60]"]
     rise = rise_of_rows(done.prepared.source.row_class, done.recoding)
     assert rise[:, 0].tolist() == [0.5, 0.5, 0.5, 0.25, 0.25], "(3 − 1) and (2 − 1) of 5 − 1"
-
-
-def test_roles_are_suggested_with_a_reason():
-    table = pd.DataFrame(
-        {
-            "Patient": ["a"],
-            "postalCode": ["1"],
-            "yearOfBirth": [1],
-            "income band": ["x"],
-            "colour": ["x"],
-        }
-    )
-    found = suggest_roles(MemoryTable(table).distinct())
-    assert [found[column].role for column in table] == [
-        Role.IDENTIFIER,
-        Role.QUASI_IDENTIFIER,
-        Role.QUASI_IDENTIFIER,
-        Role.SENSITIVE,
-        Role.INSENSITIVE,
-    ]
-    assert all(suggestion.reason.endswith(".") for suggestion in found.values())
-    many = pd.DataFrame({"a": range(30), "b": [i // 1.5 for i in range(30)], "c": [1] * 30})
-    assert [s.role for s in suggest_roles(MemoryTable(many).distinct()).values()] == [
-        Role.IDENTIFIER,
-        Role.QUASI_IDENTIFIER,
-        Role.INSENSITIVE,
-    ]
 
 
 def test_hierarchy_paths_start_at_the_plan(tmp_path: Path):

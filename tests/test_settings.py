@@ -149,7 +149,7 @@ WHAT = {
 
 
 def row_of(name: str) -> str:
-    """What docs/limits.md says about a limit."""
+    """What docs/operate/limits.md says about a limit."""
     about = next(each.metadata for each in fields(Settings) if each.name == name)
     default = tomllib.loads(DEFAULTS.read_text("utf-8"))[name]
     what = WHAT[name]
@@ -161,7 +161,7 @@ def row_of(name: str) -> str:
 
 def test_the_page_on_limits_has_every_limit_with_its_default_and_sentence(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
-    lines = (DEFAULTS.parents[1] / "docs" / "limits.md").read_text("utf-8").splitlines()
+    lines = (DEFAULTS.parents[1] / "docs" / "operate" / "limits.md").read_text("utf-8").splitlines()
     rows = [line for line in lines if line.startswith("| `") and "_" in line.split("|")[1]]
     rows += [line for line in lines if line.startswith(("| `rows`", "| `columns`", "| `cells`"))]
     rows += [line for line in lines if line.startswith("| `classes`")]
@@ -177,15 +177,16 @@ def test_a_limit_below_one_is_told_as_it_is(limits):
 def test_samples_are_there_however_small_a_table_may_be(limits):
     limits(rows=150, columns=2, cells=300)
     work = sample_work("census")
-    assert work.table.n_records == 30_000
+    assert work.table.records.n_records == 30_000
     with pytest.raises(TableError, match="the most allowed is 2 "):
-        uploaded_work(work.content, "census.csv", 1)
+        uploaded_work(work.table.content, "census.csv", 1)
 
 
 def test_a_limit_that_is_hit_says_what_is_allowed_and_where_that_is_set(limits):
     limits(upload_megabytes=5, rows=1_000)
     assert bytes_of("upload_megabytes") == 5 * 2**20
     assert exceeded("upload_megabytes", "The file has 6 MB") == (
-        "The file has 6 MB; the most allowed is 5 MB (upload_megabytes, see docs/limits.md)."
+        "The file has 6 MB; the most allowed is 5 MB (upload_megabytes, "
+        "see docs/operate/limits.md)."
     )
     assert "the most allowed is 1\u202f000 (rows, " in exceeded("rows", "It has more")

@@ -1,4 +1,4 @@
-"""Measure and write docs/algorithms.md."""
+"""Measure and write docs/figures/algorithms.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/algorithms.md says of the three searches, tested on what was measured.
+"""What docs/figures/algorithms.md says of the three searches, tested on what was measured.
 
 The text is written by people and the figures by the command: a sentence that the figures no longer
 bear out stops it.

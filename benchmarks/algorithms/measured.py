@@ -14,8 +14,9 @@ from benchmarks.case import CaseError
 from benchmarks.fresh import ROOT
 from benchmarks.plans import adult_content, content
 from benchmarks.provenance import machine
+from kanon.algorithms.catalogue import algorithm_named, algorithms, check_task, short_title, uses
 from kanon.algorithms.gaa import PARTS
-from kanon.algorithms.lattice import n_nodes
+from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.search import LOSS
 from kanon.algorithms.task import no_progress
 from kanon.errors import PlanError
@@ -26,7 +27,7 @@ from kanon.measures import alteration, general_loss
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan, parameters_of
 from kanon.recoding import Recoding
-from kanon.run import Prepared, algorithm_named, algorithms, check_task, prepare, short_title, uses
+from kanon.run import Prepared, prepare
 from kanon.schema import Role
 from kanon.sources.opening import open_table
 from kanon.studio.session.samples import SAMPLES

@@ -1,4 +1,4 @@
-"""docs/algorithms.md: the text of page.md with its figures filled in."""
+"""docs/figures/algorithms.md: the text of page.md with its figures filled in."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from benchmarks.fidelity.page import checksum
 from benchmarks.fresh import ROOT
 from benchmarks.markdown import thousands
 from benchmarks.provenance import made
+from kanon.algorithms.catalogue import short_title
 from kanon.metrics import METRICS
-from kanon.run import short_title
 
 __all__ = ["PAGE", "page"]
 
-PAGE = ROOT / "docs" / "algorithms.md"
+PAGE = ROOT / "docs" / "figures" / "algorithms.md"
 TEXT = Path(__file__).with_name("page.md")
 
 

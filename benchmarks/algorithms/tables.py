@@ -1,4 +1,4 @@
-"""The tables and sentences of docs/algorithms.md, from what was measured."""
+"""The tables and sentences of docs/figures/algorithms.md, from what was measured."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from benchmarks.algorithms.measured import LIMITS, MEASURED, Findings, Result, Side, Way
 from benchmarks.markdown import seconds, table, thousands
+from kanon.algorithms.catalogue import algorithm_named, algorithms, short_title, uses
 from kanon.experiments.searches import SEARCHES, Searches, tally
 from kanon.metrics import METRICS
-from kanon.run import algorithm_named, algorithms, short_title, uses
 
 __all__ = [
     "GROUPS",

@@ -21,7 +21,8 @@ from kanon.algorithms import (
     optimal,
     samarati,
 )
-from kanon.algorithms.lattice import Lattice, Node
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import CellLoss, begin
 from kanon.algorithms.task import Task, no_progress
 from kanon.plan import Plan

@@ -16,7 +16,7 @@ from kanon.algorithms import gaa
 from kanon.algorithms.parallel import cores
 from kanon.base.progress import no_progress
 from kanon.experiments.simulated.files import made_with, read_study, written_study
-from kanon.experiments.simulated.study import Found, Study, lacking, run_study, study_of
+from kanon.experiments.simulated.study import RunResult, Study, lacking, run_study, study_of
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.opening import open_table
@@ -60,7 +60,7 @@ def _run() -> str:
             "All nine columns are quasi-identifiers, Total guides, areas on k from 3 to 5000 over "
             "the eleven k. One run of S1 serves all columns, so there are 127 runs. Stopped after "
             "a third and gone on with from its file, a study gives the same file, byte by byte. "
-            "What the studies say is in docs/simulated.md.",
+            "What the studies say is in docs/figures/simulated.md.",
             table(header, rows),
             aim(
                 "each below 15 minutes",
@@ -72,8 +72,8 @@ def _run() -> str:
     )
 
 
-def _timed(study: Study) -> tuple[float, list[Found]]:
-    found: list[Found] = []
+def _timed(study: Study) -> tuple[float, list[RunResult]]:
+    found: list[RunResult] = []
     started = time.perf_counter()
     run_study(no_progress, study, lacking([]), found.append)
     return time.perf_counter() - started, found
@@ -83,11 +83,11 @@ class _Stopped(Exception):
     """Enough was found."""
 
 
-def _check_going_on(study: Study, whole: Sequence[Found]) -> None:
+def _check_going_on(study: Study, whole: Sequence[RunResult]) -> None:
     """Check that a study that was stopped comes out as one that was not."""
-    kept: list[Found] = []
+    kept: list[RunResult] = []
 
-    def keep(one: Found) -> None:
+    def keep(one: RunResult) -> None:
         if 3 * len(kept) >= len(whole):
             raise _Stopped
         kept.append(one)

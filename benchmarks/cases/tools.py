@@ -37,12 +37,13 @@ from benchmarks.markdown import spread, table, thousands, times
 from benchmarks.plans import adult_path, adult_with_sensitive, beside_adult, content
 from benchmarks.timing import Timed
 from kanon.__main__ import main
+from kanon.algorithms.catalogue import algorithm_named, short_title
 from kanon.measures.privacy import privacy_summary
 from kanon.measures.summary import summary
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.recoding import Recoding
-from kanon.run import algorithm_named, prepare, run, short_title
+from kanon.run import prepare, run
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.sources.opening import open_table
 

@@ -1,4 +1,4 @@
-"""Measure, write docs/fidelity.md, and say whether the aims are met."""
+"""Measure, write docs/figures/fidelity.md, and say whether the aims are met."""
 
 from __future__ import annotations
 

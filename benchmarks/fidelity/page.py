@@ -1,4 +1,4 @@
-"""docs/fidelity.md: the text of page.md with its figures filled in."""
+"""docs/figures/fidelity.md: the text of page.md with its figures filled in."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from kanon.metrics import PUBLISHED
 
 __all__ = ["PAGE", "aims", "checksum", "page"]
 
-PAGE = ROOT / "docs" / "fidelity.md"
+PAGE = ROOT / "docs" / "figures" / "fidelity.md"
 TEXT = Path(__file__).with_name("page.md")
 MAIN = [Reading(), Reading(algorithm="gaa-small")]
 OTHERS = [Reading(of, algorithm) for of in GROUPINGS[1:] for algorithm in ("gaa", "gaa-small")]

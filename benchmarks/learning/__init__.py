@@ -1,1 +1,1 @@
-"""What can be learnt from releases of Adult and of the voters sample: docs/utility.md."""
+"""What can be learnt from releases of Adult and of the voters sample: docs/figures/utility.md."""

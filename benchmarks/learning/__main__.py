@@ -1,4 +1,4 @@
-"""Measure and write docs/utility.md with its pictures."""
+"""Measure and write docs/figures/utility.md with its pictures."""
 
 from __future__ import annotations
 

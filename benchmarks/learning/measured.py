@@ -16,10 +16,10 @@ from benchmarks.plans import adult_path, adult_with_sensitive, voters
 from kanon.algorithms.task import no_progress
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.studies import (
-    Candidate,
     Learned,
-    Measured,
     Prediction,
+    ReleaseMeasures,
+    StudiedAlgorithm,
     Wanted,
     experiment_of,
     labels_of,
@@ -144,7 +144,7 @@ def points(name: str) -> pd.DataFrame:
     prepared = prepared_table(name)
     labels = labels_of(prepared, TABLES[name])
     prediction = Prediction(
-        tuple(Candidate(each, prepared.guided_by(name=each).task()) for each in ALGORITHMS),
+        tuple(StudiedAlgorithm(each, prepared.guided_by(name=each).task()) for each in ALGORITHMS),
         labels,
         prepared.source.histogram_of(TABLES[name]),
         tuple(metric_named(each) for each in PUBLISHED),
@@ -157,7 +157,7 @@ def points(name: str) -> pd.DataFrame:
         for k in ks
         for classifier in CLASSIFIERS
     ]
-    found: list[Measured | Learned] = []
+    found: list[ReleaseMeasures | Learned] = []
     predict(no_progress, prediction, wanted, found.append)
     return points_table(found, default_score(len(labels.labels)))
 

@@ -1,4 +1,4 @@
-"""docs/utility.md: the text of page.md with its figures filled in."""
+"""docs/figures/utility.md: the text of page.md with its figures filled in."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from benchmarks.learning.measured import (
 )
 from benchmarks.markdown import thousands
 from benchmarks.provenance import machine, made
+from kanon.algorithms.catalogue import short_title
 from kanon.learning.classifiers import CLASSIFIERS as EVERY
 from kanon.learning.representations import REPRESENTATIONS
-from kanon.run import short_title
 from kanon.studio.utility.prediction import agreement_said, agreements_of, measures_used
 
 __all__ = ["PAGE", "page"]
 
-PAGE = ROOT / "docs" / "utility.md"
+PAGE = ROOT / "docs" / "figures" / "utility.md"
 TEXT = Path(__file__).with_name("page.md")
 
 

@@ -1,4 +1,4 @@
-"""The pictures of docs/utility.md: the dashboard's charts, drawn by Chromium."""
+"""The pictures of docs/figures/utility.md: the dashboard's charts, drawn by Chromium."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kanon.studio.utility.prediction import agreement_title, agreements_of, meas
 
 __all__ = ["PICTURES", "draw"]
 
-PICTURES = ROOT / "docs"
+PICTURES = ROOT / "docs" / "figures"
 _WIDTH = 1100
 
 
@@ -64,7 +64,7 @@ def draw(found: Findings) -> None:
 def _save(figure: go.Figure, name: str) -> None:
     chromium = os.environ.get("KANON_CHROMIUM") or shutil.which("chromium")
     if not chromium:
-        raise CaseError("Chromium is missing: it draws the pictures of docs/utility.md.")
+        raise CaseError("Chromium is missing: it draws the pictures of docs/figures/utility.md.")
     figure.update_layout(width=_WIDTH, paper_bgcolor="white", title={"x": 0.01})
     page_of = plotly.io.to_html(figure, include_plotlyjs=True, config={"staticPlot": True})
     with sync_playwright() as playwright:

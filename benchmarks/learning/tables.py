@@ -1,4 +1,4 @@
-"""The tables of docs/utility.md."""
+"""The tables of docs/figures/utility.md."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ __all__ = ["FILE", "PAGE", "keep", "kept"]
 
 FILE = Path(__file__).with_name("figures.json")
 
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = ROOT / "docs" / "figures" / "reliability.md"
 
 
 def kept() -> dict[str, dict[str, Any]]:

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.algorithms.solution import solve
 from kanon.experiments.sweep import Planned, solve_sweep
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
-from kanon.run import Prepared, prepare, solve
+from kanon.run import Prepared, prepare
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.sources.reading import ReadSettings

@@ -1,4 +1,4 @@
-"""docs/reliability.md: the text of page.md with the figures of each part."""
+"""docs/figures/reliability.md: the text of page.md with the figures of each part."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 
 import kanon.privacy
+from kanon.algorithms.catalogue import algorithms, needs_hierarchies
 from kanon.cards import parts_of
 from kanon.metrics import METRICS
 from kanon.privacy.model import Range, ranges
 from kanon.privacy.t_closeness import HIGHEST as DISTANCES
-from kanon.run import algorithms, needs_hierarchies
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 
 __all__ = ["Drawn", "draw_plan", "draw_table"]

@@ -16,12 +16,13 @@ import pandas as pd
 
 from benchmarks.reliability.random_plans import Drawn, draw_plan, draw_table
 from benchmarks.reliability.reckoning import MISSING, NARROW, missed_by
+from kanon.algorithms.catalogue import algorithm_named, algorithms
 from kanon.base.values import MISSING_LABEL
 from kanon.errors import KanonError
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
 from kanon.release.check import check_release
-from kanon.run import Prepared, algorithm_named, algorithms, finished, prepare
+from kanon.run import Prepared, finished, prepare
 
 __all__ = ["Broken", "Counts", "release_many", "release_one_table"]
 
@@ -319,7 +320,7 @@ def _covers(label: str, leaf: str) -> bool:
 
 
 def _may_lose(content: Mapping[str, Any], n: int) -> int:
-    """The most records that may be suppressed: of docs/plan.md."""
+    """The most records that may be suppressed: of docs/reference/plan.md."""
     limit = content.get("suppression_limit")
     if limit is None:  # Datafly alone suppresses unasked, fewer than k
         k = max([1, *(part["k"] for part in content["privacy"] if "k" in part)])

@@ -24,7 +24,7 @@ from benchmarks.fresh import ROOT
 __all__ = ["Soaked", "growth", "soak"]
 
 sys.path.append(str(ROOT / "tests"))
-by: Any = importlib.import_module("browser")
+by: Any = importlib.import_module("support.browser")
 
 EVERY = 2.0
 """Seconds between two looks at the memory."""

@@ -29,20 +29,14 @@ from benchmarks.reliability.broken_input import (
     broken_zip,
 )
 from benchmarks.reliability.random_plans import draw_plan, draw_table
+from kanon.algorithms.catalogue import algorithms
 from kanon.errors import KanonError
 from kanon.experiments.simulated.files import MadeWith, made_with, read_study, written_study
 from kanon.experiments.simulated.ranks import mean_ranks
-from kanon.experiments.simulated.study import RUNS, Found, lacking, study_of
+from kanon.experiments.simulated.study import RUNS, RunResult, lacking, study_of
 from kanon.hierarchy import Hierarchy, edit
 from kanon.hierarchy.bundle import read_bundle, write_bundle
-from kanon.hierarchy.files import (
-    parse_csv,
-    parse_json,
-    read_hierarchy,
-    to_csv,
-    to_json,
-    to_nodes,
-)
+from kanon.hierarchy.files import parse_csv, parse_json, read_hierarchy, to_csv, to_json, to_nodes
 from kanon.hierarchy.tables import (
     edge_table,
     level_table,
@@ -51,7 +45,7 @@ from kanon.hierarchy.tables import (
     tree_from_text,
 )
 from kanon.plan import Plan
-from kanon.run import algorithms, prepare, run
+from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.studio.session.hierarchy_choices import with_role
@@ -416,7 +410,7 @@ def _take_exercises(given: tuple[bytes, bytes]) -> None:
 
 # --- simulated studies ----------------------------------------------------------------------
 @cache
-def _study() -> tuple[MadeWith, list[Found]]:
+def _study() -> tuple[MadeWith, list[RunResult]]:
     """What a small study is made with, and something that it might have found."""
     columns = {"ill": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}
     plan = {
@@ -426,7 +420,7 @@ def _study() -> tuple[MadeWith, list[Found]]:
         "privacy": [{"model": "k-anonymity", "k": 2}],
     }
     study = study_of(prepare(Plan.from_content(plan), _tables()[0]))
-    return made_with(study), [Found(run, (70.5, 99.0, 0.0)) for run in RUNS[:9]]
+    return made_with(study), [RunResult(run, (70.5, 99.0, 0.0)) for run in RUNS[:9]]
 
 
 def _make_study(draw: Random) -> bytes:

@@ -1,4 +1,4 @@
-"""Measure and write docs/simulated.md."""
+"""Measure and write docs/figures/simulated.md."""
 
 from __future__ import annotations
 

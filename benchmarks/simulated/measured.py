@@ -18,7 +18,7 @@ from kanon.experiments.simulated.study import (
     CRITERIA,
     RUNS,
     STRATEGIES,
-    Found,
+    RunResult,
     StudyRun,
     run_study,
     study_of,
@@ -74,7 +74,7 @@ FITTING: Mapping[str, tuple[str, Scope]] = {
     "s7": ("s7", "class"),
 }
 """Per published strategy that of ours, and its scope, which fits it on Adult's real columns: see
-docs/strategies.md."""
+docs/figures/strategies.md."""
 
 AS_IT_FITS = "as fits"
 
@@ -91,10 +91,10 @@ class Findings:
         How long they took together.
     """
 
-    studies: Mapping[Reading, Sequence[Found]]
+    studies: Mapping[Reading, Sequence[RunResult]]
     seconds: float
 
-    def of(self, guide: str, scope: str, seed: int = 0) -> list[Found]:
+    def of(self, guide: str, scope: str, seed: int = 0) -> list[RunResult]:
         """A study; at the scope :data:`AS_IT_FITS` each strategy is the one that fits it."""
         if scope != AS_IT_FITS:
             return list(self.studies[Reading(guide, scope, seed)])  # type: ignore[arg-type]
@@ -102,29 +102,29 @@ class Findings:
         for run in RUNS:
             ours, own_scope = FITTING[run.strategy]
             areas_of = {each.run: each.areas for each in self.of(guide, own_scope, seed)}
-            found.append(Found(run, areas_of[StudyRun(run.column, ours)]))
+            found.append(RunResult(run, areas_of[StudyRun(run.column, ours)]))
         return found
 
 
 def measure(table: pd.DataFrame, readings: Sequence[Reading] = READINGS) -> Findings:
     """Make the studies of Adult: all nine columns are quasi-identifiers."""
     started = time.perf_counter()
-    studies: dict[Reading, Sequence[Found]] = {}
+    studies: dict[Reading, Sequence[RunResult]] = {}
     for reading in readings:
         plan = Plan.from_content(adult_content(reading.guide, 2))
         study = study_of(prepare(plan, table).guided_by(scope=reading.scope))
         task = replace(study.task, seed=reading.seed, tie_seed=reading.seed or None)
-        found: list[Found] = []
+        found: list[RunResult] = []
         run_study(no_progress, replace(study, task=task), RUNS, found.append)
         studies[reading] = found
     return Findings(studies, time.perf_counter() - started)
 
 
-def areas(found: Sequence[Found]) -> np.ndarray:
+def areas(found: Sequence[RunResult]) -> np.ndarray:
     """The mean areas over the columns. Shape (strategies, criteria)."""
     return np.array([places(found, name).values.mean()[list(STRATEGIES)] for name in CRITERIA]).T
 
 
-def rank_table(found: Sequence[Found], criterion: str) -> np.ndarray:
+def rank_table(found: Sequence[RunResult], criterion: str) -> np.ndarray:
     """The rank of each strategy on each column. Shape (strategies, columns)."""
     return places(found, criterion).ranks.to_numpy(dtype=float).T

@@ -1,4 +1,4 @@
-"""docs/simulated.md: the text of page.md with its figures filled in."""
+"""docs/figures/simulated.md: the text of page.md with its figures filled in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kanon.strategies import SCOPES
 
 __all__ = ["PAGE", "page"]
 
-PAGE = ROOT / "docs" / "simulated.md"
+PAGE = ROOT / "docs" / "figures" / "simulated.md"
 TEXT = Path(__file__).with_name("page.md")
 
 

@@ -1,4 +1,4 @@
-"""Measure and write docs/strategies.md."""
+"""Measure and write docs/figures/strategies.md."""
 
 from __future__ import annotations
 

@@ -12,18 +12,10 @@ import pandas as pd
 from benchmarks.plans import adult_with_sensitive
 from benchmarks.strategies.published import INTERVAL
 from kanon.algorithms.task import no_progress
-from kanon.experiments.comparison import (
-    K_PRESETS,
-    L_CARD,
-    PAPER_K,
-    T_CARD,
-    TIE_SEEDS,
-    Comparison,
-    combined,
-    guided,
-    lines_of,
-)
+from kanon.experiments.comparison import K_PRESETS, PAPER_K, TIE_SEEDS, Comparison, lines_of
+from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.sweep import Planned, solve_sweep, tasks_of
+from kanon.experiments.titles import combined, guided
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.comparing import Standing
 from kanon.metrics import PUBLISHED, metric_named

@@ -1,4 +1,4 @@
-"""docs/strategies.md: the text of page.md with its figures filled in."""
+"""docs/figures/strategies.md: the text of page.md with its figures filled in."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kanon.strategies import SCOPES
 
 __all__ = ["PAGE", "page"]
 
-PAGE = ROOT / "docs" / "strategies.md"
+PAGE = ROOT / "docs" / "figures" / "strategies.md"
 TEXT = Path(__file__).with_name("page.md")
 
 

@@ -10,7 +10,8 @@ from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import search_order
 from kanon.algorithms.task import Progress, Task, in_one_width, stretch
 from kanon.base.formatting import thin
-from kanon.kernels.clustering import Clusters, Meeting, Table, join_some
+from kanon.kernels.cluster_joining import Meeting, join_some
+from kanon.kernels.clusters import ClusteringInput, Clusters
 from kanon.recoding import Recoding, Trace
 
 __all__ = [
@@ -30,12 +31,12 @@ _CLUSTERED = 0.5
 """The share of a run that passes before clusters are merged on for other models, about."""
 
 
-def table_of(task: Task) -> Table:
+def table_of(task: Task) -> ClusteringInput:
     """The classes of a task, copied, and the hierarchies in arrays of one width."""
     classes = task.classes
     trees = classes.hierarchies
     parents, depths = in_one_width(task)
-    return Table(
+    return ClusteringInput(
         np.array(classes.nodes, dtype=np.int32, order="C"),
         np.array(classes.counts, dtype=np.int64),
         parents,
@@ -47,7 +48,7 @@ def table_of(task: Task) -> Table:
     )
 
 
-def meeting_of(table: Table) -> Meeting:
+def meeting_of(table: ClusteringInput) -> Meeting:
     """Room for what it costs a tuple to meet others; nothing has met yet."""
     m = len(table.sizes)
     return Meeting(
@@ -92,7 +93,7 @@ def drawn_order(counts: np.ndarray, generator: np.random.Generator) -> np.ndarra
 
 
 def join_nearest(
-    table: Table, clusters: Clusters, queue: np.ndarray, below: int, progress: Progress
+    table: ClusteringInput, clusters: Clusters, queue: np.ndarray, below: int, progress: Progress
 ) -> None:
     """Let classes join the cluster that costs least to widen by them, one after the other.
 

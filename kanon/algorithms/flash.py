@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from kanon.algorithms.lattice import Lattice, Node, nodes_per_height
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import Node, nodes_per_height
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kanon.algorithms.lattice import Lattice, Node
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.cards import Card

@@ -8,7 +8,8 @@ from itertools import accumulate, combinations, pairwise
 
 import numpy as np
 
-from kanon.algorithms.lattice import Lattice, heights
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import heights
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,

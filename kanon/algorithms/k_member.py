@@ -15,7 +15,8 @@ from kanon.algorithms.clusters import (
 from kanon.algorithms.task import Progress, Task, no_progress, stretch
 from kanon.base.formatting import thin
 from kanon.cards import Card
-from kanon.kernels.clustering import ALL, CLUSTERS, LEFT, Clusters, Growing, Table, grow_some
+from kanon.kernels.cluster_growth import CLUSTERS, LEFT, Unclustered, grow_some
+from kanon.kernels.clusters import ALL, ClusteringInput, Clusters
 from kanon.recoding import Recoding
 
 __all__ = [
@@ -97,7 +98,7 @@ def made_clusters(task: Task, progress: Progress = no_progress) -> Clusters:
 
 
 def grown_clusters(
-    task: Task, table: Table, progress: Progress = no_progress
+    task: Task, table: ClusteringInput, progress: Progress = no_progress
 ) -> tuple[int, Clusters, np.ndarray]:
     """The clusters before the classes that are left over join them.
 
@@ -116,7 +117,7 @@ def grown_clusters(
     return drawn, clusters, left[drawn_order(table.counts[left], generator)]
 
 
-def _grown(table: Table, drawn: int, progress: Progress) -> Clusters:
+def _grown(table: ClusteringInput, drawn: int, progress: Progress) -> Clusters:
     """All clusters before the leftovers join them."""
     size, m = table.nodes.shape
     n = int(table.counts.sum())
@@ -124,7 +125,7 @@ def _grown(table: Table, drawn: int, progress: Progress) -> Clusters:
     def numbers(*shape: int) -> np.ndarray:
         return np.zeros(shape, dtype=np.int64)
 
-    grown = Growing(
+    grown = Unclustered(
         values=np.array(table.nodes.T, order="C"),
         number=np.arange(size, dtype=np.int64),
         records=table.counts.copy(),

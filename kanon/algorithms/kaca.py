@@ -12,7 +12,8 @@ from kanon.algorithms.merging import begin
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.base.formatting import thin
 from kanon.cards import Card
-from kanon.kernels.merge import Merging, merge_chosen
+from kanon.kernels.merging import merge_chosen
+from kanon.kernels.merging_state import Merging
 from kanon.recoding import Recoding, ends
 
 __all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "merged"]

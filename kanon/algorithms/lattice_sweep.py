@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kanon.algorithms.lattice import check_size
+from kanon.algorithms.lattice_size import check_size
 from kanon.algorithms.lattice_sweep_better import improved, total_loss
 from kanon.algorithms.lattice_sweep_joining import with_the_rest
 from kanon.algorithms.lattice_sweep_order import in_group_order, least_loss

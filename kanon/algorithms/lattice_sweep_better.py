@@ -12,19 +12,10 @@ from kanon.algorithms.lattice_sweep_walk import (
 )
 from kanon.algorithms.task import Progress, Task, in_one_width, no_progress
 from kanon.base.formatting import counted
-from kanon.kernels.lattice_sweep import (
-    CHANGES,
-    PLACE,
-    WORK,
-    Lattice,
-    Pool,
-    Shared,
-    Trees,
-    dissolve_some,
-    fill_halves,
-    share_all,
-    split_some,
-)
+from kanon.kernels.lattice_sweep_classes import CHANGES, PLACE, WORK, Pool, Shared, Trees, share_all
+from kanon.kernels.lattice_sweep_dissolve import dissolve_some
+from kanon.kernels.lattice_sweep_groups import LatticeArrays, fill_halves
+from kanon.kernels.lattice_sweep_split import split_some
 from kanon.recoding import Recoding
 
 __all__ = ["improved", "total_loss"]
@@ -129,7 +120,9 @@ def _trees(task: Task) -> Trees:
     return Trees(parents, levels, depths)
 
 
-def _shared(recoding: Recoding, task: Task, lattice: Lattice, trees: Trees, pool: Pool) -> Shared:
+def _shared(
+    recoding: Recoding, task: Task, lattice: LatticeArrays, trees: Trees, pool: Pool
+) -> Shared:
     """The classes of a release, each raised no further than its tuples need."""
     size, m = lattice.nodes.shape
     own = np.zeros(size, dtype=np.int64)

@@ -16,21 +16,22 @@ from kanon.algorithms.lattice_sweep_walk import (
 )
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.base.formatting import counted, thin
-from kanon.kernels.lattice_sweep import (
-    RECORDS,
-    STEPS,
-    Grouping,
+from kanon.kernels.lattice_sweep_groups import (
+    GroupTable,
     Halves,
-    Lattice,
+    LatticeArrays,
+    fill_halves,
+    forget,
+)
+from kanon.kernels.lattice_sweep_order import (
     Losses,
     Ordered,
     bound_some,
-    fill_halves,
     first_keys,
-    forget,
     heaped,
     order_some,
 )
+from kanon.kernels.lattice_sweep_walk import RECORDS, STEPS
 
 __all__ = ["in_group_order", "least_loss"]
 
@@ -41,7 +42,7 @@ _KEYS = 0.8
 """The share of the time of a sweep in group order that passes before the first release, about."""
 
 
-def _room(task: Task) -> tuple[Lattice, list[np.ndarray], Halves, Grouping, Losses, bool]:
+def _room(task: Task) -> tuple[LatticeArrays, list[np.ndarray], Halves, GroupTable, Losses, bool]:
     """The lattice, and room to group all classes; whether all halves could be grouped before."""
     lattice, raised = lattice_above(task.classes)
     halves, table = room_for_halves(lattice), room_for_groups(task.classes.n_classes)

@@ -9,19 +9,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon.algorithms.lattice import losses_of_nodes, lost_per_level, n_nodes, raised_to
+from kanon.algorithms.lattice_size import losses_of_nodes, lost_per_level, n_nodes, raised_to
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.base.formatting import counted, thin
 from kanon.classes import EquivalenceClasses
-from kanon.kernels.lattice_sweep import (
+from kanon.kernels.lattice_sweep_groups import GroupTable, Halves, LatticeArrays
+from kanon.kernels.lattice_sweep_walk import (
     NEXT,
     RECORDS,
     REMAINING,
     STEPS,
-    Grouping,
-    Halves,
-    Lattice,
-    Walk,
+    SweepWalk,
     reach_some,
     release,
     walk_some,
@@ -77,7 +75,7 @@ class Swept:
         return self.at < 0
 
 
-def lattice_above(classes: EquivalenceClasses) -> tuple[Lattice, list[np.ndarray]]:
+def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.ndarray]]:
     """The classes and the lattice of levels above them, as the kernels know it.
 
     Returns
@@ -95,7 +93,7 @@ def lattice_above(classes: EquivalenceClasses) -> tuple[Lattice, list[np.ndarray
     )
     parts = [math.prod(levels[:split]), math.prod(levels[split:])]
     sizes = [table.size for table in raised]
-    lattice = Lattice(
+    lattice = LatticeArrays(
         # Copies of one kind: whether an array can be written is part of its type for Numba.
         np.array(classes.nodes, dtype=np.int32, order="C"),
         np.array(classes.counts, dtype=np.int64),
@@ -121,7 +119,7 @@ def by_loss(task: Task, raised: Sequence[np.ndarray]) -> np.ndarray:
     return np.argsort(losses, axis=None, kind="stable")
 
 
-def room_for_halves(lattice: Lattice, most_bytes: int = _MOST_BYTES) -> Halves:
+def room_for_halves(lattice: LatticeArrays, most_bytes: int = _MOST_BYTES) -> Halves:
     """Room for the groups of both halves, bounded."""
     size = len(lattice.counts)
     most = max(1, most_bytes // (8 * max(size, 1)))
@@ -134,10 +132,10 @@ def room_for_halves(lattice: Lattice, most_bytes: int = _MOST_BYTES) -> Halves:
     )
 
 
-def room_for_groups(size: int) -> Grouping:
+def room_for_groups(size: int) -> GroupTable:
     """Room to group so many classes."""
     places = 1 << max(4, (2 * size - 1).bit_length())
-    return Grouping(
+    return GroupTable(
         np.zeros(places, dtype=np.int64),
         np.zeros(places, dtype=np.int32),
         np.zeros(places, dtype=np.int64),
@@ -205,7 +203,7 @@ def walked(task: Task, progress: Progress = no_progress) -> Swept:
     lattice, raised = lattice_above(classes)
     order = by_loss(task, raised)
     halves, table = room_for_halves(lattice), room_for_groups(classes.n_classes)
-    walk = Walk(
+    walk = SweepWalk(
         order,
         np.arange(classes.n_classes, dtype=np.int32),
         np.full(classes.n_classes, -1, dtype=np.int64),
@@ -230,7 +228,7 @@ def walked(task: Task, progress: Progress = no_progress) -> Swept:
     return Swept(targets, walk.at, int(state[NEXT]), int(state[STEPS]))
 
 
-def _refuse(task: Task, walk: Walk, table: Grouping, groups: int) -> None:
+def _refuse(task: Task, walk: SweepWalk, table: GroupTable, groups: int) -> None:
     """Empty the groups that have k records and break another model: so they are not released."""
     live = walk.live[: walk.state[REMAINING]]
     of, sizes = table.of[: len(live)], table.size[:groups]

@@ -12,7 +12,7 @@ from kanon.base.values import MISSING_LABEL, numbers
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import LeafRange, with_ranges
 
-__all__ = ["Line", "ranges_beside"]
+__all__ = ["ValueOrder", "ranges_beside"]
 
 _HUGE = 1e307
 """Larger numbers are made smaller, all alike."""
@@ -22,7 +22,7 @@ _NAMED = 50
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class ValueOrder:
     """Where the values of one quasi-identifier stand.
 
     Numbers stand by size (if every leaf but that of missing cells is a number), other values in
@@ -49,7 +49,7 @@ class Line:
     ...     ("1", "1-3", None), ("3", "1-3", None)])
     >>> tree.labels
     ('10', '1', '3', '1-3', '*')
-    >>> line = Line.of(tree)
+    >>> line = ValueOrder.of(tree)
     >>> line.at.tolist(), line.rank.tolist()
     ([10.0, 1.0, 3.0, 2.0, 5.5], [2, 0, 1])
     """
@@ -62,7 +62,7 @@ class Line:
     at: np.ndarray
 
     @classmethod
-    def of(cls, tree: Hierarchy) -> Line:
+    def of(cls, tree: Hierarchy) -> ValueOrder:
         """The line of a hierarchy."""
         leaves = tree.n_leaves
         named = [place for place in range(leaves) if tree.labels[place] != MISSING_LABEL]
@@ -109,7 +109,7 @@ class Line:
 
         >>> tree = Hierarchy.from_entries(
         ...     [("*", None, None), *((leaf, "*", None) for leaf in "xyz")])
-        >>> Line.of(tree).label(0, 1)
+        >>> ValueOrder.of(tree).label(0, 1)
         '{x, y}'
         """
         inside = self.leaves(low, high)
@@ -153,7 +153,7 @@ class Line:
 
 
 def ranges_beside(
-    line: Line, wanted: Sequence[tuple[int, int, str]]
+    line: ValueOrder, wanted: Sequence[tuple[int, int, str]]
 ) -> tuple[Hierarchy, np.ndarray]:
     """The hierarchy with ranges beside its nodes, and the node of each range.
 
@@ -175,7 +175,7 @@ def ranges_beside(
     --------
     >>> tree = Hierarchy.from_entries(
     ...     [("*", None, None), *((str(leaf), "*", None) for leaf in range(5))])
-    >>> found, nodes = ranges_beside(Line.of(tree), [(1, 3, ""), (0, 2, ""), (1, 3, "")])
+    >>> found, nodes = ranges_beside(ValueOrder.of(tree), [(1, 3, ""), (0, 2, ""), (1, 3, "")])
     >>> nodes.tolist(), found.labels[6:]
     ([6, 7, 6], ('[1, 3]', '[0, 2]'))
     """

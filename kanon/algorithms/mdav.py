@@ -10,7 +10,7 @@ from math import ceil, lcm, log10
 
 import numpy as np
 
-from kanon.algorithms.lines import Line, ranges_beside
+from kanon.algorithms.lines import ValueOrder, ranges_beside
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.base.formatting import thin
 from kanon.base.values import MISSING_LABEL
@@ -18,7 +18,7 @@ from kanon.cards import Card, Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.kernels.mdav import GROUPS, RECORDS, Grouping, group_some
+from kanon.kernels.mdav import GROUPS, RECORDS, MdavRun, group_some
 from kanon.recoding import Recoding, Trace
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "PARAMETERS",
     "SLOW",
     "USES",
-    "Column",
+    "NumberedColumn",
     "anonymise",
     "check",
     "columns_of",
@@ -79,7 +79,7 @@ _MOST = 2**62
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class NumberedColumn:
     """One quasi-identifier as whole numbers.
 
     Attributes
@@ -95,7 +95,7 @@ class Column:
         value.
     """
 
-    line: Line
+    line: ValueOrder
     values: np.ndarray
     lowest: Fraction
     unit: Fraction
@@ -118,7 +118,7 @@ def check(task: Task) -> None:
         The table has fewer than k records.
     """
     for name, tree in zip(task.classes.attributes, task.classes.hierarchies, strict=True):
-        if not Line.of(tree).numeric:
+        if not ValueOrder.of(tree).numeric:
             raise PlanError(
                 f"MDAV takes means, and {quoted(name)} holds texts; use k-member or Mondrian."
             )
@@ -178,7 +178,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
 
 def released(
-    task: Task, columns: list[Column], group: np.ndarray, progress: Progress = no_progress
+    task: Task, columns: list[NumberedColumn], group: np.ndarray, progress: Progress = no_progress
 ) -> Recoding:
     """The release in which every group is one class, with its ranges and means.
 
@@ -245,12 +245,12 @@ def partition(task: Task, progress: Progress = no_progress) -> np.ndarray:
     return _grouped(task, progress)[1]
 
 
-def columns_of(classes: EquivalenceClasses) -> list[Column]:
+def columns_of(classes: EquivalenceClasses) -> list[NumberedColumn]:
     """The quasi-identifiers as whole numbers, with what their squared differences count."""
     return [_column(classes, j) for j in range(len(classes.attributes))]
 
 
-def _grouped(task: Task, progress: Progress) -> tuple[list[Column], np.ndarray]:
+def _grouped(task: Task, progress: Progress) -> tuple[list[NumberedColumn], np.ndarray]:
     """The columns as numbers, and the group of each class."""
     check(task)
     classes = task.classes
@@ -258,7 +258,7 @@ def _grouped(task: Task, progress: Progress) -> tuple[list[Column], np.ndarray]:
     columns = columns_of(classes)
     values = np.stack([column.values for column in columns], axis=1)
     counts = classes.counts
-    run = Grouping(
+    run = MdavRun(
         values,
         weights=np.array([column.weight for column in columns]),
         counts=counts,
@@ -279,13 +279,13 @@ def _grouped(task: Task, progress: Progress) -> tuple[list[Column], np.ndarray]:
     return columns, run.group
 
 
-def _column(classes: EquivalenceClasses, j: int) -> Column:
+def _column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
     """A quasi-identifier as whole numbers.
 
     They are exact unless a sum over all records would not fit into 62 bits; then they are rounded
     down to as many bits as do.
     """
-    line, nodes = Line.of(classes.hierarchies[j]), classes.nodes[:, j]
+    line, nodes = ValueOrder.of(classes.hierarchies[j]), classes.nodes[:, j]
     by_rank = {int(line.rank[leaf]): _exact(line.tree.labels[leaf]) for leaf in line.by_rank[::-1]}
     middle = {
         int(node): (by_rank[int(line.lowest[node])] + by_rank[int(line.highest[node])]) / 2
@@ -300,7 +300,7 @@ def _column(classes: EquivalenceClasses, j: int) -> Column:
     for node, value in middle.items():
         scaled[node] = int((value - lowest) * unit)
     values = scaled[nodes]
-    return Column(line, values, lowest, unit, _weight(values, classes.counts))
+    return NumberedColumn(line, values, lowest, unit, _weight(values, classes.counts))
 
 
 def _exact(label: str) -> Fraction:

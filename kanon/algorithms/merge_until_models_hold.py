@@ -11,7 +11,7 @@ from kanon.algorithms.merging import begin
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.base.formatting import thin
 from kanon.classes import EquivalenceClasses
-from kanon.kernels.merge import merge_chosen
+from kanon.kernels.merging import merge_chosen
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding, ends
 from kanon.sensitive import Sensitive

@@ -9,7 +9,9 @@ import numpy as np
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.base.formatting import thin
 from kanon.classes import EquivalenceClasses
-from kanon.kernels.merge import (
+from kanon.kernels.hashing import tuple_hashes
+from kanon.kernels.merging import merge_some, plant
+from kanon.kernels.merging_state import (
     CHEAPEST,
     CHEAPEST_THEN_LEAST_BAD,
     LEAST_BAD,
@@ -23,13 +25,10 @@ from kanon.kernels.merge import (
     MERGES,
     NONE,
     Groups,
-    Looking,
     Merging,
     PrefixTree,
     Rules,
-    merge_some,
-    plant,
-    tuple_hashes,
+    StrategyView,
 )
 from kanon.measures.histograms import empty_histograms, histograms_of
 from kanon.recoding import MergePath
@@ -107,7 +106,7 @@ def merge_greedily(
 
 def begin(
     task: Task, classes: EquivalenceClasses, first_below_k: bool = False, any_size: bool = False
-) -> tuple[Merging, Rules, Looking]:
+) -> tuple[Merging, Rules, StrategyView]:
     """A run in which the given classes live and nothing is merged yet.
 
     Parameters
@@ -199,7 +198,7 @@ def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_siz
     )
 
 
-def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
+def _looking(task: Task, classes: EquivalenceClasses) -> StrategyView:
     """What the strategy sees of the classes beside the cost; next to nothing if it looks not."""
     at = _AT[LOOKS_AT[task.strategy]]
     whole = at != LOOKS_AT_NOTHING and task.scope == "table"
@@ -213,7 +212,7 @@ def _looking(task: Task, classes: EquivalenceClasses) -> Looking:
     leaves = 1 << max(1, (2 * seen - 1).bit_length()) if whole else 0
     by_ties = whole and _BY[task.strategy] == LEAST_BAD
 
-    return Looking(
+    return StrategyView(
         at,
         whole,
         histograms,
@@ -268,7 +267,7 @@ def _places(size: int) -> np.ndarray:
 
 
 def _candidates(size: int) -> np.ndarray:
-    """Room for classes that functions are called with: of one type, see kanon/kernels/merge.py."""
+    """Room for classes that functions are called with: of one type (kanon/kernels/merging.py)."""
     return np.zeros(size, dtype=np.int64)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.algorithms.lines import Line, ranges_beside
+from kanon.algorithms.lines import ValueOrder, ranges_beside
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.base.formatting import thin
 from kanon.cards import Card, Parameter
@@ -24,7 +24,7 @@ from kanon.kernels.mondrian import (
     RECORDS,
     VALUE,
     WIDEST,
-    Values,
+    MondrianInput,
     common_ancestors,
     divide,
     propose,
@@ -264,7 +264,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
 def released(
     task: Task,
-    lines: list[Line],
+    lines: list[ValueOrder],
     order: np.ndarray,
     starts: np.ndarray,
     trace: Trace,
@@ -346,12 +346,12 @@ def cuts(task: Task) -> list[Cut]:
     return [cut for *_, cut in sorted(found, key=lambda each: each[:2])]
 
 
-def _lines(classes: EquivalenceClasses) -> list[Line]:
-    return [Line.of(tree) for tree in classes.hierarchies]
+def _lines(classes: EquivalenceClasses) -> list[ValueOrder]:
+    return [ValueOrder.of(tree) for tree in classes.hierarchies]
 
 
 def _partition(
-    task: Task, lines: list[Line], progress: Progress
+    task: Task, lines: list[ValueOrder], progress: Progress
 ) -> tuple[np.ndarray, np.ndarray, _Made]:
     """Cut until no region can be cut.
 
@@ -400,7 +400,9 @@ def _partition(
     return order, np.sort(np.concatenate(done)), together
 
 
-def _values(classes: EquivalenceClasses, lines: list[Line], by_children: bool) -> Values:
+def _values(
+    classes: EquivalenceClasses, lines: list[ValueOrder], by_children: bool
+) -> MondrianInput:
     """What the kernel has to know, the hierarchies in arrays of one width."""
     shape = len(lines), max(line.tree.n_nodes for line in lines)
     at, place = np.zeros(shape), np.zeros(shape, dtype=np.int64)
@@ -414,7 +416,7 @@ def _values(classes: EquivalenceClasses, lines: list[Line], by_children: bool) -
         there = line.at[classes.nodes[:, j]]
         spans[j] = there.max() - there.min()
     cut_so = np.array([by_children and not is_flat(line.tree) for line in lines])
-    return Values(classes.nodes, classes.counts, at, place, spans, parents, first, cut_so)
+    return MondrianInput(classes.nodes, classes.counts, at, place, spans, parents, first, cut_so)
 
 
 def _allowed(
@@ -443,7 +445,9 @@ def _allowed(
     return ~np.logical_or.reduceat(broken(models, seen), before)
 
 
-def _as_ranges(line: Line, nodes: np.ndarray, starts: np.ndarray) -> tuple[Hierarchy, np.ndarray]:
+def _as_ranges(
+    line: ValueOrder, nodes: np.ndarray, starts: np.ndarray
+) -> tuple[Hierarchy, np.ndarray]:
     """Per region the one value that it has, the root if it has all, or a range; and their tree."""
     released, low, high = line.spans(nodes, starts)
     whole = (released < 0) & (low == 0) & (high == line.rank.max())

@@ -15,7 +15,9 @@ from kanon.algorithms.clusters import (
 from kanon.algorithms.task import Progress, Task, no_progress, stretch
 from kanon.base.formatting import thin
 from kanon.cards import Card
-from kanon.kernels.clustering import ALL, Clusters, Table, merge_small_some, shed_some
+from kanon.kernels.cluster_joining import merge_small_some
+from kanon.kernels.cluster_shedding import shed_some
+from kanon.kernels.clusters import ALL, ClusteringInput, Clusters
 from kanon.recoding import Recoding, ends
 
 __all__ = [
@@ -97,7 +99,7 @@ def made_clusters(task: Task, progress: Progress = no_progress) -> tuple[Cluster
 
 
 def one_pass(
-    table: Table, generator: np.random.Generator, progress: Progress = no_progress
+    table: ClusteringInput, generator: np.random.Generator, progress: Progress = no_progress
 ) -> Clusters:
     """Clusters of any size: drawn classes, and every other one joins the nearest of them.
 
@@ -111,7 +113,9 @@ def one_pass(
     return clusters
 
 
-def given_away(table: Table, clusters: Clusters, progress: Progress = no_progress) -> np.ndarray:
+def given_away(
+    table: ClusteringInput, clusters: Clusters, progress: Progress = no_progress
+) -> np.ndarray:
     """Take from every cluster above k the classes furthest from its others, k records stay.
 
     From the furthest to the nearest, each class leaves without which k records are left. How far
@@ -133,7 +137,9 @@ def given_away(table: Table, clusters: Clusters, progress: Progress = no_progres
     return np.flatnonzero(clusters.of < 0)
 
 
-def merged_small(table: Table, clusters: Clusters, progress: Progress = no_progress) -> np.ndarray:
+def merged_small(
+    table: ClusteringInput, clusters: Clusters, progress: Progress = no_progress
+) -> np.ndarray:
     """Merge every cluster below k, in the order in which they were begun, with the nearest.
 
     Returns

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kanon.algorithms.lattice import Lattice, Node
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,

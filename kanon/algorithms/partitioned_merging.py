@@ -14,7 +14,7 @@ from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.partition import partition
 from kanon.algorithms.task import Progress, Task, no_progress, stretch
 from kanon.classes import EquivalenceClasses
-from kanon.kernels.merge import tuple_hashes
+from kanon.kernels.hashing import tuple_hashes
 from kanon.measures.running import node_sums
 from kanon.recoding import MergePath, Parted, renamed
 

@@ -14,7 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from kanon.algorithms.lattice import Evaluation, Lattice, Node, check_size
+from kanon.algorithms.lattice import Evaluation, Lattice
+from kanon.algorithms.lattice_size import Node, check_size
 from kanon.algorithms.task import Progress, Task
 from kanon.cards import Parameter
 from kanon.errors import PlanError, Unsatisfiable, quoted

@@ -6,18 +6,21 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import ErrorDetails
 
 from kanon.base.formatting import counted, thin
 from kanon.errors import KanonError, PlanError, quoted
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
 
-__all__ = ["Strict", "load_json", "problem", "read_json"]
+__all__ = ["Number", "Strict", "load_json", "problem", "read_json"]
 
 E = TypeVar("E", bound=KanonError)
+
+Number = Annotated[float, Field(strict=True)]
+"""A number written as one: neither text nor true or false."""
 
 
 class Strict(BaseModel):

@@ -1,8 +1,8 @@
 """The texts of the dashboard in the language of the settings.
 
 English is what stands in the code. Another language is a catalogue of gettext,
-``kanon/locale/LANGUAGE/LC_MESSAGES/kanon.mo``, and the setting ``language``; docs/translating.md
-tells how one is made. One server speaks one language.
+``kanon/locale/LANGUAGE/LC_MESSAGES/kanon.mo``, and the setting ``language``;
+docs/contribute/translating.md tells how one is made. One server speaks one language.
 
 >>> say("k = {k}", k=5)
 'k = 5'
@@ -76,7 +76,7 @@ def _read(language: str) -> gettext.NullTranslations:
     except (OSError, ValueError, struct.error, LookupError):  # missing, or damaged
         raise SettingsError(
             f"The translation {quoted(language)}, named by the setting language, cannot be read; "
-            "docs/translating.md tells how it is made."
+            "docs/contribute/translating.md tells how it is made."
         ) from None
 
 

@@ -15,9 +15,11 @@ from kanon.base.formatting import joined, thin
 from kanon.charts.layout import Layout, starting_layout
 from kanon.charts.looks import Look, looks_of
 from kanon.charts.measured import digits_shown, measures_of, number_said, short_title
-from kanon.charts.panels import KINDS, Costs, Scene, k_range, lines_named
+from kanon.charts.panel_axes import Costs, PanelContext, k_range
+from kanon.charts.panels import KINDS, lines_named
 from kanon.charts.style import escaped, lay_out
-from kanon.experiments.comparison import Comparison, guided
+from kanon.experiments.comparison import Comparison
+from kanon.experiments.titles import guided
 from kanon.matrices import CostMatrix
 from kanon.measures.comparing import Standing, as_shown, standing
 
@@ -118,30 +120,30 @@ def _no_costs(column: str, metric: str) -> CostMatrix | None:
     return None
 
 
-def _scenes(comparison: Comparison, layout: Layout, costs: Costs) -> list[Scene]:
+def _scenes(comparison: Comparison, layout: Layout, costs: Costs) -> list[PanelContext]:
     """What each panel shows, not drawn yet."""
     looks = looks_of(comparison)
     return [
-        Scene(lines_named(comparison, panel.lines), looks, panel, place, go.Figure(), costs)
+        PanelContext(lines_named(comparison, panel.lines), looks, panel, place, go.Figure(), costs)
         for place, panel in enumerate(layout.panels)
     ]
 
 
-def _on(scene: Scene, figure: go.Figure) -> Scene:
+def _on(scene: PanelContext, figure: go.Figure) -> PanelContext:
     """The same scene on a figure."""
-    return Scene(
+    return PanelContext(
         scene.comparison, scene.looks, scene.panel, scene.place, figure, scene.costs
     )  # fmt: skip
 
 
-def _nobody(scene: Scene) -> str:
+def _nobody(scene: PanelContext) -> str:
     """That none of the configurations chosen for a panel is shown now."""
     if scene.comparison.lines:
         return ""
     return "None of the configurations chosen for this panel is compared now."
 
 
-def _head(scene: Scene, title: str, longest: int) -> str:
+def _head(scene: PanelContext, title: str, longest: int) -> str:
     """Two lines above a panel: what it shows, and how to read it."""
     numeral = _NUMERALS[scene.place]
     if not title:
@@ -151,13 +153,13 @@ def _head(scene: Scene, title: str, longest: int) -> str:
     return f"{numeral} {escaped(title, longest)}<br><span style='{style}'>{about}</span>"
 
 
-def _part(scene: Scene) -> str:
+def _part(scene: PanelContext) -> str:
     """That a panel shows some configurations alone."""
     number = len(scene.comparison.lines)
     return f" · {number} of {len(scene.looks)}" if 0 < number < len(scene.looks) else ""
 
 
-def _say(scene: Scene, sentence: str) -> None:
+def _say(scene: PanelContext, sentence: str) -> None:
     """Say in a panel why it is empty."""
     words, lines = escaped(sentence, 160).split(), [""]
     for word in words:
@@ -181,7 +183,7 @@ def _hide(figure: go.Figure, place: int) -> None:
 
 def _cursor(
     comparison: Comparison,
-    scenes: Sequence[Scene],
+    scenes: Sequence[PanelContext],
     lacks: Sequence[str],
     panels: list[dict[str, Any]],
     figure: go.Figure,

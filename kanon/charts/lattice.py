@@ -8,26 +8,23 @@ same places in both.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.algorithms.lattice import Node
+from kanon.algorithms.lattice_size import Node
 from kanon.base.formatting import counted, percent, thin
 from kanon.charts.drawn import drawn
-from kanon.charts.style import ALGORITHM_COLOURS, INK, darkened, escaped
-from kanon.experiments.exploration import Assessed, Explored, Walk, ranks
-from kanon.run import short_title
+from kanon.charts.style import INK, escaped
+from kanon.charts.walks import HALO, WALK_LOOKS, walk_traces
+from kanon.experiments.exploration import Assessed, Explored, ranks
 
 __all__ = [
     "COLOURINGS",
     "DRAWN",
-    "WALK_LOOKS",
     "Colouring",
-    "WalkLook",
     "edges_between",
     "heights_chart",
     "heights_table",
@@ -49,35 +46,10 @@ COLOURINGS: Mapping[Colouring, str] = {
 """What the colour of a node may say."""
 
 
-@dataclass(frozen=True)
-class WalkLook:
-    """How the walk of a search is drawn.
-
-    Attributes
-    ----------
-    colour, dash, width
-        Of its line; a wide one is seen under a narrow one where walks share a way.
-    side
-        Where the numbers of its steps stand, so that those of walks that meet stay apart.
-    """
-
-    colour: str
-    dash: str
-    width: float
-    side: str
-
-
-WALK_LOOKS: Mapping[str, WalkLook] = {
-    "datafly": WalkLook(ALGORITHM_COLOURS["datafly"], "solid", 8, "middle left"),
-    "samarati": WalkLook(ALGORITHM_COLOURS["samarati"], "2px,3px", 3, "top center"),
-    "improved-greedy": WalkLook(ALGORITHM_COLOURS["improved-greedy"], "9px,5px", 3, "middle right"),
-}
-"""The same colour, dash and side for a search wherever its walk is drawn."""
-
 _EDGE, _BAR, _YES, _NO = "rgba(27, 31, 36, 0.16)", "#C3CAD2", "#332288", "#8A939C"
 _EDGE_OF_FEW = "rgba(27, 31, 36, 0.35)"
 _QUIET = "#4A525A"
-_RING, _HALO = "#CC3399", "0 0 3px white, 0 0 3px white, 0 0 2px white"
+_RING = "#CC3399"
 _SCALE = "Viridis_r"  # dark is more
 _WIDE = 900.0  # pixels of the drawing on a page, about
 
@@ -116,7 +88,7 @@ def lattice_chart(
     edges = _path(pairs, at, _EDGE_OF_FEW if few else _EDGE, 1 if few else 0.6)
     data = _nodes(explored, found, x, y, colouring, size)
     data.append(_rings(explored.minimal, at, size))
-    lines, labels = _walks(explored, walks, step, at)
+    lines, labels = walk_traces(explored, walks, step, at)
     data += [*lines, *_marks(explored, at, size, chosen), *labels, _counts(explored)]
     return _finished(data, explored, _finding(explored), colouring, height, edges)
 
@@ -153,7 +125,7 @@ def heights_chart(
     listed = sorted(wanted)
     x, y = _places(explored, listed)
     at = dict(zip(listed, zip(x.tolist(), y.tolist(), strict=True), strict=True))
-    lines, labels = _walks(explored, walks, step, at)
+    lines, labels = walk_traces(explored, walks, step, at)
     data = [bars, *lines, *_marks(explored, at, 9, chosen), *labels, _counts(explored)]
     figure = _finished(data, explored, _finding(explored), None, height)
     figure.update_layout(
@@ -205,7 +177,7 @@ def neighbourhood_chart(
             "textposition": [
                 "top center" if sum(node) > sum(chosen) else "bottom center" for node in beside
             ],
-            "textfont": {"size": 12, "color": INK, "shadow": _HALO},
+            "textfont": {"size": 12, "color": INK, "shadow": HALO},
             "unselected": {"textfont": {"color": INK}},
         }
     )  # fmt: skip
@@ -382,64 +354,6 @@ def _rings(
                    "line": {"color": _RING, "width": 2.5}},
         "unselected": {"marker": {"opacity": 1}},
     }  # fmt: skip
-
-
-def _walks(
-    explored: Explored,
-    names: Sequence[str],
-    step: int | None,
-    at: Mapping[Node, tuple[float, float]],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The walks as thick lines with a white rim, and the numbers of their steps."""
-    rims: list[dict[str, Any]] = []
-    lines: list[dict[str, Any]] = []
-    labels: list[dict[str, Any]] = []
-    for name in names:
-        walk, look = explored.walk(name), WALK_LOOKS[name]
-        nodes = [one.node for one in walk.until(step)]
-        if not nodes:
-            continue
-        line = {
-            "type": "scatter", "x": [at[node][0] for node in nodes],
-            "y": [at[node][1] for node in nodes], "hoverinfo": "skip",
-        }  # fmt: skip
-        rim = {"color": "rgba(255, 255, 255, 0.85)", "width": look.width + 4}
-        rims.append({**line, "mode": "lines", "line": rim, "showlegend": False})
-        lines.append(
-            {
-                **line, "mode": "lines+markers", "name": short_title(name),
-                "line": {"color": look.colour, "width": look.width, "dash": look.dash},
-                "marker": {"size": 5 + look.width / 2, "color": "white",
-                           "line": {"color": look.colour, "width": 2.5}},
-                "unselected": {"marker": {"opacity": 1}},
-            }
-        )  # fmt: skip
-        ink = darkened(look.colour)
-        labels.append(
-            {
-                **line, "mode": "markers+text", "marker": {"size": 15, "opacity": 0},
-                "text": _numbers(walk, nodes), "textposition": look.side, "cliponaxis": False,
-                "textfont": {"size": 13, "color": ink, "weight": 700, "shadow": _HALO},
-                "unselected": {"textfont": {"color": ink}},
-                "showlegend": False, "name": f"steps of {short_title(name)}",
-            }
-        )  # fmt: skip
-    return rims + lines, labels
-
-
-def _numbers(walk: Walk, nodes: Sequence[Node]) -> list[str]:
-    """The number of each step; of a node that a walk stays at, both, at the first.
-
-    >>> _numbers(Walk("samarati", False, (), 0, 0), [(1,), (0,), (0,)])
-    ['1', '2, 3', '']
-    """
-    found: list[str] = []
-    for place, node in enumerate(nodes):
-        number = str(walk.first + place)
-        if place and node == nodes[place - 1]:
-            found[-1], number = f"{found[-1]}, {number}", ""
-        found.append(number)
-    return found
 
 
 def _marks(

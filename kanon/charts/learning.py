@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from kanon.algorithms.catalogue import algorithm_named, short_title
 from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.charts.style import (
@@ -22,7 +23,6 @@ from kanon.charts.style import (
 )
 from kanon.learning.experiments import Band
 from kanon.learning.representations import REPRESENTATIONS
-from kanon.run import algorithm_named, short_title
 
 __all__ = [
     "NOTHING",

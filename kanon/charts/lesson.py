@@ -12,7 +12,7 @@ from kanon.charts.lesson_lattice import lattice_so_far
 from kanon.charts.lesson_regions import regions_chart, regions_in
 from kanon.charts.lesson_trees import merge_chart, standing, standing_chart
 from kanon.teaching.lesson import Lesson, Step
-from kanon.teaching.nodes import Look, known_by
+from kanon.teaching.nodes import NodeView, known_by
 
 __all__ = ["picture_of", "picture_table"]
 
@@ -37,7 +37,7 @@ def picture_of(lesson: Lesson, position: int, large: bool = False) -> go.Figure:
         up = max(regions.attribute or 0, 1)
         axes = (0, up) if len(regions.axes) > 1 else None
         return regions_chart(seen, axes, large, settled=seen is not step)
-    if isinstance(seen.detail, Look):
+    if isinstance(seen.detail, NodeView):
         return lattice_so_far(lesson, position, large)
     if _meet(step):
         return merge_chart(lesson, step, large)
@@ -70,9 +70,9 @@ def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
                 row |= {f"{name}, low": low, f"{name}, high": high}
             rows.append(row)
         return pd.DataFrame(rows)
-    if isinstance(seen.detail, Look):
+    if isinstance(seen.detail, NodeView):
         looks = [each.detail for each in lesson.steps[: position + 1]]
-        known = known_by(look for look in looks if isinstance(look, Look))
+        known = known_by(look for look in looks if isinstance(look, NodeView))
         return pd.DataFrame(
             [
                 {
@@ -123,7 +123,7 @@ def _seen(lesson: Lesson, position: int) -> Step:
     step = lesson.steps[position]
     if position < len(lesson.steps) - 1:
         return step
-    kept = [each for each in lesson.steps if regions_in(each) or isinstance(each.detail, Look)]
+    kept = [each for each in lesson.steps if regions_in(each) or isinstance(each.detail, NodeView)]
     return kept[-1] if kept else step
 
 

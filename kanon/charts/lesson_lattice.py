@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kanon.algorithms.lattice import Node, nodes_per_height
+from kanon.algorithms.lattice_size import Node, nodes_per_height
 from kanon.base.formatting import thin
 from kanon.charts.drawn import drawn
 from kanon.charts.lattice import DRAWN, edges_between
@@ -15,7 +15,7 @@ from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarge
 from kanon.charts.style import INK, escaped
 from kanon.experiments.exploration import ranks
 from kanon.teaching.lesson import Lesson
-from kanon.teaching.nodes import Look, known_by
+from kanon.teaching.nodes import NodeView, known_by
 
 __all__ = ["lattice_so_far"]
 
@@ -46,7 +46,7 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False, height: int =
     ValueError
         Nothing was looked at up to that step.
     """
-    looks = [each.detail for each in lesson.steps[: step + 1] if isinstance(each.detail, Look)]
+    looks = [each.detail for each in lesson.steps[: step + 1] if isinstance(each.detail, NodeView)]
     if not looks:
         raise ValueError("no node was looked at yet")
     trees = lesson.task.classes.hierarchies

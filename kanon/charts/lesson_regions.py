@@ -14,7 +14,7 @@ from kanon.charts.drawn import drawn
 from kanon.charts.lesson_look import ONE, OTHER, QUIET, enlarged
 from kanon.charts.style import INK, escaped, translucent
 from kanon.teaching.cuts import Rectangle, Regions
-from kanon.teaching.growing import Growing
+from kanon.teaching.growing import ClusterView
 from kanon.teaching.lesson import Step
 
 __all__ = ["regions_chart", "regions_in"]
@@ -22,7 +22,7 @@ __all__ = ["regions_chart", "regions_in"]
 
 def regions_in(step: Step) -> Regions | None:
     """The regions that a step of Mondrian shows, or the groups of MDAV; None of others."""
-    shown = step.detail.regions if isinstance(step.detail, Growing) else step.detail
+    shown = step.detail.regions if isinstance(step.detail, ClusterView) else step.detail
     return shown if isinstance(shown, Regions) else None
 
 
@@ -81,7 +81,7 @@ def regions_chart(
         colour = colours[place % 2]
         line = {"color": colour, "width": 2, "dash": "solid" if place % 2 == 0 else "dash"}
         shapes.append(_box(part, x, y, room, 0.3, line, translucent(colour, 0.18)))
-    what = "groups" if isinstance(step.detail, Growing) else "regions"
+    what = "groups" if isinstance(step.detail, ClusterView) else "regions"
     title = f"The {what} that are released" if settled else escaped(step.heading, 90)
     if len(shown.axes) > 2:
         title += f"; two of {len(shown.axes)} columns"

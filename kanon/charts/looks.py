@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import cycle
 
+from kanon.algorithms.catalogue import algorithm_named
 from kanon.charts.style import (
     ALGORITHM_COLOURS,
     FAMILY_DASHES,
@@ -17,8 +18,8 @@ from kanon.charts.style import (
     STRATEGY_MARKERS,
     colour_of_metric,
 )
-from kanon.experiments.comparison import Comparison, Line, guided
-from kanon.run import algorithm_named
+from kanon.experiments.comparison import Comparison, Line
+from kanon.experiments.titles import guided
 
 __all__ = ["Look", "look_of", "looks_of"]
 

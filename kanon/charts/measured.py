@@ -10,7 +10,8 @@ import pandas as pd
 
 from kanon.base.formatting import thin
 from kanon.cards import Card
-from kanon.experiments.comparison import L_CARD, T_CARD, Comparison
+from kanon.experiments.comparison import Comparison
+from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.measures import minimum_k
 
 __all__ = [

@@ -10,14 +10,8 @@ from plotly.subplots import make_subplots
 
 from kanon.base.formatting import thin
 from kanon.charts.looks import looks_of
-from kanon.charts.measured import (
-    hover_number,
-    is_percent,
-    measures_of,
-    scale_of,
-    titled,
-)
-from kanon.charts.panels import k_range, k_ticks
+from kanon.charts.measured import hover_number, is_percent, measures_of, scale_of, titled
+from kanon.charts.panel_axes import k_range, k_ticks
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
 from kanon.experiments.comparison import Comparison
 

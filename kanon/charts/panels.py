@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from kanon.base.formatting import thin
 from kanon.cards import Card
@@ -18,7 +16,6 @@ from kanon.charts.looks import Look
 from kanon.charts.measured import (
     CLASSES,
     hover_number,
-    is_percent,
     measure_table,
     measures_of,
     privacy_measures,
@@ -27,63 +24,25 @@ from kanon.charts.measured import (
     titled,
     unit_said,
 )
+from kanon.charts.panel_axes import (
+    PERCENT_RANGE,
+    PanelContext,
+    k_axis_of,
+    k_ticks,
+    log_range,
+    y_axis_of,
+)
 from kanon.charts.scatter import COST, fronts, marker_of, nobody_beats, scatter_table
 from kanon.charts.style import escaped, translucent
 from kanon.experiments.comparison import Comparison
 from kanon.matrices import CostMatrix, as_share, matrix_table
 from kanon.measures import class_sizes
 
-__all__ = ["KINDS", "Costs", "Kind", "Scene", "k_range", "k_ticks", "lines_named"]
-
-Costs = Callable[[str, str], CostMatrix | None]
-"""The cost matrix of a column under a metric, few nodes; None if there is no such column."""
+__all__ = ["KINDS", "Kind", "lines_named"]
 
 _FAINT = "#9AA3AB"
-_PERCENT = [0.0, 103.0]
 CLASS_SIZES = "Class sizes"
 _LABELLED = 17  # rows of a matrix that a panel has room to name
-
-
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """Where a panel is drawn, and of what.
-
-    Attributes
-    ----------
-    comparison
-        The configurations of this panel alone.
-    looks
-        How each line looks, by name.
-    panel
-        What is asked for.
-    place
-        The place of the panel on the board, from 0.
-    figure
-        The board: a panel changes its own two axes alone.
-    costs
-        Where cost matrices come from.
-    """
-
-    comparison: Comparison
-    looks: Mapping[str, Look]
-    panel: Panel
-    place: int
-    figure: go.Figure
-    costs: Costs
-
-    @property
-    def axes(self) -> dict[str, str]:
-        """The axes of the panel, as a trace names them."""
-        number = "" if self.place == 0 else str(self.place + 1)
-        return {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-
-    def axis(self, kind: str) -> Any:
-        """One of the axes in the layout: of kind ``x`` or ``y``."""
-        return self.figure.layout[f"{kind}axis{self.axes['xaxis'][1:]}"]
-
-    def marked(self) -> bool:
-        """Whether markers tell lines apart; they are left out where all have the same."""
-        return len({look.symbol for look in self.looks.values()}) > 1
 
 
 class Kind(Protocol):
@@ -93,33 +52,33 @@ class Kind(Protocol):
     title: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, scene: PanelContext) -> str:
         """Why it cannot be drawn here, in a sentence; nothing if it can."""
 
-    def head(self, scene: Scene) -> str:
+    def head(self, scene: PanelContext) -> str:
         """The title of the panel, as plain text."""
 
-    def axis(self, scene: Scene) -> str:
+    def axis(self, scene: PanelContext) -> str:
         """The unit and the better direction, or what a reader has to know first."""
 
-    def measures(self, scene: Scene) -> Sequence[str]:
+    def measures(self, scene: PanelContext) -> Sequence[str]:
         """The measures whose numbers stand at the cursor."""
 
-    def draw(self, scene: Scene) -> dict[str, Any]:
+    def draw(self, scene: PanelContext) -> dict[str, Any]:
         """Draw it, and return what the cursor has to know; ``range`` is that of its y axis."""
 
-    def table(self, scene: Scene) -> pd.DataFrame:
+    def table(self, scene: PanelContext) -> pd.DataFrame:
         """The numbers behind it."""
 
 
-class Curve:
+class CurvePanel:
     """One measure over k, a line per configuration."""
 
     name: ClassVar[str] = "curve"
     title: ClassVar[str] = "A measure over k"
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, scene: PanelContext) -> str:
         """The measure is not one of this comparison, or no line has a number of it."""
         measure, comparison = scene.panel.measure, scene.comparison
         known = measures_of(comparison)
@@ -131,28 +90,28 @@ class Curve:
             return f"{short_title(known[measure])} is not defined for these releases."
         return ""
 
-    def head(self, scene: Scene) -> str:
+    def head(self, scene: PanelContext) -> str:
         """The measure."""
         return self._card(scene).title
 
-    def axis(self, scene: Scene) -> str:
+    def axis(self, scene: PanelContext) -> str:
         """Its unit and direction."""
         return unit_said(self._card(scene))
 
-    def measures(self, scene: Scene) -> Sequence[str]:
+    def measures(self, scene: PanelContext) -> Sequence[str]:
         """The measure."""
         return [scene.panel.measure]
 
-    def _card(self, scene: Scene) -> Card:
+    def _card(self, scene: PanelContext) -> Card:
         return measures_of(scene.comparison)[scene.panel.measure]
 
-    def draw(self, scene: Scene) -> dict[str, Any]:
+    def draw(self, scene: PanelContext) -> dict[str, Any]:
         """Lines, the bands that ties leave open behind them, and markers here and there."""
         comparison, card = scene.comparison, self._card(scene)
         ks = comparison.ks
         found = comparison.at(card.name, ks)
         k_axis_of(scene)
-        ends = _y_axis(scene, card, found)
+        ends = y_axis_of(scene, card, found)
         traces: list[dict[str, Any]] = []
         if card.name == "min_k":
             traces.append(_trace(scene, x=ks, y=ks, mode="lines", hoverinfo="skip",
@@ -190,19 +149,19 @@ class Curve:
         return {"kind": "curves", "log": scale_of(card) == "log", "range": ends,
                 "values": _rounded(found[:, 0])}  # fmt: skip
 
-    def table(self, scene: Scene) -> pd.DataFrame:
+    def table(self, scene: PanelContext) -> pd.DataFrame:
         """A row per configuration, tie seed and k."""
         return measure_table(scene.comparison, scene.panel.measure)
 
 
-class Matrix:
+class MatrixPanel:
     """The cost matrix of a column under a metric, as shares: all such panels have one scale."""
 
     name: ClassVar[str] = "matrix"
     title: ClassVar[str] = "Cost matrix"
     needs: ClassVar[tuple[str, ...]] = ("column", "metric")
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, scene: PanelContext) -> str:
         """There is no such column or metric."""
         if scene.costs(scene.panel.column, scene.panel.metric) is not None:
             return ""
@@ -210,26 +169,26 @@ class Matrix:
             return "Choose a column and a metric for this cost matrix."
         return f"This table has no cost matrix of {scene.panel.column}."
 
-    def head(self, scene: Scene) -> str:
+    def head(self, scene: PanelContext) -> str:
         """The column and the metric."""
         metrics = {metric.name: metric.card.title for metric in scene.comparison.measured}
         metric = metrics.get(scene.panel.metric, scene.panel.metric)
         return f"{scene.panel.column}: cost as {metric} counts"
 
-    def axis(self, scene: Scene) -> str:
+    def axis(self, scene: PanelContext) -> str:
         """How to read it."""
         return "from a row to a column, % of losing a value"
 
-    def measures(self, scene: Scene) -> Sequence[str]:
+    def measures(self, scene: PanelContext) -> Sequence[str]:
         """None: it is the same at every k."""
         return []
 
-    def _matrix(self, scene: Scene) -> CostMatrix:
+    def _matrix(self, scene: PanelContext) -> CostMatrix:
         matrix = scene.costs(scene.panel.column, scene.panel.metric)
         assert matrix is not None
         return as_share(matrix)
 
-    def draw(self, scene: Scene) -> dict[str, Any]:
+    def draw(self, scene: PanelContext) -> dict[str, Any]:
         """A heat map; few rows are named, and the pointer names the others."""
         matrix = self._matrix(scene)
         places = [str(place) for place in range(len(matrix.labels))]
@@ -253,7 +212,7 @@ class Matrix:
         scene.axis("x").update(**common, showticklabels=False)
         return {"kind": "still", "range": [0, 1]}
 
-    def _scale(self, scene: Scene) -> dict[str, Any]:
+    def _scale(self, scene: PanelContext) -> dict[str, Any]:
         """The scale below the panel, where others have their k."""
         left, right = scene.axis("x").domain
         ticks = [0, 25, 50, 75, 100]
@@ -263,45 +222,45 @@ class Matrix:
             "thickness": 8, "outlinewidth": 0, "tickvals": ticks, "tickfont": {"size": 12},
                     }  # fmt: skip
 
-    def table(self, scene: Scene) -> pd.DataFrame:
+    def table(self, scene: PanelContext) -> pd.DataFrame:
         """The matrix, in shares of the cost of losing a value."""
         return matrix_table(self._matrix(scene)).reset_index()
 
 
-class Scatter:
+class ScatterPanel:
     """Privacy against alteration at the k of the cursor, and the front that nobody beats."""
 
     name: ClassVar[str] = "scatter"
     title: ClassVar[str] = "Privacy against alteration"
     needs: ClassVar[tuple[str, ...]] = ("measure",)
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, scene: PanelContext) -> str:
         """The measure is not one of privacy."""
         return _unmeasured(scene.panel.measure, privacy_measures(scene.comparison))
 
-    def head(self, scene: Scene) -> str:
+    def head(self, scene: PanelContext) -> str:
         """Both measures."""
         return f"{short_title(self._card(scene))} against alteration"
 
-    def axis(self, scene: Scene) -> str:
+    def axis(self, scene: PanelContext) -> str:
         """The unit and direction of privacy; alteration says its own below."""
         return unit_said(self._card(scene))
 
-    def measures(self, scene: Scene) -> Sequence[str]:
+    def measures(self, scene: PanelContext) -> Sequence[str]:
         """Both."""
         return [COST.name, scene.panel.measure]
 
-    def _card(self, scene: Scene) -> Card:
+    def _card(self, scene: PanelContext) -> Card:
         return measures_of(scene.comparison)[scene.panel.measure]
 
-    def draw(self, scene: Scene) -> dict[str, Any]:
+    def draw(self, scene: PanelContext) -> dict[str, Any]:
         """Each one's way over all k, faint; where they are at k is drawn by the cursor."""
         comparison, card = scene.comparison, self._card(scene)
         costs = comparison.at(COST.name, comparison.ks)
         reached = comparison.at(card.name, comparison.ks)
-        ends = _y_axis(scene, card, reached)
+        ends = y_axis_of(scene, card, reached)
         scene.axis("x").update(
-            range=_PERCENT, dtick=25, fixedrange=True, ticksuffix=" ",
+            range=PERCENT_RANGE, dtick=25, fixedrange=True, ticksuffix=" ",
             title={"text": escaped(titled(COST)), "standoff": 4, "font": {"size": 13}},
         )  # fmt: skip
         ways = []
@@ -324,71 +283,72 @@ class Scatter:
                 for name, values in (("wide", costs), ("high", reached))
             }
         return {
-            "kind": "points", "log": scale_of(card) == "log", "range": ends, "across": _PERCENT,
+            "kind": "points", "log": scale_of(card) == "log", "range": ends,
+            "across": PERCENT_RANGE,
             "xs": _rounded(costs[:, 0]), "values": _rounded(reached[:, 0]),
             "front": [np.flatnonzero(one).tolist() for one in on], "said": said, **bands,
         }  # fmt: skip
 
-    def table(self, scene: Scene) -> pd.DataFrame:
+    def table(self, scene: PanelContext) -> pd.DataFrame:
         """Both coordinates at every k, and who is on the front."""
         return scatter_table(scene.comparison, scene.panel.measure)
 
 
-class Classes:
+class ClassesPanel:
     """The sizes of the classes at the k of the cursor; without them, the number of classes."""
 
     name: ClassVar[str] = "classes"
     title: ClassVar[str] = CLASS_SIZES
     needs: ClassVar[tuple[str, ...]] = ()
 
-    def lacks(self, scene: Scene) -> str:
+    def lacks(self, scene: PanelContext) -> str:
         """Nothing."""
         return ""
 
-    def head(self, scene: Scene) -> str:
+    def head(self, scene: PanelContext) -> str:
         """What is on the axes."""
         if not self._has_sizes(scene):
             return self._instead().head(_about(scene, CLASSES.name))
         return CLASS_SIZES
 
-    def axis(self, scene: Scene) -> str:
+    def axis(self, scene: PanelContext) -> str:
         """What the lines are."""
         if not self._has_sizes(scene):
             return unit_said(CLASSES)
         return "% of the records, in classes up to a size"
 
-    def measures(self, scene: Scene) -> Sequence[str]:
+    def measures(self, scene: PanelContext) -> Sequence[str]:
         """The number of classes."""
         return [CLASSES.name]
 
-    def _has_sizes(self, scene: Scene) -> bool:
+    def _has_sizes(self, scene: PanelContext) -> bool:
         runs = [run for line in scene.comparison.lines for run in line.runs.values()]
         return all(run.class_sizes is not None for run in runs)
 
-    def _instead(self) -> Curve:
-        return Curve()
+    def _instead(self) -> CurvePanel:
+        return CurvePanel()
 
-    def draw(self, scene: Scene) -> dict[str, Any]:
+    def draw(self, scene: PanelContext) -> dict[str, Any]:
         """The axes; the lines are drawn by the cursor."""
         if not self._has_sizes(scene):
             return self._instead().draw(_about(scene, CLASSES.name))
         edges, shares = self._shares(scene)
-        ends = _log_range(1, scene.comparison.n_records)
+        ends = log_range(1, scene.comparison.n_records)
         ticks = k_ticks(scene.comparison.n_records)
         scene.axis("x").update(
             type="log", range=ends, fixedrange=True, tickvals=ticks,
             ticktext=[thin(size) for size in ticks], tickangle=0,
             title={"text": "class size (log scale)", "standoff": 4, "font": {"size": 13}},
         )  # fmt: skip
-        scene.axis("y").update(range=_PERCENT, dtick=25, ticksuffix=" ", fixedrange=True)
+        scene.axis("y").update(range=PERCENT_RANGE, dtick=25, ticksuffix=" ", fixedrange=True)
         # Axes alone would not be drawn.
         scene.figure.add_traces([_trace(scene, x=[1], y=[0], mode="lines", hoverinfo="skip")])
         return {
-            "kind": "profile", "log": False, "range": _PERCENT, "across": ends,
+            "kind": "profile", "log": False, "range": PERCENT_RANGE, "across": ends,
             "grid": [math.log10(edge) for edge in edges], "profiles": _rounded(shares),
         }  # fmt: skip
 
-    def _shares(self, scene: Scene) -> tuple[list[int], np.ndarray]:
+    def _shares(self, scene: PanelContext) -> tuple[list[int], np.ndarray]:
         """Upper ends of class sizes, and the records in classes up to them, in percent.
 
         Shape (lines, len(ks), len(edges)).
@@ -399,7 +359,7 @@ class Classes:
         edges = class_sizes.up_to(comparison.n_records).tolist()
         return edges, 100 * found.cumsum(axis=2) / comparison.n_records
 
-    def table(self, scene: Scene) -> pd.DataFrame:
+    def table(self, scene: PanelContext) -> pd.DataFrame:
         """A row per configuration, k and class size."""
         if not self._has_sizes(scene):
             return self._instead().table(_about(scene, CLASSES.name))
@@ -412,20 +372,22 @@ class Classes:
         return pd.DataFrame({"records_percent": shares.ravel()}, index=index).reset_index()
 
 
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (Curve(), Matrix(), Scatter(), Classes())}
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind for kind in (CurvePanel(), MatrixPanel(), ScatterPanel(), ClassesPanel())
+}
 """What a panel can show, by name."""
 
 
-def _about(scene: Scene, measure: str) -> Scene:
+def _about(scene: PanelContext, measure: str) -> PanelContext:
     """The same scene for a curve of a measure."""
-    return Scene(
+    return PanelContext(
         scene.comparison, scene.looks, Panel("curve", measure, lines=scene.panel.lines),
         scene.place, scene.figure, scene.costs,
     )  # fmt: skip
 
 
 def _dots(
-    scene: Scene, title: str, look: Look, ks: Sequence[int], runs: np.ndarray, number: str
+    scene: PanelContext, title: str, look: Look, ks: Sequence[int], runs: np.ndarray, number: str
 ) -> dict[str, Any]:
     """A measure that is known at some k alone: dots, with nothing drawn between them."""
     known = np.flatnonzero(~np.isnan(runs[0])).tolist()
@@ -455,73 +417,10 @@ def _unmeasured(measure: str, known: Mapping[str, Card]) -> str:
     return f"This comparison has no measure {measure or 'yet'}."
 
 
-def _trace(scene: Scene, **given: Any) -> dict[str, Any]:
+def _trace(scene: PanelContext, **given: Any) -> dict[str, Any]:
     """A trace in this panel."""
     found = {"type": "scatter", **scene.axes, **given}
     return {key: value for key, value in found.items() if value is not None}
-
-
-def k_ticks(largest: int) -> list[int]:
-    """Panels are narrow: fewer ticks than a chart of its own has, but several in a small table.
-
-    >>> k_ticks(8), k_ticks(300), k_ticks(30_000)
-    ([2, 3, 4, 5, 6, 7, 8], [2, 5, 10, 20, 50, 100, 200], [2, 10, 100, 1000, 10000])
-    """
-    if largest <= 8:
-        return list(range(2, largest + 1))
-    powers = [10**power for power in range(1, 10)]
-    if largest < 500:
-        powers = sorted({5, *powers, *(2 * ten for ten in powers), *(5 * ten for ten in powers)})
-    return [2, *(tick for tick in powers if tick <= largest)]
-
-
-def k_range(comparison: Comparison) -> list[float]:
-    """The ends of all axes for k, as powers of ten."""
-    return [math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)]
-
-
-def k_axis_of(scene: Scene) -> None:
-    """Give a panel the axis for k that all of them share."""
-    ticks = k_ticks(scene.comparison.n_records)
-    scene.axis("x").update(
-        type="log", range=k_range(scene.comparison), fixedrange=True, tickvals=ticks,
-        ticktext=[thin(k) for k in ticks], tickangle=0,
-        title={"text": "k (log scale)", "standoff": 4, "font": {"size": 13}},
-    )  # fmt: skip
-
-
-def _y_axis(scene: Scene, card: Card, values: np.ndarray) -> list[float]:
-    """Percentages share one scale, counts are logarithmic; returns the ends of the axis."""
-    most = float(np.nanmax(values, initial=0.0))
-    if is_percent(card):  # some can exceed 100 %
-        ends = _PERCENT if most <= 100 else [0.0, 1.05 * most]
-        step = 25 if most <= 100 else None
-        scene.axis("y").update(range=ends, dtick=step, ticksuffix=" ", fixedrange=True)
-        return ends
-    if scale_of(card) != "log":
-        ends = [0.0, 1.08 * most or 1.0]
-        scene.axis("y").update(range=ends, nticks=5, ticksuffix=" ", fixedrange=True)
-        return ends
-    ends = k_range(scene.comparison)
-    if card.name != "min_k":
-        ends = _log_range(float(np.nanmin(values)), float(np.nanmax(values)))
-    n_records = scene.comparison.n_records
-    beyond = (10**power for power in range(1, 19) if 10**power > n_records)  # up to n²
-    ticks = [tick for tick in (1, *k_ticks(n_records), *beyond)
-             if ends[0] <= math.log10(tick) <= ends[1]]  # fmt: skip
-    scene.axis("y").update(
-        type="log", range=ends, fixedrange=True, tickvals=ticks,
-        ticktext=[thin(tick) if tick < 10**6 else f"10<sup>{len(str(tick)) - 1}</sup>"
-                  for tick in ticks],
-        ticksuffix=" ",
-    )  # fmt: skip
-    return ends
-
-
-def _log_range(low: float, high: float) -> list[float]:
-    """The ends of a logarithmic axis that leaves room on both sides."""
-    low, high = max(low, 1.0), max(high, 2.0)
-    return [math.log10(low / 1.15), math.log10(high * 1.15)]
 
 
 def _rounded(values: np.ndarray) -> list[Any]:

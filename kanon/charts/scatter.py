@@ -11,15 +11,10 @@ import plotly.graph_objects as go
 from kanon.base.formatting import joined, thin
 from kanon.cards import Card
 from kanon.charts.looks import Look, looks_of
-from kanon.charts.measured import (
-    is_percent,
-    number_said,
-    privacy_measures,
-    short_title,
-    titled,
-)
+from kanon.charts.measured import is_percent, number_said, privacy_measures, short_title, titled
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
-from kanon.experiments.comparison import CRITERIA, Comparison
+from kanon.experiments.comparison import Comparison
+from kanon.experiments.criteria import CRITERIA
 from kanon.measures.comparing import as_shown
 from kanon.measures.pareto import pareto_front
 

@@ -11,11 +11,12 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.algorithms import datafly, improved_greedy, samarati
+from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import counted, thin
 from kanon.cards import Card
-from kanon.charts.lattice import WALK_LOOKS
 from kanon.charts.measured import titled
 from kanon.charts.style import darkened, lay_out
+from kanon.charts.walks import WALK_LOOKS
 from kanon.experiments.searches import (
     K_OVER_COLUMNS,
     SEARCHES,
@@ -25,7 +26,6 @@ from kanon.experiments.searches import (
     times_as_long,
 )
 from kanon.measures import iloss, iloss_mean, level_of_generalisation
-from kanon.run import short_title
 
 __all__ = [
     "MARKERS",

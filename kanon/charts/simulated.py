@@ -8,7 +8,7 @@ from plotly.subplots import make_subplots
 
 from kanon.base.formatting import joined
 from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, lay_out
-from kanon.experiments.comparison import L_CARD, T_CARD
+from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.ranks import OVERALL
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 

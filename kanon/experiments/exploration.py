@@ -13,7 +13,8 @@ from types import ModuleType
 import numpy as np
 
 from kanon.algorithms import datafly, improved_greedy, mingen, optimal, samarati
-from kanon.algorithms.lattice import Lattice, Node, n_nodes, nodes_per_height
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import Node, n_nodes, nodes_per_height
 from kanon.algorithms.search import CellLoss, check_models, with_precision
 from kanon.algorithms.task import Progress, Task, no_progress, stretch
 from kanon.base.formatting import thin
@@ -24,7 +25,7 @@ __all__ = [
     "WALKERS",
     "Assessed",
     "Explored",
-    "Step",
+    "VisitedNode",
     "Walk",
     "assessed",
     "explore",
@@ -118,7 +119,7 @@ class Assessed:
 
 
 @dataclass(frozen=True)
-class Step:
+class VisitedNode:
     """One node that a search moved through.
 
     Attributes
@@ -162,7 +163,7 @@ class Walk:
 
     algorithm: str
     climbs: bool
-    steps: tuple[Step, ...]
+    steps: tuple[VisitedNode, ...]
     limit: int
     evaluated: int
     problem: str = ""
@@ -177,7 +178,7 @@ class Walk:
         """The number of the last step."""
         return self.first + len(self.steps) - 1
 
-    def until(self, step: int | None) -> tuple[Step, ...]:
+    def until(self, step: int | None) -> tuple[VisitedNode, ...]:
         """The steps up to the one of that number; all for None."""
         return self.steps if step is None else self.steps[: max(0, step + 1 - self.first)]
 
@@ -473,7 +474,7 @@ def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk
     for before, node in zip([None, *trace.walk], trace.walk, strict=False):
         raised, distinct = _raised(lattice, before, node)
         suppressed = lattice.evaluate(node).suppressed
-        steps.append(Step(node, raised, distinct, suppressed, lattice.anonymity(node)))
+        steps.append(VisitedNode(node, raised, distinct, suppressed, lattice.anonymity(node)))
     return replace(walk, steps=tuple(steps), evaluated=trace.evaluated)
 
 

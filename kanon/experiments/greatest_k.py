@@ -32,6 +32,7 @@ import pandas as pd
 from kanon.algorithms import gaa
 from kanon.algorithms.merge_until_models_hold import continued
 from kanon.algorithms.merging import merge_greedily
+from kanon.algorithms.solution import FINISHED_K, finished_at
 from kanon.algorithms.task import Progress, Task, no_progress, stretch
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted
@@ -39,7 +40,7 @@ from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.metrics import Metric
 from kanon.plan import Plan
 from kanon.recoding import MergePath
-from kanon.run import FINISHED_K, Prepared, finished_at, prepare
+from kanon.run import Prepared, prepare
 from kanon.sources.tables import Table
 
 __all__ = ["WAYS", "Reverse", "models_first", "reverse", "reverse_task", "solve_reverse"]

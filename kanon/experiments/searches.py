@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms import datafly, improved_greedy, samarati
-from kanon.algorithms.lattice import check_size, largest_level, n_nodes, nodes_per_height
+from kanon.algorithms.catalogue import short_title
+from kanon.algorithms.lattice_size import check_size, largest_level, n_nodes, nodes_per_height
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.base.formatting import counted, thin
 from kanon.errors import PlanError
@@ -28,7 +29,6 @@ from kanon.measures import alteration, iloss, iloss_mean, level_of_generalisatio
 from kanon.measures.linkage import projected
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
-from kanon.run import short_title
 
 __all__ = [
     "FEWEST_COLUMNS",

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from kanon.algorithms.catalogue import check_task, short_title
+from kanon.algorithms.solution import recodings_at
 from kanon.algorithms.task import Progress, Task, stretch
 from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quoted
 from kanon.learning.classifiers import CLASSIFIERS
-from kanon.learning.experiments import TRAINED_K, Fit, Outcome, Study, Trained, run_fits
+from kanon.learning.experiments import TRAINED_K, ClassifierStudy, Fit, Outcome, Trained, run_fits
 from kanon.learning.fitting import fit
 from kanon.learning.labels import TRAINING_SHARE, Labelled, labelled
 from kanon.learning.representations import represent
@@ -29,16 +31,16 @@ from kanon.measures.overview import utility_cards
 from kanon.measures.summary import summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
-from kanon.run import Prepared, check_task, recodings_at, short_title
+from kanon.run import Prepared
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
 
 __all__ = [
-    "Candidate",
     "Experiment",
     "Learned",
-    "Measured",
     "Prediction",
+    "ReleaseMeasures",
+    "StudiedAlgorithm",
     "Wanted",
     "check_candidate",
     "experiment_of",
@@ -88,7 +90,7 @@ class Experiment:
     ks
         For which k, rising.
     labelled, classifier, trained
-        See :class:`kanon.learning.experiments.Study`.
+        See :class:`kanon.learning.experiments.ClassifierStudy`.
     """
 
     algorithm: str
@@ -159,7 +161,7 @@ def run_experiment(
     own = trained_k(experiment.task.classes.highest_k)
     ks = sorted({*experiment.ks, *([own] if on_release else [])})
     made = recodings_at(stretch(progress, 0.0, _MADE), experiment.algorithm, experiment.task, ks)
-    study = Study(
+    study = ClassifierStudy(
         experiment.task.classes,
         {k: made[k] for k in experiment.ks},
         experiment.labelled,
@@ -185,7 +187,7 @@ def _up_to_n(ks: Iterable[int], most: int) -> tuple[int, ...]:
 
 
 # --- which measure predicts -------------------------------------------------------------------
-class Candidate(NamedTuple):
+class StudiedAlgorithm(NamedTuple):
     """An algorithm whose releases are measured and learnt from; the task's own k is not used."""
 
     algorithm: str
@@ -201,7 +203,7 @@ class Wanted(NamedTuple):
     seed: int
 
 
-class Measured(NamedTuple):
+class ReleaseMeasures(NamedTuple):
     """The measures of a release, by name; what does not apply to it is missing."""
 
     algorithm: str
@@ -234,7 +236,7 @@ class Prediction:
         What every release is represented by, for training and for validation.
     """
 
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[StudiedAlgorithm, ...]
     labelled: Labelled
     histogram: Sensitive
     metrics: tuple[Metric, ...]
@@ -245,7 +247,7 @@ def predict(
     progress: Progress,
     prediction: Prediction,
     wanted: Sequence[Wanted],
-    keep: Callable[[Measured | Learned], None],
+    keep: Callable[[ReleaseMeasures | Learned], None],
 ) -> None:
     """Train classifiers on releases and validate each on the other records of the same release.
 
@@ -274,7 +276,7 @@ def predict(
                 keep(Learned(one, (float("nan"),) * len(SCORES)))
                 done += 1
         for k, recoding in made.items():
-            keep(Measured(algorithm, k, _measured(prediction, recoding, k)))
+            keep(ReleaseMeasures(algorithm, k, _measured(prediction, recoding, k)))
             matrix = represent(prediction.representation, recoding)
             training, validation = prediction.labelled.released(recoding)
             for one in own:
@@ -351,7 +353,7 @@ def measures_of_points(metrics: Sequence[Metric]) -> dict[str, Card]:
     }
 
 
-def points_table(found: Iterable[Measured | Learned], score: str) -> pd.DataFrame:
+def points_table(found: Iterable[ReleaseMeasures | Learned], score: str) -> pd.DataFrame:
     """A row per release: its algorithm and k, every measure, and every classifier's score.
 
     A classifier's score is the mean over its seeds, in a column of its name; not a number where a
@@ -370,7 +372,7 @@ def points_table(found: Iterable[Measured | Learned], score: str) -> pd.DataFram
     measured: dict[tuple[str, int], Mapping[str, float]] = {}
     learned: dict[tuple[str, int], dict[str, list[float]]] = {}
     for one in found:
-        if isinstance(one, Measured):
+        if isinstance(one, ReleaseMeasures):
             measured[one.algorithm, one.k] = one.values
         else:
             key = (one.wanted.algorithm, one.wanted.k)
@@ -397,7 +399,7 @@ def points_table(found: Iterable[Measured | Learned], score: str) -> pd.DataFram
     return table[kept]
 
 
-def check_candidate(candidate: Candidate, ks: Sequence[int]) -> None:
+def check_candidate(candidate: StudiedAlgorithm, ks: Sequence[int]) -> None:
     """Check that an algorithm can be run at all.
 
     Raises

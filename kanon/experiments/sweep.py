@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from kanon.algorithms.catalogue import algorithm_named, check_task, serves_every_k, uses
 from kanon.algorithms.parallel import side_by_side
+from kanon.algorithms.solution import finished_at, recodings_at
 from kanon.algorithms.task import Progress, Task, no_progress
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
@@ -20,17 +22,7 @@ from kanon.measures.yardstick import path_in_terms_of, recoding_in_terms_of
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
 from kanon.recoding import Recoding
-from kanon.run import (
-    Prepared,
-    algorithm_named,
-    check_task,
-    finished_at,
-    measured_metrics,
-    prepare,
-    recodings_at,
-    serves_every_k,
-    uses,
-)
+from kanon.run import Prepared, measured_metrics, prepare
 from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
 

@@ -7,10 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-import networkx as nx
 import numpy as np
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import counted
 from kanon.base.values import canonical_text, numbers
 from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number, tree_from_lines
@@ -18,16 +17,17 @@ from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 
 __all__ = [
     "DATE_LEVELS",
-    "by_frequency",
     "dates",
-    "from_graph",
     "groups",
     "intervals",
+    "is_whole",
     "mask",
     "mask_steps",
     "ordered",
-    "quantile_intervals",
+    "parsed_numbers",
+    "run_label",
     "suppression",
+    "tree_of_paths",
 ]
 
 DATE_LEVELS = ("day", "month", "quarter", "year", "decade")
@@ -40,7 +40,7 @@ def suppression(values: Sequence[str]) -> Hierarchy:
     >>> suppression(["F", "M"]).labels
     ('F', 'M', '*')
     """
-    return _tree([[value] for value in _distinct(values)])
+    return tree_of_paths([[value] for value in _distinct(values)])
 
 
 def intervals(
@@ -77,7 +77,7 @@ def intervals(
     """
     check_number("levels", len(widths) + 2)
     texts = _distinct(values)
-    parsed = _parsed(texts)
+    parsed = parsed_numbers(texts)
     _check_widths(widths)
     if not math.isfinite(origin):
         raise HierarchyError("The origin of intervals has to be a finite number.")
@@ -112,51 +112,7 @@ def intervals(
                 -math.inf if lowest is None else lowest, math.inf if highest is None else highest
             )  # fmt: skip
             lines.append([text, *(_interval(value, w, origin, whole, bounds) for w in widths)])
-    return _tree(lines)
-
-
-def quantile_intervals(counts: Mapping[str, int], parts: Sequence[int]) -> Hierarchy:
-    """Numbers in nested intervals that hold about as many records each.
-
-    The finest level has ``parts[0]`` intervals, whose bounds lie as near to the quantiles of the
-    records as they can: a number with many records is never split, so there may be fewer. Each
-    further level joins neighbours. An interval is named by the smallest and the largest number
-    that occurs in it; one with a single number adds no level, nor does one that holds them all.
-
-    Parameters
-    ----------
-    counts
-        The numbers that occur, as text, and how many records have each.
-    parts
-        The numbers of intervals, from many to few, each a multiple of the next.
-
-    Raises
-    ------
-    HierarchyError
-        A value is not a number, there are no records, or the parts do not nest.
-
-    Examples
-    --------
-    >>> tree = quantile_intervals({"17": 3, "18": 3, "19": 1, "30": 2, "40": 1, "90": 2}, [4, 2])
-    >>> tree.labels
-    ('17', '18', '19', '30', '40', '90', '17 to 18', '19 to 30', '40 to 90', '19 to 90', '*')
-    """
-    merged = _merged(counts)
-    parsed = dict(zip(merged, _parsed(list(merged)).tolist(), strict=True))
-    if not sum(merged.values()):
-        raise HierarchyError("Intervals by records need at least one record.")
-    _check_parts(parts)
-    ascending = sorted(merged, key=lambda text: (parsed[text], text))
-    finest = _parts_by_records(ascending, merged, parsed, int(parts[0]))
-    paths = [[text] for text in ascending]
-    for count in parts:
-        part_of = [part // (int(parts[0]) // int(count)) for part in finest]
-        for _, places in itertools.groupby(range(len(paths)), part_of.__getitem__):
-            members = list(places)
-            name = _run(ascending, members[0], members[-1], " to ")
-            for place in members:
-                paths[place].append(name)
-    return _tree(paths)
+    return tree_of_paths(lines)
 
 
 def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
@@ -182,7 +138,7 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
     >>> ordered(["low", "fair", "good", "high", "top"], [2, 2]).labels[5:]
     ('low – fair', 'good – high', 'low – high', '*')
     """
-    if not sizes or any(not _is_whole(size) or size < 2 for size in sizes):
+    if not sizes or any(not is_whole(size) or size < 2 for size in sizes):
         raise HierarchyError("Ordered groups have sizes that are whole numbers of at least 2.")
     texts = _distinct(values)
     paths = [[text] for text in texts]
@@ -192,46 +148,12 @@ def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
         length = min(length * int(size), len(texts) or 1)
         for first in range(0, len(texts), length):
             last = min(first + length, len(texts)) - 1
-            name = _run(texts, first, last, " – ")
+            name = run_label(texts, first, last, " – ")
             if last > first and start_of.setdefault(name, first) != first:
                 raise HierarchyError("Two groups would be called {cells}; change a size.", [name])
             for place in range(first, last + 1):
                 paths[place].append(name)
-    return _tree(paths)
-
-
-def by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
-    """Frequent values directly under the root; all rare ones in one group first.
-
-    Parameters
-    ----------
-    counts
-        The values that occur, and how many records have each.
-    least
-        A value with fewer records than this is rare.
-
-    Raises
-    ------
-    HierarchyError
-        ``least`` is not a whole number of at least 1, or every value is rare.
-
-    Examples
-    --------
-    >>> by_frequency({"Cat": 50, "Dog": 70, "Okapi": 1, "Yak": 2}, least=5).labels[4:]
-    ('Other (fewer than 5 records)', '*')
-    """
-    if not _is_whole(least) or least < 1:
-        raise HierarchyError("The least number of records is a whole number of at least 1.")
-    merged = _merged(counts)
-    rare = [text for text, count in merged.items() if count < least]
-    if rare and len(rare) == len(merged):
-        raise HierarchyError(
-            f"Every value has fewer than {thin(least)} records, so that all would share one group; "
-            "choose a smaller number."
-        )
-    name = f"Other (fewer than {int(least)} {'record' if least == 1 else 'records'})"
-    frequent = [[text, text] for text, count in merged.items() if count >= least]
-    return _tree([*frequent, *([text, name] for text in rare)])
+    return tree_of_paths(paths)
 
 
 def mask_steps(longest: int, step: int) -> list[int]:
@@ -254,7 +176,7 @@ def mask_steps(longest: int, step: int) -> list[int]:
     >>> mask_steps(5, 1), mask_steps(8, 3)
     ([4, 3, 2, 1], [5, 2])
     """
-    if not _is_whole(step) or step < 1:
+    if not is_whole(step) or step < 1:
         raise HierarchyError("A step masks a whole number of characters, at least 1.")
     if step >= longest:
         raise HierarchyError(
@@ -304,7 +226,7 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
         return text[: int(count)] + hidden if side == "left" else hidden + text[-int(count) :]
 
     texts = sorted(_distinct(values), key=lambda text: text if side == "left" else text[::-1])
-    return _tree([[text, *(masked(text, count) for count in keep)] for text in texts])
+    return tree_of_paths([[text, *(masked(text, count) for count in keep)] for text in texts])
 
 
 def dates(values: Sequence[str], levels: Sequence[str]) -> Hierarchy:
@@ -343,7 +265,9 @@ def dates(values: Sequence[str], levels: Sequence[str]) -> Hierarchy:
             bad,
         )
     found = [(value, text) for text, value in parsed.items() if value is not None]
-    return _tree([[text, *(_period(v, level) for level in levels)] for v, text in sorted(found)])
+    return tree_of_paths(
+        [[text, *(_period(v, level) for level in levels)] for v, text in sorted(found)]
+    )
 
 
 def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
@@ -385,33 +309,8 @@ def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
     return Hierarchy.from_entries([*entries, (ROOT_LABEL, None, None)])
 
 
-def from_graph(graph: nx.DiGraph) -> Hierarchy:
-    """A hierarchy from a networkx arborescence with edges parent → child.
-
-    An edge's attribute ``weight`` becomes the edge weight.
-
-    Raises
-    ------
-    HierarchyError
-        The graph is not an arborescence.
-
-    Examples
-    --------
-    >>> from_graph(nx.DiGraph([("*", "a"), ("*", "b")])).labels
-    ('a', 'b', '*')
-    """
-    if not graph or not nx.is_arborescence(graph):
-        raise HierarchyError(
-            "The graph is not an arborescence: one root, and one parent for every other node."
-        )
-    root = next(node for node, degree in graph.in_degree() if degree == 0)
-    entries: list[tuple[str, str | None, float | None]] = [(str(root), None, None)]
-    for parent, child in nx.dfs_edges(graph, root):
-        entries.append((str(child), str(parent), graph.edges[parent, child].get("weight")))
-    return Hierarchy.from_entries(entries)
-
-
-def _tree(lines: Sequence[Sequence[str]]) -> Hierarchy:
+def tree_of_paths(lines: Sequence[Sequence[str]]) -> Hierarchy:
+    """The tree of the paths of all values, each from the value to just below the root."""
     if not lines:
         raise HierarchyError("The column has no values to build a hierarchy from.")
     if any(not cells[0] for cells in lines):
@@ -426,26 +325,7 @@ def _tree(lines: Sequence[Sequence[str]]) -> Hierarchy:
         ) from None
 
 
-def _parts_by_records(
-    ascending: Sequence[str], counts: Mapping[str, int], numbers: Mapping[str, float], parts: int
-) -> list[int]:
-    """For each text the part, out of so many, that the middle of its records falls into.
-
-    So the bound between two parts is the one nearest to the quantile that splits no number.
-    """
-    records = sum(counts.values())
-    found: list[int] = []
-    before = 0
-    for _, equal in itertools.groupby(ascending, key=numbers.__getitem__):
-        texts = list(equal)
-        own = sum(counts[text] for text in texts)
-        part = parts * (2 * before + own) // (2 * records)
-        found += [min(part, parts - 1)] * len(texts)
-        before += own
-    return found
-
-
-def _run(texts: Sequence[str], first: int, last: int, between: str) -> str:
+def run_label(texts: Sequence[str], first: int, last: int, between: str) -> str:
     """The name of a run of values: one value is itself, all of them are the root."""
     if first == last:
         return texts[first]
@@ -454,7 +334,8 @@ def _run(texts: Sequence[str], first: int, last: int, between: str) -> str:
     return f"{texts[first]}{between}{texts[last]}"
 
 
-def _parsed(texts: list[str]) -> np.ndarray:
+def parsed_numbers(texts: list[str]) -> np.ndarray:
+    """Texts as numbers, or an error that names those that are none."""
     parsed = numbers(texts)
     if parsed is None:
         bad = [text for text in texts if numbers([text]) is None]
@@ -462,28 +343,9 @@ def _parsed(texts: list[str]) -> np.ndarray:
     return parsed
 
 
-def _merged(counts: Mapping[str, int]) -> dict[str, int]:
-    """The records of each value, whatever the ways in which it is written."""
-    merged: dict[str, int] = {}
-    for value, count in counts.items():
-        text = canonical_text(value)
-        merged[text] = merged.get(text, 0) + int(count)
-    return merged
-
-
-def _is_whole(number: object) -> bool:
+def is_whole(number: object) -> bool:
+    """Whether something is a whole number; true and false are none."""
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
-
-
-def _check_parts(parts: Sequence[int]) -> None:
-    if not parts or any(not _is_whole(part) or part < 2 for part in parts):
-        raise HierarchyError("Intervals by records need whole numbers of parts, each at least 2.")
-    for many, few in itertools.pairwise(parts):
-        if few >= many or many % few:
-            raise HierarchyError(
-                f"The number of parts {thin(many)} is not a multiple of the number {thin(few)} "
-                "after it; nested intervals need that."
-            )
 
 
 def _distinct(values: Sequence[str]) -> list[str]:

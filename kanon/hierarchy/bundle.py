@@ -19,7 +19,7 @@ from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import bytes_of, exceeded, settings
 
 __all__ = [
-    "Found",
+    "FileResult",
     "read_bundle",
     "safe_name",
     "write_bundle",
@@ -30,7 +30,7 @@ _LONGEST_SAFE = 50
 
 
 @dataclass(frozen=True)
-class Found:
+class FileResult:
     """What came of one file.
 
     Attributes
@@ -55,8 +55,10 @@ class Found:
     exact: bool = False
 
 
-def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> tuple[Found, ...]:
-    """Read hierarchies from CSV, JSON and zip files, and match them to columns.
+def read_bundle(
+    files: Sequence[tuple[str, bytes]], columns: Sequence[str]
+) -> tuple[FileResult, ...]:
+    """Read hierarchies from CSV, JSON, GraphML and zip files, and match them to columns.
 
     A file stands for the column that its JSON names, or that its own name ends with: ``age.csv``,
     ``hierarchy_age.csv``, ``adult_hierarchy_age.csv``; the longest column that fits wins. If none
@@ -72,7 +74,7 @@ def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> t
 
     Returns
     -------
-    tuple of Found
+    tuple of FileResult
         One per file, in the order of the upload; a mistake in one is its own problem.
 
     Examples
@@ -81,17 +83,17 @@ def read_bundle(files: Sequence[tuple[str, bytes]], columns: Sequence[str]) -> t
     >>> found[0].column, found[0].imported.hierarchy.labels
     ('sex', ('F', 'M', '*'))
     """
-    found: list[Found] = []
+    found: list[FileResult] = []
     left, nodes = bytes_of("hierarchies_megabytes"), 0
     for name, content in files:
         zipped = _ending(name) == "zip"
         inside = _unzipped(name, content, left) if zipped else [(name, content)]
-        if isinstance(inside, Found):
+        if isinstance(inside, FileResult):
             found.append(inside)
             continue
         left -= sum(len(data) for _, data in inside)
         if left < 0:
-            found.append(Found(name, problem=_too_large(name)))
+            found.append(FileResult(name, problem=_too_large(name)))
             break
         read = []
         for member, data in inside:
@@ -162,45 +164,46 @@ def _stem(name: str) -> str:
 # Reading
 
 
-def _read_one(name: str, content: bytes, columns: Sequence[str]) -> Found:
+def _read_one(name: str, content: bytes, columns: Sequence[str]) -> FileResult:
     ending = _ending(name)
     if ending == "zip":
         problem = f"{quoted(_base(name))} is a zip inside a zip; unpack it first."
-        return Found(name, problem=problem)
-    if ending not in ("csv", "json"):
-        return Found(name, problem=f"{quoted(_base(name))} is neither CSV nor JSON.")
+        return FileResult(name, problem=problem)
+    if ending not in ("csv", "json", "graphml"):
+        return FileResult(name, problem=f"{quoted(_base(name))} is neither CSV, JSON nor GraphML.")
     try:
         imported = read_hierarchy(content, name)
     except HierarchyError as error:
-        return Found(name, _column_by_stem(_stem(name), columns), problem=error.sentence)
+        return FileResult(name, _column_by_stem(_stem(name), columns), problem=error.sentence)
     named = column_of_json(content.decode("utf-8-sig")) if ending == "json" else None
     column = None if named is None else _column_by_key(named, columns)
     if column is not None:
-        return Found(name, column, imported, exact=column == named)
+        return FileResult(name, column, imported, exact=column == named)
     column = _column_by_stem(_stem(name), columns)
     exact = column is not None and _says(_stem(name), column, "_")
-    return Found(name, column, imported, exact=exact)
+    return FileResult(name, column, imported, exact=exact)
 
 
-def _unzipped(name: str, content: bytes, left: int) -> list[tuple[str, bytes]] | Found:
+def _unzipped(name: str, content: bytes, left: int) -> list[tuple[str, bytes]] | FileResult:
     """The members of a zip that count, or the one problem of the zip."""
     if len(content) > left:
-        return Found(name, problem=_too_large(name))
+        return FileResult(name, problem=_too_large(name))
     try:
         members = list(unzipped(content, left, settings().hierarchies_files, _counts))
     except TooLarge:
-        return Found(name, problem=_too_large(name))
+        return FileResult(name, problem=_too_large(name))
     except TooMany as error:
         has = f"{quoted(_base(name))} has {thin(error.args[0])} members"
-        return Found(name, problem=exceeded("hierarchies_files", has))
+        return FileResult(name, problem=exceeded("hierarchies_files", has))
     except Unreadable:
         problem = (
             f"{quoted(_base(name))} cannot be unpacked: it is damaged, locked, no zip, or packed "
             "in another way than the usual one (Deflate)."
         )
-        return Found(name, problem=problem)
+        return FileResult(name, problem=problem)
     if not members:
-        return Found(name, problem=f"{quoted(_base(name))} holds no CSV or JSON file.")
+        problem = f"{quoted(_base(name))} holds no CSV, JSON or GraphML file."
+        return FileResult(name, problem=problem)
     return members
 
 
@@ -211,9 +214,9 @@ def _counts(member: str) -> bool:
     return bool(parts and parts[-1]) and not hidden
 
 
-def _too_many(name: str) -> Found:
+def _too_many(name: str) -> FileResult:
     before = f"{quoted(_base(name))} is not read, load it afterwards: the files before it are large"
-    return Found(name, problem=exceeded("hierarchy_nodes", before))
+    return FileResult(name, problem=exceeded("hierarchy_nodes", before))
 
 
 def _too_large(name: str) -> str:
@@ -249,7 +252,7 @@ def _alike(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name).strip().casefold()
 
 
-def _json_before_csv(found: Sequence[Found]) -> list[Found]:
+def _json_before_csv(found: Sequence[FileResult]) -> list[FileResult]:
     """Without each CSV whose column, or whose name, a readable JSON of the same zip has too."""
     better = [one for one in found if one.imported and _ending(one.file) == "json"]
     columns = {one.column for one in better if one.column is not None}
@@ -262,12 +265,12 @@ def _json_before_csv(found: Sequence[Found]) -> list[Found]:
     ]
 
 
-def _each_column_once(found: Sequence[Found]) -> Iterator[Found]:
+def _each_column_once(found: Sequence[FileResult]) -> Iterator[FileResult]:
     """Of files for one column the first stands for it, those that name it to the letter first.
 
     The others are left for the user to assign.
     """
-    first: dict[str, Found] = {}
+    first: dict[str, FileResult] = {}
     for one in sorted(found, key=lambda one: not one.exact):
         if one.imported is not None and one.column is not None:
             first.setdefault(one.column, one)

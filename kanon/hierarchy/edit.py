@@ -8,17 +8,17 @@ before, so that changing the shape of a tree does not silently change what it sa
 
 from __future__ import annotations
 
-import math
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from kanon.base.formatting import thin
-from kanon.base.values import canonical_text, numbers
+from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError, quoted
+from kanon.hierarchy.draft import Draft
+from kanon.hierarchy.natural_order import natural_order
 from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy, named_weight
 
 __all__ = [
@@ -80,7 +80,7 @@ def add_leaves(tree: Hierarchy, labels: Sequence[str], parent: str | None = None
     weight = None
     if tree.weight is not None:
         weight = max(float(tree.weight[child]) for child in tree.children[above])
-    draft = _Draft.of(tree)
+    draft = Draft.of(tree)
     for label in labels:
         draft.add(label, above, weight)
     return draft.build()
@@ -106,7 +106,7 @@ def remove_leaves(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
         raise HierarchyError("Only leaves can be removed; {cells} is a group.", inner)
     if len(nodes) == tree.n_leaves:
         raise HierarchyError("A tree needs at least one leaf; these are all that it has.")
-    draft = _Draft.of(tree)
+    draft = Draft.of(tree)
     draft.prune(draft.take(nodes))
     return draft.build()
 
@@ -143,7 +143,7 @@ def move(tree: Hierarchy, labels: Sequence[str], parent: str) -> Hierarchy:
             "one of them.",
             [tree.labels[target]],
         )
-    draft = _Draft.of(tree)
+    draft = Draft.of(tree)
     left = draft.take(nodes)
     draft.hang(nodes, target)
     draft.prune(left)
@@ -179,7 +179,7 @@ def group(tree: Hierarchy, labels: Sequence[str], name: str) -> Hierarchy:
     branch = nodes[0]
     while tree.parent[branch] != above:
         branch = int(tree.parent[branch])
-    draft = _Draft.of(tree)
+    draft = Draft.of(tree)
     new = draft.add(name, above, 0.0)
     siblings = draft.children[above]
     siblings.pop()
@@ -213,7 +213,7 @@ def ungroup(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     values = [tree.labels[node] for node in nodes if node < tree.n_leaves]
     if values:
         raise HierarchyError("Only groups can be dissolved; {cells} is a value.", values)
-    draft = _Draft.of(tree)
+    draft = Draft.of(tree)
     draft.dissolve(nodes)
     return draft.build()
 
@@ -241,7 +241,7 @@ def rename(tree: Hierarchy, label: str, name: str) -> Hierarchy:
     if name == tree.labels[node]:
         return tree
     _refuse_taken(name, tree)
-    draft = _Draft.of(tree)
+    draft = Draft.of(tree)
     draft.labels[node] = name
     return draft.build()
 
@@ -263,7 +263,7 @@ def insert_level(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     ('F', 'M', 'F (group)', '*')
     """
     nodes = _not_root(tree, labels, "given a parent of its own")
-    draft = _Draft.of(tree)
+    draft = Draft.of(tree)
     taken = set(tree.labels)
     new: dict[int, int] = {}
     for node in nodes:
@@ -313,12 +313,14 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
         raise HierarchyError(
             f"Sorting by records needs one number for each of the {thin(tree.n_nodes)} nodes."
         )
-    draft = _Draft.of(tree)
+    draft = Draft.of(tree)
     most = None if records is None else (-np.asarray(records, dtype=np.float64)).tolist()
     waiting = [top]
     while waiting:
         below = draft.children[waiting.pop()]
-        below.sort(key=(lambda v: _natural(tree.labels[v])) if most is None else most.__getitem__)
+        below.sort(
+            key=(lambda v: natural_order(tree.labels[v])) if most is None else most.__getitem__
+        )
         waiting.extend(child for child in below if child >= tree.n_leaves)
     return draft.build()
 
@@ -400,105 +402,6 @@ def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
 _ALLOWED = f"it has to be a number of at least 0 and at most {LARGEST_WEIGHT:g}"
 
 
-@dataclass
-class _Draft:
-    """A tree that can be changed, by the numbers of the old tree; new nodes come after them."""
-
-    root: int
-    labels: list[str]
-    parent: list[int]
-    children: list[list[int]]
-    weight: list[float] | None
-    gone: set[int]
-
-    @classmethod
-    def of(cls, tree: Hierarchy) -> _Draft:
-        weight = None if tree.weight is None else tree.weight.tolist()
-        children = [list(below) for below in tree.children]
-        return cls(tree.root, list(tree.labels), tree.parent.tolist(), children, weight, set())
-
-    def new(self, label: str, above: int, weight: float | None) -> int:
-        """A node that knows its parent, and that its parent does not know yet."""
-        self.labels.append(label)
-        self.parent.append(above)
-        self.children.append([])
-        if self.weight is not None:
-            self.weight.append(weight or 0.0)
-        return len(self.labels) - 1
-
-    def add(self, label: str, above: int, weight: float | None) -> int:
-        """A new last child."""
-        node = self.new(label, above, weight)
-        self.children[above].append(node)
-        return node
-
-    def take(self, nodes: Iterable[int]) -> set[int]:
-        """Take nodes from their parents, whose numbers are returned."""
-        taken = set(nodes)
-        left = {self.parent[node] for node in taken}
-        for above in left:
-            self.children[above] = [node for node in self.children[above] if node not in taken]
-        return left
-
-    def hang(self, nodes: Sequence[int], above: int) -> None:
-        """Hang nodes that have no parent under one, after its children."""
-        self.children[above].extend(nodes)
-        for node in nodes:
-            self.parent[node] = above
-
-    def prune(self, groups: Iterable[int]) -> None:
-        """Take away those of the groups that are empty, and what becomes empty by that."""
-        empty = {node for node in groups if not self.children[node] and node != self.root}
-        while empty:
-            self.gone |= empty
-            above = self.take(empty)
-            empty = {node for node in above if not self.children[node] and node != self.root}
-
-    def split(self, between: int) -> None:
-        """Give a new group half of its members' least weight, and take that from theirs."""
-        if self.weight is None:
-            return
-        half = min(self.weight[node] for node in self.children[between]) / 2
-        self.weight[between] = half
-        for node in self.children[between]:
-            self.weight[node] -= half
-
-    def dissolve(self, nodes: Sequence[int]) -> None:
-        """Put the children of groups in their place."""
-        chosen = set(nodes)
-        # Downwards: a dissolved group hands on what it got from a dissolved group above it.
-        for node in sorted(chosen, reverse=True):
-            for child in self.children[node]:
-                if self.weight is not None:
-                    self.weight[child] += self.weight[node]
-        for above in {self.parent[node] for node in chosen} - chosen:
-            self.children[above] = self._without(chosen, self.children[above])
-
-    def _without(self, chosen: set[int], nodes: Sequence[int]) -> list[int]:
-        """The nodes, each chosen one replaced by its children, however deep that goes."""
-        found: list[int] = []
-        stack = list(reversed(nodes))
-        while stack:
-            node = stack.pop()
-            if node in chosen:
-                stack.extend(reversed(self.children[node]))
-            else:
-                found.append(node)
-        return found
-
-    def build(self) -> Hierarchy:
-        """The tree that the draft describes."""
-        entries: list[tuple[str, str | None, float | None]] = [(self.labels[self.root], None, None)]
-        stack = [self.root]
-        while stack:
-            above = stack.pop()
-            for node in self.children[above]:
-                drawn = None if self.weight is None else self.weight[node]
-                entries.append((self.labels[node], self.labels[above], drawn))
-            stack.extend(self.children[above])
-        return Hierarchy.from_entries(entries)
-
-
 def _nodes(tree: Hierarchy, labels: Iterable[str]) -> list[int]:
     """The numbers of the nodes with these labels, ascending, each once."""
     texts = list(dict.fromkeys(map(canonical_text, labels)))
@@ -561,27 +464,3 @@ def _free(name: str, taken: set[str]) -> str:
     while f"{name} {number}" in taken:
         number += 1
     return f"{name} {number}"
-
-
-_LEADING = re.compile(r"([<>]?)([+-]?[0-9]{1,300}(?:\.[0-9]+)?)")
-_DIGITS = re.compile(r"([0-9]+)")
-_ENDS = {"<": -1, "": 0, ">": 1}
-
-
-def _natural(text: str) -> tuple[int, int, float, tuple[object, ...], str]:
-    """A key to sort names: numbers, then intervals by their bounds, then texts."""
-    parsed = numbers([text]) if any(map(str.isdigit, text)) else None
-    if parsed is not None:
-        return 0, 0, float(parsed[0]), (), text
-    leading = _LEADING.match(text)
-    # "-10 to -6" comes before "-5 to -1", and the open ends "<20" and ">80" come around.
-    kind, end, start = 2, 0, math.inf
-    if leading:
-        kind, end, start = 1, _ENDS[leading[1]], float(leading[2])
-    # Texts at even places and digits at odd ones, so that like is compared with like; digits by
-    # length and then by text, because Python refuses to read very long numbers.
-    parts: list[object] = []
-    for place, part in enumerate(_DIGITS.split(text.casefold())):
-        digits = part.lstrip("0")
-        parts.append((len(digits), digits) if place % 2 else part)
-    return kind, end, start, tuple(parts), text

@@ -1,4 +1,4 @@
-"""Hierarchy files: CSV (one line per leaf) and JSON (nodes with edge weights)."""
+"""Hierarchy files: CSV (one line per leaf), JSON (nodes with edge weights), and graphs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 
 from kanon.base.formatting import thin
 from kanon.errors import HierarchyError, quoted
+from kanon.hierarchy.graphs import is_node_link, parse_graphml, parse_node_link
 from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
@@ -55,7 +56,7 @@ class Imported:
 
 
 def read_hierarchy(source: Path | bytes, name: str | None = None) -> Imported:
-    """Read a hierarchy file, CSV or JSON by its ending.
+    """Read a hierarchy file, CSV, JSON or GraphML by its ending.
 
     Raises
     ------
@@ -78,6 +79,8 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> Imported:
         raise HierarchyError(f"The hierarchy file {quoted(title)} cannot be opened.") from None
     if title.lower().endswith(".json"):
         return Imported(parse_json(text))
+    if title.lower().endswith(".graphml"):
+        return Imported(parse_graphml(text))
     return parse_csv(text)
 
 
@@ -152,7 +155,8 @@ def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
 def parse_json(text: str) -> Hierarchy:
     """Read ``{"nodes": [{"name", "parent", "weight"}, …]}``; the root has no parent.
 
-    Other keys beside ``"nodes"`` are left alone; :func:`column_of_json` reads one of them.
+    Other keys beside ``"nodes"`` are left alone; :func:`column_of_json` reads one of them. Graphs
+    of networkx and d3 are read too: see :func:`kanon.hierarchy.graphs.parse_node_link`.
 
     Raises
     ------
@@ -161,6 +165,8 @@ def parse_json(text: str) -> Hierarchy:
         than the settings allow.
     """
     content = _json(text)
+    if is_node_link(content):
+        return parse_node_link(content)
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
         raise HierarchyError('A hierarchy in JSON is an object with a list "nodes".')
     nodes = content["nodes"]

@@ -11,10 +11,11 @@ import numpy as np
 from kanon.base.formatting import counted, thin
 from kanon.base.values import canonical_text, numbers
 from kanon.errors import HierarchyError
-from kanon.hierarchy.build import by_frequency, dates, mask, quantile_intervals, suppression
+from kanon.hierarchy.build import dates, mask, suppression
+from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.tree import Hierarchy
 
-__all__ = ["Proposal", "propose", "starting_parameters", "strays", "suggest_builder"]
+__all__ = ["SuggestedBuilder", "propose", "starting_parameters", "strays", "suggest_builder"]
 
 _FEW = 12
 """Up to so many distinct values, keeping or losing a value is a fair start."""
@@ -24,7 +25,7 @@ _KEPT = "each is kept or lost"
 
 
 @dataclass(frozen=True)
-class Proposal:
+class SuggestedBuilder:
     """A builder with its parameters, as a plan names it, and why in one sentence."""
 
     builder: str
@@ -32,7 +33,7 @@ class Proposal:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-def suggest_builder(values: Sequence[str]) -> Proposal:
+def suggest_builder(values: Sequence[str]) -> SuggestedBuilder:
     """Suggest a builder for the distinct values of a column.
 
     Many numbers become intervals, dates periods, long codes of equal length are masked; anything
@@ -44,7 +45,7 @@ def suggest_builder(values: Sequence[str]) -> Proposal:
     'suppression'
     """
     if len(values) <= _FEW:
-        return Proposal("suppression", "It has few values: each is kept or lost.")
+        return SuggestedBuilder("suppression", "It has few values: each is kept or lost.")
     builder, reason = "suppression", "Its values have no order: each is kept or lost."
     codes = _same_length(values) and " " not in "".join(values)
     parsed = numbers(list(values))
@@ -54,10 +55,10 @@ def suggest_builder(values: Sequence[str]) -> Proposal:
         builder, reason = "dates", "Its values are dates."
     elif codes and 4 <= len(values[0]) <= 12:
         builder, reason = "mask", "Its values are codes of equal length."
-    return Proposal(builder, reason, starting_parameters(builder, values))
+    return SuggestedBuilder(builder, reason, starting_parameters(builder, values))
 
 
-def propose(counts: Mapping[str, int]) -> Proposal:
+def propose(counts: Mapping[str, int]) -> SuggestedBuilder:
     """Propose a builder from the values of a column and how many records have each.
 
     Many numbers go into intervals with about as many records each, dates into periods, many
@@ -73,7 +74,7 @@ def propose(counts: Mapping[str, int]) -> Proposal:
     return next(one for one in _candidates(counts) if _can_be_built(one, counts))
 
 
-def _candidates(counts: Mapping[str, int]) -> Iterator[Proposal]:
+def _candidates(counts: Mapping[str, int]) -> Iterator[SuggestedBuilder]:
     """What fits the values, best first; the last of them can always be built."""
     values = [canonical_text(value) for value in counts]
     records = [int(count) for count in counts.values()]
@@ -90,13 +91,13 @@ def _candidates(counts: Mapping[str, int]) -> Iterator[Proposal]:
         reason = (
             f"It holds {counted(len(values), 'code')} of {length}: they are masked from the right."
         )
-        yield Proposal("mask", reason, starting_parameters("mask", values))
+        yield SuggestedBuilder("mask", reason, starting_parameters("mask", values))
     elif len(values) > _FEW:
         yield from _frequency(records)
-    yield Proposal("suppression", f"It holds {counted(len(values), 'value')}: {_KEPT}.")
+    yield SuggestedBuilder("suppression", f"It holds {counted(len(values), 'value')}: {_KEPT}.")
 
 
-def _can_be_built(proposal: Proposal, counts: Mapping[str, int]) -> bool:
+def _can_be_built(proposal: SuggestedBuilder, counts: Mapping[str, int]) -> bool:
     """Whether no value is called like a group that would be made, such as "47***"."""
     try:
         _BUILDERS[proposal.builder](counts, *proposal.parameters.values())
@@ -114,14 +115,14 @@ _BUILDERS: Mapping[str, Callable[..., Hierarchy]] = {
 }
 
 
-def _periods(values: int) -> Iterator[Proposal]:
+def _periods(values: int) -> Iterator[SuggestedBuilder]:
     """From months up, or from years up if some of the values are years."""
     for levels in (["month", "quarter", "year", "decade"], ["year", "decade"], ["decade"]):
         reason = f"It holds {counted(values, 'date')}: they are joined by {', '.join(levels)}."
-        yield Proposal("dates", reason, {"levels": levels})
+        yield SuggestedBuilder("dates", reason, {"levels": levels})
 
 
-def _quantiles(records: Sequence[int]) -> Proposal:
+def _quantiles(records: Sequence[int]) -> SuggestedBuilder:
     """As many intervals, up to 16, as leave two numbers to each on average."""
     most = next(parts for parts in (16, 8, 4) if len(records) >= 2 * parts or parts == 4)
     each = round(sum(records) / most)
@@ -133,10 +134,10 @@ def _quantiles(records: Sequence[int]) -> Proposal:
     # A number is never split, so one with many records makes a large interval.
     rest = f"; its most frequent number alone has {thin(max(records))}." if uneven else "."
     parts = [part for part in (16, 8, 4, 2) if part <= most]
-    return Proposal("quantiles", reason + rest, {"parts": parts})
+    return SuggestedBuilder("quantiles", reason + rest, {"parts": parts})
 
 
-def _frequency(records: Sequence[int]) -> Iterator[Proposal]:
+def _frequency(records: Sequence[int]) -> Iterator[SuggestedBuilder]:
     least = max(5, sum(records) // 100)
     rare = sum(count < least for count in records)
     if rare < 2 or rare == len(records):  # one rare value alone would hide in no group
@@ -145,7 +146,7 @@ def _frequency(records: Sequence[int]) -> Iterator[Proposal]:
         f"It holds {counted(len(records), 'text')}, {thin(rare)} of them with fewer than "
         f"{counted(least, 'record')}: these share a group first."
     )
-    yield Proposal("frequency", reason, {"least": least})
+    yield SuggestedBuilder("frequency", reason, {"least": least})
 
 
 def starting_parameters(builder: str, values: Sequence[str]) -> dict[str, Any]:

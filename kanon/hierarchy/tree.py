@@ -6,11 +6,15 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError, quoted
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 __all__ = ["LARGEST_WEIGHT", "ROOT_LABEL", "Hierarchy", "named_weight"]
 
@@ -120,6 +124,19 @@ class Hierarchy:
                 [listed[index] for index in in_cycle[:5]],
             )
         return cls._from_order(listed, parents, weights, names, children, order)
+
+    @classmethod
+    def from_graph(cls, graph: nx.DiGraph) -> Hierarchy:
+        """The tree of a graph of networkx: see :func:`kanon.hierarchy.graphs.from_graph`."""
+        from kanon.hierarchy.graphs import from_graph  # it builds on this module
+
+        return from_graph(graph)
+
+    def to_graph(self) -> nx.DiGraph:
+        """The tree as a graph of networkx: see :func:`kanon.hierarchy.graphs.to_graph`."""
+        from kanon.hierarchy.graphs import to_graph
+
+        return to_graph(self)
 
     @classmethod
     def _from_order(

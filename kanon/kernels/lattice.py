@@ -8,17 +8,16 @@ numbers, and counting needs one pass over them.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from kanon.kernels.compilation import loop_with_arrays
 
 __all__ = ["assess", "count_classes", "number_parts"]
-
-_loop = njit(cache=True, nogil=True)
 
 _DIRECT = 1 << 18
 """Up to so many possible pairs of parts, each has a place of its own in the table."""
 
 
-@_loop
+@loop_with_arrays
 def number_parts(
     tuples: np.ndarray,
     raised: np.ndarray,
@@ -91,7 +90,7 @@ def number_parts(
     return found
 
 
-@_loop
+@loop_with_arrays
 def count_classes(
     rows: np.ndarray,
     counts: np.ndarray,
@@ -184,7 +183,7 @@ def count_classes(
     return found
 
 
-@_loop
+@loop_with_arrays
 def assess(
     rows: np.ndarray,
     counts: np.ndarray,

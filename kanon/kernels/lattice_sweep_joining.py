@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from kanon.kernels.ancestors import lca
+from kanon.kernels.compilation import loop_with_arrays
 
 __all__ = ["joining_costs"]
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def joining_costs(
     nodes: np.ndarray,
     counts: np.ndarray,
@@ -35,12 +37,7 @@ def joining_costs(
     for i in range(nodes.shape[0]):
         cost = 0
         for j in range(nodes.shape[1]):
-            low, high = tuple_[j], nodes[i, j]
-            while low != high:  # the smaller of two numbers cannot be above the larger
-                if low < high:
-                    low = parents[j, low]
-                else:
-                    high = parents[j, high]
+            high = lca(parents[j], tuple_[j], nodes[i, j])
             joined[i, j] = high
             cost += (depths[j, tuple_[j]] - depths[j, high]) * count
             cost += (depths[j, nodes[i, j]] - depths[j, high]) * counts[i]

@@ -8,12 +8,13 @@ left out at once.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from kanon.kernels.compilation import loop_with_arrays
 
 __all__ = ["attacked", "below"]
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def _misfit(low, high, p, q):
     """The first column in which tuple q is no ancestor of tuple p; the number of columns if none.
 
@@ -29,7 +30,7 @@ def _misfit(low, high, p, q):
     return low.shape[2]
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def _admits(rows, low, p, q):
     """Whether the row of tuple q has an entry at every node of tuple p; yes without rows."""
     ends, columns, first = rows
@@ -49,7 +50,7 @@ def _admits(rows, low, p, q):
     return True
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
     """Per known tuple the matching records, and what the best guess of a sensitive value is worth.
 
@@ -119,7 +120,7 @@ def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
     return records, highest, ties, hits
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def below(low, high, following, counts):
     """Per tuple of ``high`` the records of the tuples of ``low`` that it is an ancestor of."""
     m = low.shape[2]

@@ -9,24 +9,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-__all__ = ["GROUPS", "LIVE", "RECORDS", "Grouping", "group_some"]
+from kanon.kernels.compilation import loop
 
-_loop = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]
-"""For loops that make no arrays: whoever calls them holds those that they work on.
-
-Numba would count references to every array of a record that is handed over, up and down again.
-"""
+__all__ = ["GROUPS", "LIVE", "RECORDS", "MdavRun", "group_some"]
 
 NOWHERE = -1
 """The group of a class that is in none yet."""
 
 LIVE, RECORDS, GROUPS = range(3)
-"""The places in ``Grouping.state``: classes and records in no group, and groups."""
+"""The places in ``MdavRun.state``: classes and records in no group, and groups."""
 
 
-class Grouping(NamedTuple):
+class MdavRun(NamedTuple):
     """A run: the classes, and the groups so far.
 
     Attributes
@@ -64,13 +59,13 @@ class Grouping(NamedTuple):
     state: np.ndarray
 
 
-@_loop
+@loop
 def group_some(run, k, work):
     """Make groups until about so many distances were computed, or all classes are in one.
 
     Parameters
     ----------
-    run : Grouping
+    run : MdavRun
     k
         How many records a group holds at least.
     work
@@ -101,7 +96,7 @@ def group_some(run, k, work):
     return state[RECORDS] == 0
 
 
-@_loop
+@loop
 def _farthest_from_mean(run):
     """The class farthest from the mean of all records in no group; the first of equal ones."""
     records, best, found = run.state[RECORDS], -1.0, np.int64(-1)
@@ -116,7 +111,7 @@ def _farthest_from_mean(run):
     return found
 
 
-@_loop
+@loop
 def _around(run, k, centre):
     """Make a group of a class and the nearest others that it needs to hold k records.
 
@@ -156,7 +151,7 @@ def _around(run, k, centre):
     return found
 
 
-@_loop
+@loop
 def _join(run, c, group):
     """Put a class into a group."""
     run.group[c] = group
@@ -165,7 +160,7 @@ def _join(run, c, group):
         run.group_sums[group, j] += run.counts[c] * run.values[c, j]
 
 
-@_loop
+@loop
 def _close(run):
     """Take the classes that are in a group now out of those in none."""
     kept = 0
@@ -181,7 +176,7 @@ def _close(run):
     run.state[LIVE] = kept
 
 
-@_loop
+@loop
 def _spread(run):
     """Put every class that is left into the group whose mean is nearest, the first of equal ones.
 
@@ -205,7 +200,7 @@ def _spread(run):
     _close(run)
 
 
-@_loop
+@loop
 def _later(distance, nearest, one, other):
     """Whether an entry of the heap comes after another, by distance, then by class."""
     return distance[one] > distance[other] or (
@@ -213,13 +208,13 @@ def _later(distance, nearest, one, other):
     )
 
 
-@_loop
+@loop
 def _swap(distance, nearest, one, other):
     distance[one], distance[other] = distance[other], distance[one]
     nearest[one], nearest[other] = nearest[other], nearest[one]
 
 
-@_loop
+@loop
 def _push(distance, nearest, size, far, c):
     """Add a class to the heap; the new size."""
     distance[size], nearest[size] = far, c
@@ -230,7 +225,7 @@ def _push(distance, nearest, size, far, c):
     return size + 1
 
 
-@_loop
+@loop
 def _pop(distance, nearest, size):
     """Take the top off the heap; the new size."""
     size -= 1

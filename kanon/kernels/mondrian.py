@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from kanon.kernels.ancestors import lca
+from kanon.kernels.compilation import loop_with_arrays
 
 __all__ = [
     "ATTRIBUTE",
@@ -21,7 +23,7 @@ __all__ = [
     "RECORDS",
     "VALUE",
     "WIDEST",
-    "Values",
+    "MondrianInput",
     "common_ancestors",
     "divide",
     "propose",
@@ -42,7 +44,7 @@ _CUTS = 3
 """So many cuts of a region on one quasi-identifier are candidates at most."""
 
 
-class Values(NamedTuple):
+class MondrianInput(NamedTuple):
     """The classes and their values; nothing of it changes during a run.
 
     Attributes
@@ -73,7 +75,7 @@ class Values(NamedTuple):
     by_children: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def propose(values, k, relaxed, dimension, order, regions, part, told):
     """The next cut of each of some regions after which every part holds k records.
 
@@ -90,7 +92,7 @@ def propose(values, k, relaxed, dimension, order, regions, part, told):
 
     Parameters
     ----------
-    values : Values
+    values : MondrianInput
     k
         How many records each part has to hold.
     relaxed
@@ -160,7 +162,7 @@ def propose(values, k, relaxed, dimension, order, regions, part, told):
                 break
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def _distinct(nodes, j, order, start, stop, held):
     """How many values of a quasi-identifier occur in a region."""
     found = 0
@@ -173,7 +175,7 @@ def _distinct(nodes, j, order, start, stop, held):
     return found
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def _largest(counts, order, start, stop, part, parts):
     """The records of the largest part of a region; all of them where it has no parts."""
     sizes = np.zeros(max(parts, 1), dtype=np.int64)
@@ -182,7 +184,7 @@ def _largest(counts, order, start, stop, part, parts):
     return sizes.max()
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def _cut(values, k, relaxed, skip, j, total, order, start, stop, part, held, child_of, told):
     """The first cut on a quasi-identifier that k allows: which one, and its parts; 0 if none is.
 
@@ -195,7 +197,7 @@ def _cut(values, k, relaxed, skip, j, total, order, start, stop, part, held, chi
     return 0, _by_children(values, k, j, order, start, stop, part, held, child_of, told)
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def _at_median(values, k, relaxed, skip, j, total, order, start, stop, part, told):
     """A cut in two at the median: which of the candidates, and 2; or 0, 0 if none is allowed."""
     size = stop - start
@@ -236,7 +238,7 @@ def _at_median(values, k, relaxed, skip, j, total, order, start, stop, part, tol
     return 0, 0
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def _most_equal(places, counts, median, below, total):
     """How many of the classes at the median make the sides most equal, and that first side."""
     best, first, taken = abs(2 * below - total), below, 0
@@ -250,13 +252,13 @@ def _most_equal(places, counts, median, below, total):
     return taken, first
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def _by_children(values, k, j, order, start, stop, part, held, child_of, told):
     """A cut on the children of the lowest common ancestor: how many parts; 0 if not allowed."""
     parents = values.parents[j]
     above = values.nodes[order[start], j]
     for i in range(start + 1, stop):
-        above = _lca(parents, above, values.nodes[order[i], j])
+        above = lca(parents, above, values.nodes[order[i], j])
     parts = 0
     for i in range(start, stop):
         node = values.nodes[order[i], j]
@@ -289,18 +291,7 @@ def _by_children(values, k, j, order, start, stop, part, held, child_of, told):
     return parts if allowed else 0
 
 
-@njit(cache=True, nogil=True)
-def _lca(parents, one, other):
-    """The lowest common ancestor: the smaller of two different numbers climbs."""
-    while one != other:
-        if one < other:
-            one = parents[one]
-        else:
-            other = parents[other]
-    return one
-
-
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def divide(order, part, regions, parts, ends):
     """Divide regions in place, part after part; classes keep their order within each.
 
@@ -332,7 +323,7 @@ def divide(order, part, regions, parts, ends):
             held[p] += 1
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def common_ancestors(parents, nodes, starts):
     """The lowest common ancestor of each of several groups of nodes.
 
@@ -353,6 +344,6 @@ def common_ancestors(parents, nodes, starts):
         stop = starts[group + 1] if group + 1 < len(starts) else len(nodes)
         above = nodes[starts[group]]
         for i in range(starts[group] + 1, stop):
-            above = _lca(parents, above, nodes[i])
+            above = lca(parents, above, nodes[i])
         found[group] = above
     return found

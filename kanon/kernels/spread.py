@@ -7,14 +7,13 @@ numbers, and what nobody can have is exactly 0.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from kanon.kernels.compilation import loop_with_arrays
 
 __all__ = ["answer", "associate", "join", "spread"]
 
-_loop = njit(cache=True, nogil=True)
 
-
-@_loop
+@loop_with_arrays
 def spread(at: np.ndarray, first: np.ndarray, last: np.ndarray, found: np.ndarray) -> None:
     """Add to every leaf its part of the cells at each node above it.
 
@@ -34,7 +33,7 @@ def spread(at: np.ndarray, first: np.ndarray, last: np.ndarray, found: np.ndarra
                 found[leaf] += part
 
 
-@_loop
+@loop_with_arrays
 def join(
     order: np.ndarray,
     one: np.ndarray,
@@ -83,7 +82,7 @@ def join(
                 found[above, leaf] += row[leaf] / several
 
 
-@_loop
+@loop_with_arrays
 def associate(joint: np.ndarray) -> tuple[float, float]:
     """Cramér's V and the mutual information in bits of a table of two columns.
 
@@ -116,7 +115,7 @@ def associate(joint: np.ndarray) -> tuple[float, float]:
     return min(1.0, np.sqrt(square / (total * several))), max(0.0, bits / total)
 
 
-@_loop
+@loop_with_arrays
 def answer(
     nodes: np.ndarray,
     counts: np.ndarray,

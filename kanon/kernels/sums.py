@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from kanon.kernels.compilation import loop_with_arrays
 
 __all__ = ["add_up"]
 
 
-@njit(cache=True, nogil=True)
+@loop_with_arrays
 def add_up(
     nodes: np.ndarray,
     counts: np.ndarray,

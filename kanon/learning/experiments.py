@@ -28,9 +28,9 @@ __all__ = [
     "FIRST_SEEDS",
     "TRAINED_K",
     "Band",
+    "ClassifierStudy",
     "Fit",
     "Outcome",
-    "Study",
     "bands",
     "fits_of",
     "outcomes_table",
@@ -86,7 +86,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class ClassifierStudy:
     """An experiment: a classifier trained on one table, validated on the releases for several k.
 
     Attributes
@@ -138,7 +138,7 @@ def fits_of(trained: Trained, classifier: str, seeds: int) -> list[Fit]:
 
 
 def run_fits(
-    progress: Progress, study: Study, fits: Sequence[Fit], keep: Callable[[Outcome], None]
+    progress: Progress, study: ClassifierStudy, fits: Sequence[Fit], keep: Callable[[Outcome], None]
 ) -> None:
     """Train classifiers and validate each on every release in every representation.
 
@@ -204,7 +204,7 @@ class _Table(NamedTuple):
     validation: Pairs
 
 
-def _trained_on(study: Study, name: str) -> _Table:
+def _trained_on(study: ClassifierStudy, name: str) -> _Table:
     if study.trained_on is None:
         labels = study.labelled
         matrix = represent_original(study.classes, name)

@@ -94,38 +94,28 @@ def scores(chances: np.ndarray, pairs: Pairs, positive: int) -> dict[str, float]
     """
     if not len(pairs.records):
         return dict.fromkeys(SCORES, float("nan"))
-    size = chances.shape[1]
-    wanted = range(size) if size > 2 else [positive]
+    from sklearn.metrics import f1_score, roc_auc_score  # slow to import
+
+    size, weight = chances.shape[1], pairs.records
+    wanted = list(range(size)) if size > 2 else [positive]
     found = chances[pairs.group]
-    weight = pairs.records.astype(float)
-    guess = found.argmax(axis=1)
-    right = guess == pairs.label
-    areas, means = [], []
-    for label in wanted:
-        has = pairs.label == label
-        if has.any() and not has.all():
-            areas.append(_area(found[:, label], has, pairs.records))
-        both = float(weight[right & has].sum())
-        either = float(weight[has].sum() + weight[guess == label].sum())
-        if either:
-            means.append(2 * both / either)
+    predicted = found.argmax(axis=1)
+    has = {label: pairs.label == label for label in wanted}
+    areas = [
+        roc_auc_score(has[label], found[:, label], sample_weight=weight)
+        for label in wanted
+        if has[label].any() and not has[label].all()
+    ]
+    f1 = f1_score(
+        pairs.label,
+        predicted,
+        labels=wanted,
+        average="macro",
+        sample_weight=weight,
+        zero_division=np.nan,
+    )
     return {
         "auc": float(np.mean(areas)) if areas else float("nan"),
-        "accuracy": float(weight[right].sum() / weight.sum()),
-        "f1": float(np.mean(means)) if means else float("nan"),
+        "accuracy": float(weight[predicted == pairs.label].sum() / weight.sum()),
+        "f1": float(f1),
     }
-
-
-def _area(score: np.ndarray, has: np.ndarray, count: np.ndarray) -> float:
-    """The area under the ROC curve of weighted records; of equal scores a half counts.
-
-    In whole numbers up to the last division, so that the order of the records does not matter.
-    """
-    levels, place = np.unique(score, return_inverse=True)
-    with_it = np.zeros(len(levels), dtype=np.int64)
-    without = np.zeros(len(levels), dtype=np.int64)
-    np.add.at(with_it, place[has], count[has])
-    np.add.at(without, place[~has], count[~has])
-    below = np.cumsum(without) - without
-    twice = int((with_it * (2 * below + without)).sum())
-    return twice / (2 * int(with_it.sum()) * int(without.sum()))

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numba import njit
 
 from kanon.errors import PlanError
-from kanon.kernels.merge import measure_along
+from kanon.kernels.along import measure_along, unchanged_cells
 from kanon.measures.alteration import mean_of
 from kanon.measures.cells import share, whole_potentials
 from kanon.measures.class_sizes import class_sizes_along, class_sizes_of
@@ -322,7 +321,7 @@ def curves_along(
         path, [(np.arange(tree.n_nodes) == tree.root) for tree in classes.hierarchies]
     )
     started_at_root = int((classes.nodes == roots).sum(axis=1) @ classes.counts)
-    unchanged = _unchanged_cells(path.nodes, path.counts, path.parts, size)
+    unchanged = unchanged_cells(path.nodes, path.counts, path.parts, size)
     raised = classes.n_cells - unchanged
 
     alteration = {}
@@ -367,28 +366,3 @@ def _percent(part: np.ndarray, whole: np.ndarray | float) -> np.ndarray:
     whole = np.broadcast_to(np.asarray(whole, dtype=float), part.shape)
     shares = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
     return 100.0 * shares
-
-
-@njit(cache=True, nogil=True)
-def _unchanged_cells(
-    nodes: np.ndarray, counts: np.ndarray, parts: np.ndarray, size: int
-) -> np.ndarray:
-    """The number of cells that still hold their original value, after 0, 1, … merges."""
-    merges, m = parts.shape[0], nodes.shape[1]
-    unchanged = np.zeros((size + merges, m), dtype=np.int64)
-    left = np.zeros(merges + 1, dtype=np.int64)
-    for e in range(size):
-        for j in range(m):
-            unchanged[e, j] = counts[e]
-            left[0] += counts[e]
-    for i in range(merges):
-        left[i + 1] = left[i]
-        for part in parts[i]:
-            if part < 0:
-                continue
-            for j in range(m):
-                if nodes[part, j] == nodes[size + i, j]:
-                    unchanged[size + i, j] += unchanged[part, j]
-                else:
-                    left[i + 1] -= unchanged[part, j]
-    return left

@@ -14,7 +14,7 @@ import numpy as np
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.spread import associate
-from kanon.measures.spread import Column, columns_of, joint_counts
+from kanon.measures.spread import JointColumn, columns_of, joint_counts
 from kanon.recoding import Recoding
 
 __all__ = ["CARD", "MOST_PAIRS", "Associations", "Change", "after", "before", "strongest", "value"]
@@ -137,13 +137,13 @@ def _associations(classes: EquivalenceClasses) -> Associations:
 
 def _pairs(
     classes: EquivalenceClasses,
-) -> Iterator[tuple[tuple[int, int], Column, Column, np.ndarray]]:
+) -> Iterator[tuple[tuple[int, int], JointColumn, JointColumn, np.ndarray]]:
     """Two columns, where they stand, and what their items count."""
     own = columns_of(classes)
     for i, j in combinations(range(len(own)), 2):
         yield (i, j), own[i], own[j], classes.counts
     for j, each in enumerate(classes.sensitive, start=len(own)):
         of_entry, whole = each.of_entry, np.arange(len(each.values), dtype=np.int32)
-        values = Column(each.name, each.value, whole, whole + 1, len(each.values))
+        values = JointColumn(each.name, each.value, whole, whole + 1, len(each.values))
         for i, column in enumerate(own):
             yield (i, j), replace(column, node=column.node[of_entry]), values, each.count

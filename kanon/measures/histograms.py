@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon.kernels.merge import Histograms
+from kanon.kernels.merging_state import Histograms
 from kanon.sensitive import Sensitive
 
 __all__ = ["empty_histograms", "histograms_of"]

@@ -15,7 +15,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.spread import join, spread
 
-__all__ = ["Column", "columns_of", "joint_counts", "leaf_counts"]
+__all__ = ["JointColumn", "columns_of", "joint_counts", "leaf_counts"]
 
 
 def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
@@ -44,7 +44,7 @@ def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class JointColumn:
     """A column of a table, as far as joint counts need to know it.
 
     Attributes
@@ -81,17 +81,17 @@ class Column:
         return int((self.last - self.first)[there].sum())
 
 
-def columns_of(classes: EquivalenceClasses) -> tuple[Column, ...]:
+def columns_of(classes: EquivalenceClasses) -> tuple[JointColumn, ...]:
     """The quasi-identifiers of a table, of one item per class."""
     return tuple(
-        Column(
+        JointColumn(
             name, np.ascontiguousarray(classes.nodes[:, j]), tree.first, tree.last, tree.n_leaves
         )
         for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True))
     )
 
 
-def joint_counts(one: Column, other: Column, counts: np.ndarray) -> np.ndarray:
+def joint_counts(one: JointColumn, other: JointColumn, counts: np.ndarray) -> np.ndarray:
     """The estimated number of records of every pair of leaves: Σ |C| u_1(a) u_2(b).
 
     u is 1 / |v| for each of the |v| leaves that the class's node v covers, else 0. Within a class,

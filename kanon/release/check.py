@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, time
@@ -34,6 +34,7 @@ import pyarrow as pa
 from kanon.errors import ReleaseError, quoted
 from kanon.plan import Plan
 from kanon.privacy.t_closeness import SPOKEN
+from kanon.release.model_checks import MODEL_CHECKS, ClassMix
 from kanon.schema import Role
 from kanon.sources.engines.settings import duckdb_settings
 from kanon.sources.writing import arrow_table
@@ -45,9 +46,6 @@ NOT_CONSIDERED = (
     "columns tell that are left as they are"
 )
 """What no model of a release looks at; a verdict always says so."""
-
-_TOLERANCE = 1e-9
-"""Levels this much apart, relatively, count as equal: both sides round."""
 
 _PSEUDONYM = "(P_[1-9][0-9]*)?"
 """What stands for an identifier in a release; nothing where that is missing."""
@@ -305,8 +303,8 @@ def _verdicts(
         level, holds = None, True
         if len(groups["n"]):
             _, classes = np.unique(groups["class"], return_inverse=True)
-            mix = _Mix.counted(classes, np.asarray(groups["number"]), np.asarray(groups["n"]))
-            level, holds = _MODELS[part.model](mix, **asked)
+            mix = ClassMix.counted(classes, np.asarray(groups["number"]), np.asarray(groups["n"]))
+            level, holds = MODEL_CHECKS[part.model](mix, **asked)
         said = ", ".join(SPOKEN.get(value, f"{name} = {value}") for name, value in asked.items())
         found.append(Verdict(part.model, column, said, level, bool(holds)))
     if plan.person is not None:
@@ -370,135 +368,3 @@ def _numbered(texts: Sequence[str | None]) -> np.ndarray:
 def _value(text: str) -> str:
     value = re.sub(r"^([+-]?\d+)\.0+$", r"\1", text.strip())
     return "0" if value in ("+0", "-0") else value
-
-
-# --- the models -----------------------------------------------------------------------------
-@dataclass(frozen=True)
-class _Mix:
-    """How often each value occurs in each class: ``count`` records of class ``of`` have ``value``.
-
-    ``p`` is that as a share of the class, ``q`` the share of the value in the whole release.
-    """
-
-    of: np.ndarray
-    value: np.ndarray
-    count: np.ndarray
-    sizes: np.ndarray
-    total: np.ndarray
-
-    @classmethod
-    def counted(cls, classes: np.ndarray, values: np.ndarray, records: np.ndarray) -> _Mix:
-        """From groups of so many records of a class and a value each, some of them alike."""
-        width = int(values.max()) + 1
-        pairs, at = np.unique(classes * width + values, return_inverse=True)
-        count, sizes, total = (_sums(by, records) for by in (at, classes, values))
-        return cls(pairs // width, pairs % width, count, sizes, total)
-
-    @property
-    def p(self) -> np.ndarray:
-        return self.count / self.sizes[self.of]
-
-    @property
-    def q(self) -> np.ndarray:
-        return (self.total / self.total.sum())[self.value]
-
-    def sums(self, terms: np.ndarray) -> np.ndarray:
-        """Per class the sum over its values."""
-        return np.bincount(self.of, terms, minlength=len(self.sizes))
-
-    def values(self) -> np.ndarray:
-        """Per class the number of its values."""
-        return np.bincount(self.of, minlength=len(self.sizes))
-
-
-def _sums(by: np.ndarray, records: np.ndarray) -> np.ndarray:
-    found = np.zeros(int(by.max()) + 1, np.int64)
-    np.add.at(found, by, records)
-    return found
-
-
-def _at_least(levels: np.ndarray, wanted: float) -> tuple[float, bool]:
-    return levels.min().item(), levels.min() >= wanted * (1 - _TOLERANCE)
-
-
-def _at_most(levels: np.ndarray, wanted: float) -> tuple[float, bool]:
-    return levels.max().item(), levels.max() <= wanted * (1 + _TOLERANCE) + 1e-12
-
-
-def _k_anonymity(mix: _Mix, k: int) -> tuple[float, bool]:
-    return _at_least(mix.sizes, k)
-
-
-def _distinct(mix: _Mix, l: int) -> tuple[float, bool]:  # noqa: E741
-    return _at_least(mix.values(), l)
-
-
-def _entropy(mix: _Mix, l: float) -> tuple[float, bool]:  # noqa: E741
-    return _at_least(np.exp(-mix.sums(mix.p * np.log(mix.p))), l)
-
-
-def _recursive(mix: _Mix, c: float, l: int) -> tuple[float, bool]:  # noqa: E741
-    falling = np.lexsort((-mix.count, mix.of))
-    first = np.searchsorted(mix.of[falling], np.arange(len(mix.sizes)))
-    rank = np.arange(len(falling)) - first[mix.of[falling]]
-    rare = np.bincount(mix.of[falling], mix.count[falling] * (rank >= l - 1))
-    with np.errstate(divide="ignore"):
-        levels = mix.count[falling][first] / rare
-    return levels.max().item(), levels.max() < c
-
-
-def _alpha_k(mix: _Mix, alpha: float, k: int) -> tuple[float, bool]:
-    level, holds = _at_most(mix.p, alpha)
-    return level, holds and _k_anonymity(mix, k)[1]
-
-
-def _t_closeness(mix: _Mix, t: float, distance: str) -> tuple[float, bool]:
-    if distance == "emd-ordered":
-        return _at_most(_ordered(mix), t)
-    # A value that a class lacks is as far away as it is frequent.
-    norm_1 = mix.sums(np.abs(mix.p - mix.q)) + 1 - mix.sums(mix.q)
-    return _at_most(norm_1 if distance == "norm1" else norm_1 / 2, t)
-
-
-def _ordered(mix: _Mix) -> np.ndarray:
-    """How far the shares have to be carried along the values, a step between neighbours being 1."""
-    whole = np.cumsum(mix.total) / mix.total.sum()
-    sums = np.concatenate([[0.0], np.cumsum(whole)])
-    # A class has the same share up to each value from one that it has to before the next.
-    first = np.append(True, mix.of[1:] != mix.of[:-1])
-    counted = np.cumsum(mix.count)
-    share = (counted - (counted - mix.count)[first][mix.of]) / mix.sizes[mix.of]
-    after = np.where(np.append(first[1:], True), len(whole), np.append(mix.value[1:], 0))
-    meet = np.clip(np.searchsorted(whole, share), mix.value, after)
-    carried = share * (2 * meet - mix.value - after) + sums[mix.value] + sums[after]
-    levels = mix.sums(carried - 2 * sums[meet]) + sums[mix.value[first]]
-    return np.asarray(levels / max(len(whole) - 1, 1))
-
-
-def _delta(mix: _Mix, delta: float) -> tuple[float, bool]:
-    levels = np.abs(np.log(mix.p / mix.q))
-    lacking = mix.values().min() < len(mix.total)
-    return _at_most(np.array([np.inf]) if lacking else levels, delta)
-
-
-def _basic_beta(mix: _Mix, beta: float) -> tuple[float, bool]:
-    return _at_most(np.maximum(mix.p / mix.q - 1, 0), beta)
-
-
-def _enhanced_beta(mix: _Mix, beta: float) -> tuple[float, bool]:
-    gains = np.maximum(mix.p / mix.q - 1, 0)
-    allowed = -np.log(mix.q) * (1 + _TOLERANCE) + 1e-12
-    return _at_most(np.where(gains <= allowed, gains, np.inf), beta)
-
-
-_MODELS: Mapping[str, Callable[..., tuple[float, bool]]] = {
-    "k-anonymity": _k_anonymity,
-    "distinct-l-diversity": _distinct,
-    "entropy-l-diversity": _entropy,
-    "recursive-cl-diversity": _recursive,
-    "alpha-k-anonymity": _alpha_k,
-    "t-closeness": _t_closeness,
-    "delta-disclosure": _delta,
-    "basic-beta-likeness": _basic_beta,
-    "enhanced-beta-likeness": _enhanced_beta,
-}

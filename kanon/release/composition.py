@@ -56,21 +56,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import counted, joined, thin
-from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, listing, quoted
 from kanon.privacy.model import Model
 from kanon.release.common_classes import Release, check_sizes, ground_of, placed
+from kanon.release.views import ReleaseView, grouped_by_sight, side_by_side
 from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
 
-__all__ = ["Asked", "Combined", "Learnt", "combine"]
+__all__ = ["Combined", "CombinedModel", "Learnt", "combine"]
 
 _ABSENT = np.iinfo(np.int64).max
 """In place of a number of values, of records that a release lacks."""
@@ -80,7 +80,7 @@ _AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class CombinedModel:
     """A privacy model that some of the plans ask for, in all their releases together.
 
     Attributes
@@ -208,7 +208,7 @@ class Combined:
 
     alone: tuple[int | None, ...]
     together: EquivalenceClasses
-    asked: tuple[Asked, ...]
+    asked: tuple[CombinedModel, ...]
     learnt: tuple[Learnt, ...]
     undone: tuple[str, ...]
 
@@ -300,8 +300,8 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame | None = No
             "in records: combine plans without the key person, which says less."
         )
     ground = ground_of(releases, table)
-    views = [_View(each, ground, placed(each, ground)) for each in releases]
-    together, _ = _side_by_side(views, ground, None)
+    views = [ReleaseView(each, ground, placed(each, ground)) for each in releases]
+    together, _ = side_by_side(views, ground, None)
     return Combined(
         tuple(each.recoding.min_k for each in releases),
         together,
@@ -311,98 +311,10 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame | None = No
     )
 
 
-# --- what a release shows of each ground class --------------------------------------------------
-@dataclass(frozen=True, eq=False)
-class _View:
-    """A release as it is seen by who knows the quasi-identifiers of every release.
-
-    ``at`` is the released class of each ground class, -1 where the release lacks the records.
-    """
-
-    release: Release
-    ground: EquivalenceClasses
-    at: np.ndarray
-
-    @cached_property
-    def present(self) -> np.ndarray:
-        """Which ground classes are in the release."""
-        return self.at >= 0
-
-    def seen(self, without: str | None) -> list[tuple[np.ndarray, int]]:
-        """Per ground class what is seen of it in place of its quasi-identifiers, as numbers from 0.
-
-        0 where the release lacks the records. With each array goes a number above all in it.
-
-        Parameters
-        ----------
-        without
-            A column that does not help to find somebody, as it is what is looked for.
-        """
-        recoding = self.release.recoding
-        names = recoding.classes.attributes
-        found = []
-        if without in names:
-            others = [j for j, name in enumerate(names) if name != without]
-            found = [
-                (self._shown(np.append(recoding.nodes[:, j], 0)[self.at]), tree.n_nodes)
-                for j, tree in enumerate(recoding.hierarchies)
-                if j in others
-            ]
-            found.append((self.present.astype(np.int64), 1))
-        else:
-            found.append((self._shown(self.at), recoding.n_classes))
-        for j, (name, tree) in enumerate(
-            zip(self.ground.attributes, self.ground.hierarchies, strict=True)
-        ):
-            if name not in (*names, without) and self.release.tells_apart(name):
-                found.append((self._shown(self.ground.nodes[:, j]), tree.n_nodes))
-        return [(codes, size + 1) for codes, size in found]
-
-    def _shown(self, codes: np.ndarray) -> np.ndarray:
-        return np.where(self.present, codes + 1, 0)
-
-
-def _grouped(
-    seen: Sequence[tuple[np.ndarray, int]], counts: np.ndarray, some: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The distinct tuples of what is seen, their records, and per ground class its group or -1."""
-    tuples = np.stack([codes[some] for codes, _ in seen], axis=1)
-    nodes, total, group = group_tuples(tuples, counts[some], [size for _, size in seen])
-    groups = np.full(len(some), -1, dtype=np.int64)
-    groups[some] = group
-    return nodes, total, groups
-
-
-def _side_by_side(
-    views: Sequence[_View], ground: EquivalenceClasses, column: str | None
-) -> tuple[EquivalenceClasses, np.ndarray]:
-    """The groups that look alike in all releases, and per ground class its group, -1 for none.
-
-    Parameters
-    ----------
-    views
-        The releases.
-    ground
-        The ground.
-    column
-        A sensitive column, whose values are looked for: records count that some release shows the
-        value of. None for all records that are in some release.
-    """
-    showing = [each for each in views if column is None or each.release.shows(column)]
-    some = np.logical_or.reduce([each.present for each in showing])
-    seen = [part for each in views for part in each.seen(column)]
-    nodes, counts, groups = _grouped(seen, ground.counts, some)
-    histograms = [each for each in ground.sensitive if each.name == column]
-    found = EquivalenceClasses(
-        (), (), nodes, counts, tuple(each.grouped(groups, len(counts)) for each in histograms)
-    )
-    return found, groups
-
-
 # --- what the plans ask for ---------------------------------------------------------------------
 def _asked(
-    views: Sequence[_View], ground: EquivalenceClasses, together: EquivalenceClasses
-) -> Iterator[Asked]:
+    views: Sequence[ReleaseView], ground: EquivalenceClasses, together: EquivalenceClasses
+) -> Iterator[CombinedModel]:
     wanted: dict[Model, list[int]] = {}
     for number, view in enumerate(views, 1):
         for model in view.release.plan.models:
@@ -411,7 +323,7 @@ def _asked(
     for model, numbers in wanted.items():
         column = getattr(model, "column", None)
         if column not in groups:
-            groups[column], _ = _side_by_side(views, ground, column)
+            groups[column], _ = side_by_side(views, ground, column)
         whole = groups[column]
         single = [views[number - 1].release.recoding.released for number in dict.fromkeys(numbers)]
         levels = [found for one in single if (found := model.level(one)) is not None]
@@ -419,7 +331,7 @@ def _asked(
         alone = worst(levels, default=None)
         level = model.level(whole)
         met = model.holds_each(whole)
-        yield Asked(
+        yield CombinedModel(
             model,
             tuple(dict.fromkeys(numbers)),
             alone,
@@ -438,7 +350,9 @@ def _undone(releases: Sequence[Release]) -> Iterator[str]:
 
 
 # --- what becomes known of a sensitive column -----------------------------------------------------
-def _learnt(views: Sequence[_View], ground: EquivalenceClasses, sensitive: Sensitive) -> Learnt:
+def _learnt(
+    views: Sequence[ReleaseView], ground: EquivalenceClasses, sensitive: Sensitive
+) -> Learnt:
     column = sensitive.name
     showing = [each for each in views if each.release.shows(column)]
     few = np.full(ground.n_classes, _ABSENT)  # values, by a single release
@@ -450,7 +364,7 @@ def _learnt(views: Sequence[_View], ground: EquivalenceClasses, sensitive: Sensi
     def newly(certain: np.ndarray) -> int:
         return int(ground.counts[certain & ~told].sum())
 
-    lined, group = _side_by_side(views, ground, column)
+    lined, group = side_by_side(views, ground, column)
     alike = np.diff(lined.sensitive[0].start) == 1
     some = group >= 0
     values, records, pair = _composed(showing, ground, sensitive, column)
@@ -469,7 +383,7 @@ def _fewest(numbers: np.ndarray) -> int | None:
 
 
 def _composed(
-    showing: Sequence[_View], ground: EquivalenceClasses, sensitive: Sensitive, column: str
+    showing: Sequence[ReleaseView], ground: EquivalenceClasses, sensitive: Sensitive, column: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What remains possible for who finds somebody's class in each release that shows a column.
 
@@ -484,12 +398,12 @@ def _composed(
     """
     classes, histograms = [], []
     for view in showing:
-        _, sizes, group = _grouped(view.seen(column), ground.counts, view.present)
+        _, sizes, group = grouped_by_sight(view.seen(column), ground.counts, view.present)
         classes.append(group)
         histograms.append(sensitive.grouped(group, len(sizes)))
     some = np.logical_or.reduce([view.present for view in showing])
     sides = [(each + 1, one.n_classes + 1) for each, one in zip(classes, histograms, strict=True)]
-    tuples, total, combination = _grouped(sides, ground.counts, some)
+    tuples, total, combination = grouped_by_sight(sides, ground.counts, some)
     at = tuples.astype(np.int64) - 1  # (P, releases): the class in each, -1 where it is in none
     width = max(len(sensitive.values), 1)
     keys = [one.of_entry * width + one.value for one in histograms]

@@ -239,7 +239,7 @@ class Thresholds(Strict):
 
 
 class Context(Strict):
-    """What a release is for. As JSON it is a public format: see docs/release-context.md.
+    """What a release is for. As JSON a public format: see docs/explanation/release-context.md.
 
     Attributes
     ----------

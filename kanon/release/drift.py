@@ -25,19 +25,13 @@ from typing import Literal
 
 import pandas as pd
 
+from kanon.algorithms.catalogue import algorithm_named, needs_hierarchies
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.values import MISSING_LABEL, are_dates, numbers
 from kanon.errors import HierarchyError, KanonError, quoted
-from kanon.plan import (
-    AlgorithmPlan,
-    DatesPlan,
-    HierarchyPlan,
-    IntervalsPlan,
-    Plan,
-    RecordsPlan,
-    build_hierarchy,
-)
-from kanon.run import Prepared, Run, algorithm_named, needs_hierarchies, prepare
+from kanon.hierarchy.plans import DatesPlan, HierarchyPlan, IntervalsPlan, build_hierarchy
+from kanon.plan import AlgorithmPlan, Plan, RecordsPlan
+from kanon.run import Prepared, Run, prepare
 from kanon.schema import Role, check_columns
 from kanon.sources.memory import as_table, lacking_values, require_records
 from kanon.sources.tables import Table

@@ -22,8 +22,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,76 +30,14 @@ from kanon.base.formatting import counted, percent, thin
 from kanon.base.values import MISSING_LABEL, Frequencies, are_dates, as_read, canonical_texts
 from kanon.errors import TableError, quoted
 from kanon.recoding import Recoding
+from kanon.release.determination import determined_by
+from kanon.release.remark_kinds import KINDS, Remark
 from kanon.schema import Role, named_like, tells_apart
-from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.sources.tables import Source, Table
 
-__all__ = [
-    "KINDS",
-    "About",
-    "Kind",
-    "Remark",
-    "by_kind",
-    "release_remarks",
-    "same_value",
-    "sentences",
-    "table_remarks",
-]
+__all__ = ["release_remarks", "table_remarks"]
 
-Kind = Literal[
-    "several-records",
-    "linked",
-    "homogeneous",
-    "several-spellings",
-    "passes-through",
-    "almost-unique",
-    "known-outside",
-]
-
-
-class About(NamedTuple):
-    """What the remarks of a kind have in common: a heading, and what to do."""
-
-    title: str
-    advice: str
-
-
-KINDS: Mapping[Kind, About] = {
-    "several-records": About(
-        "Several records per person",
-        "If each value of such a column stands for one person, name it as the column that says "
-        "which records are of one person: then k counts persons.",
-    ),
-    "linked": About(
-        "Pseudonyms that link records",
-        "k looks at one class at a time: drop the pseudonym, or let one record stand for a person.",
-    ),
-    "homogeneous": About(
-        "Classes of one sensitive value",
-        "k-anonymity does not prevent that; require l-diversity of the column too.",
-    ),
-    "several-spellings": About(
-        "Values written in several ways",
-        "Clean such a column before, so that each value is written in one way.",
-    ),
-    "passes-through": About(
-        "Columns that pass through",
-        "Make such a column an identifier if the release can do without it, else a "
-        "quasi-identifier with a hierarchy.",
-    ),
-    "almost-unique": About(
-        "Almost unique quasi-identifiers",
-        "Make such a column an identifier, which leaves the release, or give it a hierarchy that "
-        "begins coarser, such as with years in place of days.",
-    ),
-    "known-outside": About(
-        "Sensitive columns that others may know",
-        "Sensitive values are released as they are: if others can know them, make the column a "
-        "quasi-identifier, or an identifier if it names people.",
-    ),
-}
-"""The kinds of remark, in the order in which they are given."""
 
 _SAMPLE = 200
 """So many records tell whether a column holds dates or free text."""
@@ -109,52 +45,9 @@ _SAMPLE = 200
 _MANY = 100_000
 """Beyond so many texts of a column, only a release is looked at for several spellings: seconds."""
 
-_FOLLOWS = 0.9
-"""A sensitive value follows from other columns if so much of what chance leaves open is decided."""
-
-_EVIDENCE = 20
-"""Pairs of records that chance alone would have to make different, for that to be evidence."""
 
 _WORDS = 3
 """Texts of so many words, most of them different, are free text."""
-
-
-@dataclass(frozen=True)
-class Remark:
-    """Something about a column that no privacy model of the plan looks at.
-
-    Attributes
-    ----------
-    kind
-        One of :data:`KINDS`.
-    column
-        The column.
-    share
-        The share of the records that it is about, from 0 to 1.
-    found
-        What was found, with its figure, in a sentence without values of the table.
-    """
-
-    kind: Kind
-    column: str
-    share: float
-    found: str
-
-
-def by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:
-    """The remarks of each kind that there are, so that what to do is said once."""
-    found: dict[Kind, list[Remark]] = {}
-    for remark in remarks:
-        found.setdefault(remark.kind, []).append(remark)
-    return found
-
-
-def sentences(remarks: Iterable[Remark]) -> list[str]:
-    """Per kind of remark what was found and what to do, for a warning."""
-    return [
-        f"{' '.join(remark.found for remark in alike)} {KINDS[kind].advice}"
-        for kind, alike in by_kind(remarks).items()
-    ]
 
 
 def table_remarks(
@@ -416,7 +309,7 @@ def _known_outside(
             f"it is almost unique ({thin(values)} values in {thin(records)} records, of which it "
             f"singles out {percent(100 * share)})"
         )
-    if released is not None and (determined := _determined(column, released[1])):
+    if released is not None and (determined := determined_by(column, released[1])):
         reasons.append(determined)
     if reasons:
         yield Remark(
@@ -468,54 +361,6 @@ def _name_tells(column: str) -> str:
         return ""
     known = by_name.role is Role.QUASI_IDENTIFIER
     return f"by its name, {by_name.reason}" if known else by_name.reason
-
-
-def _determined(column: str, recoding: Recoding) -> str:
-    """By which quasi-identifiers a sensitive value is nearly decided; nothing if by none."""
-    classes = recoding.classes
-    sensitive = classes.sensitive_named(column)
-    groupings = {
-        quoted(name): np.unique(classes.nodes[:, j], return_inverse=True)[1]
-        for j, name in enumerate(classes.attributes)
-    }
-    groupings["all quasi-identifiers"] = np.arange(classes.n_classes)
-    for what, group in groupings.items():
-        grouped = sensitive.grouped(group, int(group.max(initial=-1)) + 1)
-        found = same_value(grouped)
-        if found is not None and found[0] - found[1] >= _FOLLOWS * (1 - found[1]):
-            return (
-                f"it follows from {what}: two records alike there share it in "
-                f"{percent(100 * found[0])} of the cases, any two in {percent(100 * found[1])}"
-            )
-    return ""
-
-
-def same_value(grouped: Sensitive) -> tuple[float, float] | None:
-    """How often two records of one group, and any two records, share a sensitive value.
-
-    Within groups: Σ n(n - 1) over values and groups / Σ N(N - 1) over groups, with n records of a
-    value in a group of N; over all: the same with the table as one group. Where both are equal,
-    the groups say nothing about the value; where the first is 1, they decide it. Pairs make up for
-    chance: a group of one record decides nothing.
-
-    Returns
-    -------
-    tuple of float, or None
-        Both from 0 to 1; None if chance alone would make fewer than 20 pairs within groups
-        different, which is too few to tell.
-
-    >>> group, value = [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]
-    >>> same_value(Sensitive.from_records("ill", ["a", "b"], False, group * 9, value * 9, 2))
-    (1.0, 0.490566...)
-    """
-    n, sizes, total = grouped.count, grouped.sizes, grouped.total
-    pairs = float(sizes @ (sizes - 1))
-    if not pairs:
-        return None
-    overall = float(total @ (total - 1)) / float(total.sum() * (total.sum() - 1))
-    if (1 - overall) * pairs / 2 < _EVIDENCE:
-        return None
-    return float(n @ (n - 1)) / pairs, overall
 
 
 # --- the classes ----------------------------------------------------------------------------

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import plotly.graph_objects as go
 
+from kanon.algorithms.catalogue import algorithm_named, serves_every_k, short_title
+from kanon.algorithms.solution import FINISHED_K, finished_at
 from kanon.algorithms.task import Progress
 from kanon.base.formatting import percent, thin
 from kanon.charts.curves import alteration_curve
@@ -28,18 +30,10 @@ from kanon.privacy import entropy_l_diversity
 from kanon.privacy.model import rounded
 from kanon.recoding import Recoding
 from kanon.report.alternatives import too_long
-from kanon.run import (
-    FINISHED_K,
-    Prepared,
-    algorithm_named,
-    finished_at,
-    measured_metrics,
-    serves_every_k,
-    short_title,
-)
+from kanon.run import Prepared, measured_metrics
 from kanon.sensitive import Sensitive
 
-__all__ = ["Curve", "Found", "curves_of", "found_by", "near"]
+__all__ = ["CurveSection", "PlanResult", "curves_of", "found_by", "near"]
 
 _FEW, _SEVERAL = 3, 9
 """How many k are computed where each is a run of its own, and where one run begins them all."""
@@ -49,7 +43,7 @@ WIDTH = 680
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class PlanResult:
     """What a plan's algorithm found.
 
     Attributes
@@ -71,7 +65,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class CurveSection:
     """One or two pictures over k, with their numbers beside them.
 
     Attributes
@@ -104,7 +98,7 @@ def near(k: int, highest: int, most: int) -> list[int]:
     return sorted([k, *others[: most - 1]])
 
 
-def found_by(prepared: Prepared, progress: Progress) -> Found:
+def found_by(prepared: Prepared, progress: Progress) -> PlanResult:
     """Run a plan's algorithm, and measure its releases for other k as far as that is quick.
 
     Raises
@@ -126,17 +120,17 @@ def found_by(prepared: Prepared, progress: Progress) -> Found:
         seconds = time.perf_counter() - started
         if not done:
             about = "One run of the algorithm holds the release for every k."
-            return Found(path.at(task.k), seconds, curves_along(path, metrics), about)
+            return PlanResult(path.at(task.k), seconds, curves_along(path, metrics), about)
         about = (
             "With other models beside k the release for each k is finished by itself; these k were "
             "computed, and nothing in between."
         )
-        return Found(done[task.k], seconds, points_of(done, metrics), about)
+        return PlanResult(done[task.k], seconds, points_of(done, metrics), about)
     recoding = module.anonymise(task, progress)
     seconds = time.perf_counter() - started
     once = f"{short_title(name)} runs once per k"
     if said := too_long(prepared):
-        return Found(recoding, seconds, None, f"{once}; other k were not run: {said}.")
+        return PlanResult(recoding, seconds, None, f"{once}; other k were not run: {said}.")
     done = {}
     for k in near(task.k, highest, _FEW):
         try:
@@ -144,10 +138,10 @@ def found_by(prepared: Prepared, progress: Progress) -> Found:
         except Unsatisfiable:  # such as levels that were chosen for a smaller k
             continue
     about = f"{once}; these k were computed, and nothing in between."
-    return Found(recoding, seconds, points_of(done, metrics), about)
+    return PlanResult(recoding, seconds, points_of(done, metrics), about)
 
 
-def curves_of(prepared: Prepared, found: Found) -> tuple[Curve, ...]:
+def curves_of(prepared: Prepared, found: PlanResult) -> tuple[CurveSection, ...]:
     """The pictures over k: alteration, and for each sensitive column l and t of the worst class.
 
     Parameters
@@ -173,7 +167,7 @@ def curves_of(prepared: Prepared, found: Found) -> tuple[Curve, ...]:
 
 def _of_alteration(
     curves: Curves | Points, numbers: Mapping[str, np.ndarray], metric: Metric, k: int
-) -> Curve:
+) -> CurveSection:
     columns = {
         "Alteration, %\xa0↓": map(percent, numbers[f"alteration_{metric.name}"].tolist()),
         "Mean of the seven, %\xa0↓": map(percent, numbers["mean_alteration"].tolist()),
@@ -189,7 +183,7 @@ def _of_column(
     each: Sensitive,
     columns: Sequence[str],
     k: int,
-) -> Curve:
+) -> CurveSection:
     """l and t of the worst class of a release, by a sensitive column."""
     whole = entropy_l_diversity.of_whole(each)
     diverse, distance = levels_along(curves, each.name, columns)
@@ -226,7 +220,7 @@ def _curve(
     numbers: Mapping[str, np.ndarray],
     columns: Mapping[str, Iterable[str]],
     k: int,
-) -> Curve:
+) -> CurveSection:
     """Pictures of a page's width, and their numbers.
 
     Plotly's default may be another program's: Streamlit has one of its own.
@@ -236,4 +230,4 @@ def _curve(
         figure.update_layout(width=WIDTH, paper_bgcolor="white")
     ks = numbers["k"].tolist()
     rows = zip(map(thin, ks), *columns.values(), strict=True)
-    return Curve(title, tuple(figures), ("k", *columns), tuple(rows), ks.index(k))
+    return CurveSection(title, tuple(figures), ("k", *columns), tuple(rows), ks.index(k))

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from kanon.algorithms.lattice import n_nodes
+from kanon.algorithms.catalogue import algorithm_named, needs_hierarchies, short_title, uses
+from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.task import Progress
 from kanon.base.formatting import counted, thin
@@ -15,15 +16,7 @@ from kanon.measures import alteration
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import AlgorithmPlan
 from kanon.recoding import Recoding
-from kanon.run import (
-    Prepared,
-    Run,
-    algorithm_named,
-    measured_metrics,
-    needs_hierarchies,
-    short_title,
-    uses,
-)
+from kanon.run import Prepared, Run, measured_metrics
 
 __all__ = ["ALGORITHMS", "Alternative", "Alternatives", "alternatives", "too_long"]
 

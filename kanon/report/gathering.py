@@ -22,8 +22,8 @@ from kanon.plan import Plan
 from kanon.release.check import require
 from kanon.release.context import Context
 from kanon.release.decision import Decision, decide, levels_reached
-from kanon.release.remarks import Remark
-from kanon.report.along import Curve, curves_of, found_by
+from kanon.release.remark_kinds import Remark
+from kanon.report.along import CurveSection, curves_of, found_by
 from kanon.report.alternatives import Alternatives, alternatives
 from kanon.report.lost import ends_of, overview_of
 from kanon.report.origin import Origin, canonical_plan, hashes_of, origin_of_table, versions
@@ -44,7 +44,15 @@ from kanon.schema import SUPPRESSED, Role
 from kanon.sources.memory import MemoryTable, as_table
 from kanon.sources.tables import Table
 
-__all__ = ["ColumnProfile", "Drawn", "Example", "Made", "Report", "Risk", "gather"]
+__all__ = [
+    "ColumnProfile",
+    "Example",
+    "HierarchyDrawing",
+    "LevelChange",
+    "Made",
+    "Report",
+    "gather",
+]
 
 _EXAMPLES, _WIDEST, _LONGEST = 5, 9, 60
 """So many records are shown before and after; columns at most, and characters of a cell."""
@@ -81,7 +89,7 @@ class ColumnProfile:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class HierarchyDrawing:
     """A hierarchy in numbers, and as a drawing.
 
     Attributes
@@ -104,7 +112,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Risk:
+class LevelChange:
     """A number about the table as it was and as it is released; None stands for infinite."""
 
     level: Level
@@ -200,16 +208,16 @@ class Report:
     records: int
     dropped: int
     profile: tuple[ColumnProfile, ...]
-    hierarchies: tuple[Drawn, ...]
+    hierarchies: tuple[HierarchyDrawing, ...]
     plan_said: tuple[tuple[str, str], ...]
     plan: str
     guarantees: tuple[Guarantee, ...]
-    risks: tuple[Risk, ...]
+    risks: tuple[LevelChange, ...]
     leaves: str
     remarks: tuple[Remark, ...]
     unnamed: str
     lost: tuple[Measured, ...]
-    curves: tuple[Curve, ...]
+    curves: tuple[CurveSection, ...]
     about_k: str
     alternatives: Alternatives
     measures: Mapping[str, Any]
@@ -348,10 +356,10 @@ def _profile(done: Run, original: Table) -> tuple[ColumnProfile, ...]:
     return tuple(found)
 
 
-def _hierarchies(done: Run) -> tuple[Drawn, ...]:
+def _hierarchies(done: Run) -> tuple[HierarchyDrawing, ...]:
     classes = done.prepared.classes
     return tuple(
-        Drawn(
+        HierarchyDrawing(
             column, tree.n_nodes, tree.height, tuple(np.bincount(tree.level).tolist()),
             tree_drawing(tree),
         )
@@ -376,7 +384,7 @@ _FOUND = {
 }  # fmt: skip
 
 
-def _risks(done: Run) -> tuple[Risk, ...]:
+def _risks(done: Run) -> tuple[LevelChange, ...]:
     """The risks before and after; of a release without classes, none."""
     before, after = done.prepared.classes, done.recoding.released
     if not after.n_classes:
@@ -385,15 +393,16 @@ def _risks(done: Run) -> tuple[Risk, ...]:
         "Unique records", "records", "lower",
         "Records that share all quasi-identifiers with no other one.",
     )  # fmt: skip
-    found = [Risk(alone, "", before.unique_records, after.unique_records)]
+    found = [LevelChange(alone, "", before.unique_records, after.unique_records)]
     prosecutors = [risk_summary(classes)["prosecutor"] for classes in (before, after)]
     found += [
-        Risk(level, "", *(each[name] for each in prosecutors)) for name, level in _FOUND.items()
+        LevelChange(level, "", *(each[name] for each in prosecutors))
+        for name, level in _FOUND.items()
     ]
     for old, new in zip(before.sensitive, after.sensitive, strict=True):
         levels = [sensitive_measures(old), sensitive_measures(new)]
         found += [
-            Risk(level, old.name, *(each[name] for each in levels))
+            LevelChange(level, old.name, *(each[name] for each in levels))
             for name, level in LEVELS.items()
             if name in levels[0]
         ]

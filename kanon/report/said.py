@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.base.formatting import counted, joined, percent, thin
 from kanon.base.sentences import best_guess, chance, left_out, lost, smallest_class
 from kanon.errors import quoted
@@ -13,7 +14,7 @@ from kanon.measures.privacy import sensitive_measures
 from kanon.plan import Plan, RecordsPlan, parameters_of
 from kanon.privacy.model import Model, rounded
 from kanon.release.check import NOT_CONSIDERED, Verdict
-from kanon.run import Run, algorithm_named, uses
+from kanon.run import Run
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 

@@ -31,8 +31,8 @@ from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.stored_values import (
     EXCERPT,
-    Asked,
     Connected,
+    StoredAnswers,
     Values,
     frame,
     positions,
@@ -111,7 +111,7 @@ class StoredTable:
         self._some: dict[Any, StoredTable] = {}
         if whole is None:
             self.stamp = address.stamp
-            self._asked = Asked()
+            self._asked = StoredAnswers()
             self.columns, self.found, self.text = self._described()
         else:
             self.stamp, self._asked = whole.stamp, whole._asked

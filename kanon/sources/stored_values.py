@@ -27,8 +27,8 @@ from kanon.sources.typed_files import typed_column
 __all__ = [
     "EXCERPT",
     "OURS",
-    "Asked",
     "Connected",
+    "StoredAnswers",
     "Values",
     "frame",
     "positions",
@@ -51,7 +51,7 @@ Groups = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(eq=False)
-class Asked:
+class StoredAnswers:
     """What was asked about a table once; it goes along to another process.
 
     Attributes
@@ -80,7 +80,7 @@ class Asked:
         while len(self.groups) > 1 and sum(map(_size, self.groups.values())) > _KEPT:
             del self.groups[next(iter(self.groups))]
 
-    def learn(self, other: Asked) -> None:
+    def learn(self, other: StoredAnswers) -> None:
         """Take over what another process asked."""
         for name, known in vars(self).items():
             known.update(vars(other)[name])
@@ -110,7 +110,7 @@ class Connected:
         self,
         rows: Any,
         markers: tuple[str, ...],
-        asked: Asked,
+        asked: StoredAnswers,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self.rows = rows

@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from kanon.algorithms.lattice import n_nodes
+from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.kernels.merge import tuple_hashes
+from kanon.kernels.hashing import tuple_hashes
 from kanon.measures import alteration
 from kanon.metrics import Metric, potentials
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
-from kanon.teaching.lesson import Choice, Held, Numbers, Step, Term
+from kanon.teaching.lesson import Choice, CostTerm, Held, Numbers, Step
 
 __all__ = ["MOST_NODES", "Blackboard"]
 
@@ -137,7 +137,7 @@ class Blackboard:
 
     def rising(
         self, one: Held, nodes: Sequence[int], records: int | None = None
-    ) -> tuple[Term, ...]:
+    ) -> tuple[CostTerm, ...]:
         """What raising a class to a tuple costs, per quasi-identifier.
 
         Parameters
@@ -157,10 +157,10 @@ class Blackboard:
             depth, labels = self.task.potentials[j], classes.hierarchies[j].labels
             each = int(depth[low]) - int(depth[high])
             where = classes.attributes[j], labels[low], labels[high]
-            found.append(Term(one.label, *where, each * self.unit, paying, each * paying))
+            found.append(CostTerm(one.label, *where, each * self.unit, paying, each * paying))
         return tuple(found)
 
-    def merging(self, one: Held, other: Held, records: int | None = None) -> tuple[Term, ...]:
+    def merging(self, one: Held, other: Held, records: int | None = None) -> tuple[CostTerm, ...]:
         """What raising two classes to where they meet costs: the terms of both."""
         met = self.meet(one.nodes, other.nodes)
         return self.rising(one, met, records) + self.rising(other, met, records)

@@ -42,7 +42,7 @@ def lesson_of(
     Parameters
     ----------
     module
-        The module of the algorithm, one of :func:`kanon.run.algorithms`.
+        The module of the algorithm, one of :func:`kanon.algorithms.catalogue.algorithms`.
     task
         What it is handed: 2 to 30 records.
     metric

@@ -16,12 +16,12 @@ from kanon.algorithms import k_member, kaca, oka
 from kanon.algorithms.clusters import drawn_order, join_nearest, table_of
 from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted
-from kanon.kernels.clustering import Clusters
+from kanon.kernels.clusters import Clusters
 from kanon.recoding import Recoding, ends
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.grouping import grouping
-from kanon.teaching.growing import CANONICAL, MADE, Growing, tied
-from kanon.teaching.lesson import Candidate, Choice, Held, Step, Term, written
+from kanon.teaching.growing import CANONICAL, MADE, ClusterView, tied
+from kanon.teaching.lesson import Candidate, Choice, CostTerm, Held, Step, written
 from kanon.teaching.merging import Live, Merges, merges_for_models, replayed
 
 __all__ = ["REPLAYS"]
@@ -49,17 +49,19 @@ class _Clusters:
         counts = self.board.task.classes.counts
         return sum(int(counts[each]) for each in self.members[number])
 
-    def widening(self, number: int, each: int) -> tuple[Term, ...]:
+    def widening(self, number: int, each: int) -> tuple[CostTerm, ...]:
         """What it costs to widen a cluster by a class."""
         return self.board.merging(self.held(number), self.board.originals[each])
 
-    def shown(self, number: int, joined: Iterable[int], met: tuple[Held, Held] | None) -> Growing:
+    def shown(
+        self, number: int, joined: Iterable[int], met: tuple[Held, Held] | None
+    ) -> ClusterView:
         """What a step shows."""
         held = tuple(
             self.held(each) if members else Held((), "", 0, ())
             for each, members in enumerate(self.members)
         )
-        return Growing(number + 1, tuple(joined), held, tuple(self.left), met)
+        return ClusterView(number + 1, tuple(joined), held, tuple(self.left), met)
 
     def recoding(self) -> Recoding:
         """The table now."""
@@ -221,12 +223,12 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
     yield from merges_for_models(board, now.recoding())
 
 
-def _apart(board: Blackboard, one: Held, other: Held) -> tuple[Term, ...]:
+def _apart(board: Blackboard, one: Held, other: Held) -> tuple[CostTerm, ...]:
     """What putting one record of each together costs."""
     return board.merging(one, other, records=1)
 
 
-def _sum(terms: Iterable[Term]) -> int:
+def _sum(terms: Iterable[CostTerm]) -> int:
     return sum(term.exact for term in terms)
 
 
@@ -311,7 +313,7 @@ def _gives_away(now: _Clusters, kept: np.ndarray, clusters: Clusters) -> Iterato
         members = sorted(now.members[number])
         if not leaving:
             continue
-        far: dict[int, tuple[Term, ...]] = {}
+        far: dict[int, tuple[CostTerm, ...]] = {}
         for each in members:
             others = [one for one in members if one != each]
             far[each] = board.merging(board.held(others), board.originals[each])

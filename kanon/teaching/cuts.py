@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from kanon.algorithms import mondrian
-from kanon.algorithms.lines import Line
+from kanon.algorithms.lines import ValueOrder
 from kanon.algorithms.mondrian import DIMENSION, RELEASE, VARIANT, Cut
 from kanon.base.formatting import counted, percent
 from kanon.hierarchy.ranges import is_flat
@@ -109,9 +109,9 @@ class _Space:
     board: Blackboard
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[ValueOrder]:
         """Where the values of each quasi-identifier stand."""
-        return [Line.of(tree) for tree in self.board.task.classes.hierarchies]
+        return [ValueOrder.of(tree) for tree in self.board.task.classes.hierarchies]
 
     @cached_property
     def at(self) -> list[list[float]]:

@@ -1,6 +1,6 @@
 """Exercise sets and answers as files: read, written, marked for a student and for a class.
 
-docs/lessons-exercises.md describes both files. A set holds no answers: they follow from its tables.
+docs/how-to/exercises.md describes both files. A set holds no answers: they follow from its tables.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Answers(Strict):
     student
         A name or a pseudonym, as it was typed.
     answers
-        Per question, by its id, the answer; docs/lessons-exercises.md says what each kind takes.
+        Per question, by its id, the answer; docs/how-to/exercises.md says what each kind takes.
     """
 
     format: Literal["kanon-answers"] = "kanon-answers"

@@ -1,7 +1,7 @@
 """The words of the field, as kanon uses them.
 
 What has a card (a metric, strategy, privacy model, algorithm or measure) is told by its card; all
-other words are told here. ``make vocabulary`` writes docs/vocabulary.md from both.
+other words are told here. ``make vocabulary`` writes docs/reference/vocabulary.md from both.
 """
 
 from __future__ import annotations
@@ -647,7 +647,7 @@ metrics, strategies, privacy models, algorithms and measures.
 
 
 def as_markdown() -> str:
-    """The page docs/vocabulary.md."""
+    """The page docs/reference/vocabulary.md."""
     return "\n".join([_ABOUT, *map(_section, glossary().values())])
 
 

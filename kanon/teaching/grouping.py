@@ -12,8 +12,8 @@ from kanon.algorithms import mdav
 from kanon.base.formatting import counted
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.cuts import regions_of
-from kanon.teaching.growing import CANONICAL, Growing, tied
-from kanon.teaching.lesson import Candidate, Choice, Held, Step, Term, written
+from kanon.teaching.growing import CANONICAL, ClusterView, tied
+from kanon.teaching.lesson import Candidate, Choice, CostTerm, Held, Step, written
 
 __all__ = ["grouping"]
 
@@ -64,7 +64,7 @@ class _Groups:
             far += part * part * column.weight
         return far
 
-    def terms(self, each: int, sums: Sequence[int], records: int, to: str) -> tuple[Term, ...]:
+    def terms(self, each: int, sums: Sequence[int], records: int, to: str) -> tuple[CostTerm, ...]:
         """A squared distance, column by column."""
         classes = self.board.task.classes
         found = []
@@ -76,7 +76,7 @@ class _Groups:
             label = tree.labels[classes.nodes[each, j]]
             middle = written(float(column.lowest + mean / column.unit))
             found.append(
-                Term(
+                CostTerm(
                     f"{label} to {to}", classes.attributes[j], label, middle,
                     part * part * column.weight, 1, 0,
                 )
@@ -254,5 +254,7 @@ class _Groups:
             records = self.records(members)
             held.append(Held(tuple(nodes), label, records, tuple(sorted(members))))
         regions = regions_of(self.board, self.members, number)
-        shown = Growing(number + 1, tuple(joined), tuple(held), tuple(self.left), regions=regions)
+        shown = ClusterView(
+            number + 1, tuple(joined), tuple(held), tuple(self.left), regions=regions
+        )
         return self.board.step(heading, sentence, now, tuple(choices), shown)

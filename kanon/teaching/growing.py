@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kanon.teaching.cuts import Regions
 from kanon.teaching.lesson import Choice, Held
 
-__all__ = ["CANONICAL", "MADE", "Growing", "tied"]
+__all__ = ["CANONICAL", "MADE", "ClusterView", "tied"]
 
 CANONICAL = "in the order of the hierarchies"
 MADE = "that was begun"
@@ -15,7 +15,7 @@ MADE = "that was begun"
 
 
 @dataclass(frozen=True)
-class Growing:
+class ClusterView:
     """What a step of clustering shows beside its choices.
 
     Attributes

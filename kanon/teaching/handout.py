@@ -23,7 +23,7 @@ from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.questions import AnyQuestion
 from kanon.teaching.small_tables import SmallTable
 
-__all__ = ["Drawn", "Sheet", "TreePicture", "drawn", "handout", "sheets_of", "tree_pictures"]
+__all__ = ["Sheet", "TreeLayout", "TreePicture", "drawn", "handout", "sheets_of", "tree_pictures"]
 
 MOST_IN_MATRIX = 9
 """The most rows of a printed cost matrix: more do not fit on A4 in 12 points."""
@@ -55,7 +55,7 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class TreeLayout:
     """A tree laid out, root on the left, a line per leaf, in pixels.
 
     Attributes
@@ -165,7 +165,7 @@ def handout(
     return page.render(title=title, sheets=numbered, solutions=solutions)
 
 
-def drawn(tree: Hierarchy, shown: Sequence[int], weights: np.ndarray) -> Drawn:
+def drawn(tree: Hierarchy, shown: Sequence[int], weights: np.ndarray) -> TreeLayout:
     """A tree laid out: some of its leaves and all nodes above them.
 
     A node stands in the column of its level, halfway between its first and last child.
@@ -221,7 +221,7 @@ def drawn(tree: Hierarchy, shown: Sequence[int], weights: np.ndarray) -> Drawn:
         for child in below[node]
     )
     leaves = sum(node < tree.n_leaves for node in wanted)
-    return Drawn(
+    return TreeLayout(
         width=left[0] + widths[0] + 2,
         height=_ROW * len(ends),
         edges=edges,

@@ -15,11 +15,11 @@ from kanon.base.formatting import counted
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
-__all__ = ["Candidate", "Choice", "Held", "Lesson", "Numbers", "Step", "Term", "written"]
+__all__ = ["Candidate", "Choice", "CostTerm", "Held", "Lesson", "Numbers", "Step", "written"]
 
 
 @dataclass(frozen=True)
-class Term:
+class CostTerm:
     """One product of a cost: what some records pay for rising in one quasi-identifier.
 
     Attributes
@@ -48,7 +48,7 @@ class Term:
     def product(self) -> float:
         """``cost * records``.
 
-        >>> Term("M, Cat", "race", "Cat", "Felid", 1.0, 2, 256).product
+        >>> CostTerm("M, Cat", "race", "Cat", "Felid", 1.0, 2, 256).product
         2.0
         """
         return self.cost * self.records
@@ -83,7 +83,7 @@ class Candidate:
     key: tuple[Any, ...]
     chosen: bool
     cost: float | None = None
-    terms: tuple[Term, ...] = ()
+    terms: tuple[CostTerm, ...] = ()
     second: float | None = None
     classes: tuple[int, ...] = ()
     note: str = ""

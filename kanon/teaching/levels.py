@@ -21,7 +21,7 @@ from kanon.algorithms import (
     optimal,
     samarati,
 )
-from kanon.algorithms.lattice import Node
+from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import LOSS, Known, begin, with_precision
 from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted, percent

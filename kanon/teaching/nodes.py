@@ -8,20 +8,21 @@ from fractions import Fraction
 
 import numpy as np
 
-from kanon.algorithms.lattice import Lattice, Node
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import LOSS, with_precision
 from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
 from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Candidate, Choice, Step, Term, written
+from kanon.teaching.lesson import Candidate, Choice, CostTerm, Step, written
 
-__all__ = ["Look", "Nodes", "known_by", "least_loss", "loss_at", "lost_at", "said", "terms_at"]
+__all__ = ["NodeView", "Nodes", "known_by", "least_loss", "loss_at", "lost_at", "said", "terms_at"]
 
 
 @dataclass(frozen=True)
-class Look:
+class NodeView:
     """A node of the lattice: what a step of a search shows beside its choices.
 
     Attributes
@@ -97,11 +98,11 @@ class Nodes:
         gone = self.bad(whole)[whole.assigned]
         return Recoding.from_targets(self.board.task.classes, self.shape.targets(node), gone)
 
-    def look(self, node: Node, walk: Iterable[Node] = ()) -> Look:
+    def look(self, node: Node, walk: Iterable[Node] = ()) -> NodeView:
         """What a node amounts to."""
         whole = self.at(node)
         gone = int(whole.counts[self.bad(whole)].sum())
-        return Look(
+        return NodeView(
             node, self.reached(whole), gone, self.limit, gone <= self.limit, walk=tuple(walk)
         )
 
@@ -110,7 +111,7 @@ class Nodes:
         n = whole.classes.n_records
         return max(k for k in range(1, n + 1) if whole.counts[whole.counts < k].sum() <= self.limit)
 
-    def conclude(self, look: Look, within: Iterable[int] | None = None) -> Look:
+    def conclude(self, look: NodeView, within: Iterable[int] | None = None) -> NodeView:
         """Note what follows from a node for those above it, or below it.
 
         Parameters
@@ -147,7 +148,7 @@ class Nodes:
         names = self.board.task.classes.attributes
         return ", ".join(f"{name} {level}" for name, level in zip(names, node, strict=True))
 
-    def verdict(self, look: Look) -> str:
+    def verdict(self, look: NodeView) -> str:
         """Whether a node satisfies, in a sentence."""
         task = self.board.task
         wrong = f"classes of fewer than k = {task.k}"
@@ -159,7 +160,7 @@ class Nodes:
         allowed = f"{self.limit} may be suppressed" if self.limit else "none may be suppressed"
         return f"It {'satisfies' if look.satisfies else 'does not satisfy'}: {said}, and {allowed}."
 
-    def conclusion(self, look: Look) -> str:
+    def conclusion(self, look: NodeView) -> str:
         """What follows for others, in a sentence; nothing where nothing new does."""
         if not look.concluded:
             return ""
@@ -174,7 +175,9 @@ class Nodes:
         )
         return f" So {nodes} too, unseen: {why}."
 
-    def step(self, look: Look, why: str, choices: Iterable[Choice] = (), then: str = "") -> Step:
+    def step(
+        self, look: NodeView, why: str, choices: Iterable[Choice] = (), then: str = ""
+    ) -> Step:
         """A step that looks at a node; what is said of it beside the verdict."""
         return self.board.step(
             f"Look at {self.name(look.node)}",
@@ -210,10 +213,11 @@ class Nodes:
         )
 
 
-def known_by(looks: Iterable[Look]) -> dict[Node, tuple[bool, bool]]:
+def known_by(looks: Iterable[NodeView]) -> dict[Node, tuple[bool, bool]]:
     """What is known of nodes after some looks: whether they satisfy, and were looked at.
 
-    >>> first, second = Look((0, 1), 1, 4, 0, False, ((0, 0),)), Look((0, 0), 1, 4, 0, False)
+    >>> first = NodeView((0, 1), 1, 4, 0, False, ((0, 0),))
+    >>> second = NodeView((0, 0), 1, 4, 0, False)
     >>> known_by([first]), known_by([first, second])[0, 0]
     ({(0, 0): (False, False), (0, 1): (False, True)}, (False, True))
     """
@@ -279,7 +283,7 @@ def summed(release: Recoding, depths: Iterable[np.ndarray]) -> int:
     )
 
 
-def terms_at(lattice: Nodes, release: Recoding) -> tuple[Term, ...]:
+def terms_at(lattice: Nodes, release: Recoding) -> tuple[CostTerm, ...]:
     """What all records pay at a node: those of every class, and the suppressed to the roots."""
     board, targets = lattice.board, release.targets.tolist()
     return tuple(

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 import pandas as pd
 from pydantic import Field, StringConstraints
 
-from kanon.algorithms.lattice import raised_to
+from kanon.algorithms.lattice_size import raised_to
 from kanon.base.checked_json import Strict
 from kanon.classes import EquivalenceClasses
 from kanon.errors import ExerciseError, KanonError, quoted
@@ -155,7 +155,8 @@ def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
         The classes of the table.
     levels
         Per quasi-identifier its level, 0 to that of the root. A value whose ancestors skip the
-        level becomes the highest one below it (see :func:`kanon.algorithms.lattice.raised_to`).
+        level becomes the highest one below it
+        (see :func:`kanon.algorithms.lattice_size.raised_to`).
 
     Raises
     ------

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.algorithms import lattice_sweep
-from kanon.algorithms.lattice import Node, losses_of_nodes, lost_per_level, raised_to
+from kanon.algorithms.lattice_size import Node, losses_of_nodes, lost_per_level, raised_to
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.lattice_sweep_joining import joined_one_by_one, merging_on
 from kanon.algorithms.lattice_sweep_order import in_group_order

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from fractions import Fraction
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -15,122 +14,29 @@ from hypothesis import strategies as st
 from kanon.algorithms import gaa, gaa_small
 from kanon.algorithms.task import Task
 from kanon.errors import Unsatisfiable
-from kanon.kernels.merge import tuple_hashes
-from kanon.metrics import metric_named, potentials, scaled_potentials
-from kanon.recoding import Recoding
-from kanon.run import solve
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
+from oracles.plain_gaa import (
+    Labels,
+    cases,
+    exact_cost,
+    integer_cost,
+    joined,
+    merged,
+    moves_up,
+    result,
+    scaled,
+    task,
+    worked,
+)
 from support.random_tables import (
     PlainTree,
     Problem,
-    algorithms,
-    edge_weights,
     examples,
-    path_cost,
     problems,
 )
 
-Labels = tuple[str, ...]
-Cost = Callable[[Labels, Labels], int | Fraction]
-
-
 # The slow version: dicts of tuples of labels
-
-
-def rank(problem: Problem, labels: Labels, tie_seed: int | None) -> tuple[int, Labels]:
-    """The place of a class among ties: canonical order, or first the hash of seed and tuple."""
-    numbers = problem.numbers(labels)
-    if tie_seed is None:
-        return 0, numbers
-    return int(tuple_hashes(np.array([numbers], dtype=np.int32), tie_seed)[0]), numbers
-
-
-def joined(problem: Problem, one: Labels, other: Labels) -> Labels:
-    """The tuple of lowest common ancestors."""
-    return tuple(t.lca(x, y) for t, x, y in zip(problem.trees, one, other, strict=True))
-
-
-def merged(
-    problem: Problem, cost: Cost, k: int, weighted: bool, tie_seed: int | None, small: bool = False
-) -> dict[Labels, Labels]:
-    """GAA by its definition: per original class the tuple it ends in.
-
-    ``cost`` is what raising one record from a tuple to another costs.
-    """
-    classes = dict(problem.sizes)
-    at = {labels: labels for labels in classes}
-
-    def order(labels: Labels) -> tuple[int, Labels]:
-        return rank(problem, labels, tie_seed)
-
-    while any(size < k for size in classes.values()):
-        below = [labels for labels, size in classes.items() if size < k]
-        if small:
-            chosen = min(below, key=order)
-            others = [x for x in below if x != chosen] or [x for x in classes if x != chosen]
-        else:
-            chosen = min(classes, key=lambda x: (classes[x], order(x)))
-            others = [x for x in classes if x != chosen]
-
-        def merge_cost(other: Labels, chosen: Labels = chosen) -> int | Fraction:
-            target = joined(problem, chosen, other)
-            own, its = (classes[chosen], classes[other]) if weighted else (1, 1)
-            return cost(chosen, target) * own + cost(other, target) * its
-
-        partner = min(others, key=lambda x: (merge_cost(x), order(x)))
-        target = joined(problem, chosen, partner)
-        size = classes.pop(chosen) + classes.pop(partner)
-        classes[target] = classes.get(target, 0) + size  # a third class of this tuple joins
-        at = {x: target if now in (chosen, partner) else now for x, now in at.items()}
-    return at
-
-
-def scaled(problem: Problem, chosen: dict) -> tuple[np.ndarray, ...]:
-    weights = chosen.get("attribute_weights", {})
-    return scaled_potentials(
-        potentials(metric_named(chosen["metric"]), problem.hierarchies),
-        len(problem.rows),
-        [weights.get(column, 1.0) for column in problem.columns],
-    )
-
-
-def integer_cost(problem: Problem, depths: tuple[np.ndarray, ...]) -> Cost:
-    """The cost by the scaled integers that kanon uses, with Python's own integers."""
-    found = [
-        dict(zip(tree.order, map(int, depth), strict=True))
-        for tree, depth in zip(problem.trees, depths, strict=True)
-    ]
-    return lambda low, high: sum(d[x] - d[y] for d, x, y in zip(found, low, high, strict=True))
-
-
-def exact_cost(problem: Problem) -> Cost:
-    """The cost by exact sums of drawn weights along the path."""
-    found = edge_weights("custom", problem.trees)
-    return lambda low, high: sum(
-        (path_cost(t, w, x, y) for t, w, x, y in zip(problem.trees, found, low, high, strict=True)),
-        Fraction(0),
-    )
-
-
-def task(problem: Problem, chosen: dict, k: int) -> Task:
-    weighted = chosen["cost"] == "weighted"
-    depths = scaled(problem, chosen)
-    return Task(problem.classes(), depths, k, weighted, chosen["tie_seed"])
-
-
-def result(problem: Problem, recoding: Recoding) -> dict[Labels, Labels]:
-    """Per original class its released tuple, by labels."""
-    return {
-        labels: tuple(tree.order[v] for tree, v in zip(problem.trees, target, strict=True))
-        for labels, target in zip(problem.sizes, recoding.targets.tolist(), strict=True)
-    }
-
-
-@st.composite
-def cases(draw, **kwargs):
-    problem = draw(problems(**kwargs))
-    return problem, draw(algorithms(problem))
 
 
 # Equal to the slow version
@@ -216,16 +122,6 @@ def test_many_merges_need_more_than_one_stretch_of_the_compiled_loop():
 # The worked table of greedy.md
 
 
-def worked() -> Problem:
-    gender = PlainTree({"*": None, "F": "*", "M": "*"}, {"F": 5, "M": 5})
-    race = PlainTree(
-        {"Mammal": None, "Felid": "Mammal", "Dog": "Mammal", "Cat": "Felid", "Lion": "Felid"},
-        {"Cat": 1, "Lion": 1, "Dog": 4, "Felid": 3},
-    )
-    rows = ["F Lion", "F Dog", "F Lion", "F Dog", "M Cat", "M Cat", "M Lion", "M Lion"]
-    return Problem((gender, race), tuple(tuple(row.split()) for row in rows))
-
-
 @pytest.mark.parametrize("cost", ["weighted", "representatives"])
 def test_the_worked_table(cost):
     problem = worked()
@@ -261,10 +157,6 @@ def test_a_merge_that_meets_a_third_class_joins_it():
 
 
 # Laws
-
-
-def moves_up(problem: Problem, low: Labels, high: Labels) -> bool:
-    return all(y in tree.paths[x] for tree, x, y in zip(problem.trees, low, high, strict=True))
 
 
 def releases(problem: Problem, chosen: dict) -> Iterator[tuple[int, pd.DataFrame]]:
@@ -412,18 +304,6 @@ def test_a_path_that_ends_early_knows_every_release_up_to_its_end(case, data):
 
 
 # What cannot be done
-
-
-@pytest.mark.parametrize("algorithm", [gaa, gaa_small])
-@pytest.mark.parametrize("k", [9, 10**12])
-def test_more_than_all_records_cannot_be_satisfied(algorithm, k):
-    one = task(worked(), {"metric": "ncp", "cost": "weighted", "tie_seed": None}, k)
-    with pytest.raises(Unsatisfiable) as caught:
-        algorithm.anonymise(one)
-    assert f"k = {k}" in caught.value.sentence
-    assert "8 records" in caught.value.sentence
-    with pytest.raises(Unsatisfiable):
-        solve(lambda part, text: None, "gaa", one, [])
 
 
 def test_a_path_refuses_a_k_beyond_its_end():

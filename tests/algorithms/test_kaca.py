@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algorithms.test_gaa import result
 from benchmarks.plans import adult_task
 from kanon.algorithms import gaa, kaca
 from kanon.algorithms.task import Task
@@ -21,6 +20,7 @@ from oracles.plain_clustering import (
     told,
     worked_table,
 )
+from oracles.plain_gaa import result
 from support.random_tables import PlainTree, Problem, examples
 
 # By hand

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kanon.algorithms.lattice
-from kanon.algorithms.lattice import (
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import (
     MOST_NODES,
-    Lattice,
     check_size,
     largest_level,
     n_nodes,
@@ -30,6 +30,7 @@ from kanon.hierarchy.build import suppression
 from kanon.kernels.lattice import count_classes, number_parts
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from oracles.plain_lattice import Node, PlainLattice, at_level, at_or_above
+from support.lattice_losses import by_potential
 from support.random_tables import PlainTree, Problem, examples, problems, trees
 
 
@@ -213,15 +214,6 @@ def check_node(lattice: Lattice, plain: PlainLattice, node: Node, metric: str = 
         for target in lattice.targets(node).tolist()
     ]
     assert targets == [plain.raised(labels, node) for labels in plain.problem.sizes]
-
-
-def by_potential(problem: Problem, task: Task):
-    """The cost of a cell by the integers that kanon uses."""
-    found = [
-        dict(zip(tree.order, map(int, depth), strict=True))
-        for tree, depth in zip(problem.trees, task.potentials, strict=True)
-    ]
-    return lambda j, low, high: found[j][low] - found[j][high]
 
 
 @examples(120)

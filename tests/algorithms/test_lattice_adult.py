@@ -26,7 +26,8 @@ from kanon.algorithms import (
     optimal,
     samarati,
 )
-from kanon.algorithms.lattice import Lattice, nodes_per_height
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import nodes_per_height
 from kanon.algorithms.search import loss_of, with_precision
 from kanon.algorithms.task import Task, no_progress
 from kanon.measures.cells import whole_potentials

@@ -14,19 +14,8 @@ from hypothesis import strategies as st
 import kanon.algorithms.lattice_sweep_better as better
 import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
-from algorithms.test_gaa import integer_cost, moves_up, result, scaled, worked
-from algorithms.test_merge_until_models_hold import (
-    breaks,
-    greedy_of,
-    models,
-    released_breaks,
-    rows_of,
-    source_of,
-    tables,
-    task_of,
-)
 from kanon.algorithms import gaa, lattice_sweep
-from kanon.algorithms.lattice import raised_to
+from kanon.algorithms.lattice_size import raised_to
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.task import Task
 from kanon.errors import PlanError, Unsatisfiable
@@ -37,6 +26,7 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
+from oracles.plain_gaa import integer_cost, moves_up, result, scaled, worked
 from oracles.plain_greedy import Merged
 from oracles.plain_lattice_sweep import (
     Cost,
@@ -48,6 +38,16 @@ from oracles.plain_lattice_sweep import (
     raised,
     raised_tuple,
     swept,
+)
+from support.model_tables import (
+    breaks,
+    greedy_of,
+    models,
+    released_breaks,
+    rows_of,
+    source_of,
+    tables,
+    task_of,
 )
 from support.paths import ROOT
 from support.random_tables import PlainTree, Problem, algorithms, examples, problems

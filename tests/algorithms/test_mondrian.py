@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from benchmarks.plans import adult_with_sensitive
 from kanon.algorithms import mdav, mondrian
-from kanon.algorithms.lines import Line
+from kanon.algorithms.lines import ValueOrder
 from kanon.algorithms.task import Task
 from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses, group_tuples
@@ -38,6 +38,7 @@ from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.sources.reading import read_table
 from oracles.plain_mondrian import Mondrian, leaves_of, positions
+from support.laws import check_moves_up, check_order_of_rows
 from support.random_tables import examples, trees
 
 VARIANTS = tuple(mondrian.VARIANT.choices)
@@ -310,7 +311,7 @@ def test_numbers_count_by_size_although_the_leaves_stand_otherwise():
 
 def test_a_value_that_is_no_leaf_stands_in_the_middle():
     tree = groups([{"1-3": ["1", "2", "3"], "4-9": ["4", "9"]}, {"*": ["1-3", "4-9"]}])
-    line = Line.of(tree)
+    line = ValueOrder.of(tree)
     assert {label: line.at[v] for label, v in tree.node_of.items()} == {
         "1": 1, "2": 2, "3": 3, "4": 4, "9": 9, "1-3": 2, "4-9": 6.5, "*": 5,
     }  # fmt: skip
@@ -324,7 +325,7 @@ def test_missing_cells_stand_above_the_numbers():
     tree = Hierarchy.from_entries(
         [("*", None, None), *((x, "*", None) for x in (MISSING_LABEL, "1", "2", "4"))]
     )
-    assert dict(zip(tree.labels, Line.of(tree).at, strict=True)) == {
+    assert dict(zip(tree.labels, ValueOrder.of(tree).at, strict=True)) == {
         MISSING_LABEL: 5.5, "1": 1, "2": 2, "4": 4, "*": 3.25,
     }  # fmt: skip
     classes = table("age", [tree], ["1", "2", "4", MISSING_LABEL])
@@ -350,7 +351,7 @@ def test_a_set_of_very_many_texts_names_its_ends():
 
 
 def test_numbers_near_the_largest_there_are_stand_in_their_order():
-    line = Line.of(flat(["1e308", "-1e308", "5", "7"]))
+    line = ValueOrder.of(flat(["1e308", "-1e308", "5", "7"]))
     assert line.tree.labels == ("-1e308", "5", "7", "1e308", "*")
     assert np.isfinite(line.at).all() and (np.diff(line.at[:4]) > 0).all()
 
@@ -558,7 +559,7 @@ def by_hand(task: Task, tree: Hierarchy, region: list[int], j: int) -> tuple[str
         return tree.labels[tree.root], 0, tree.n_leaves
     ends = min(inside), max(inside) + 1
     texts = [tree.labels[leaf] for leaf in sorted(inside, key=lambda leaf: at[leaf])]
-    if not Line.of(tree).numeric:
+    if not ValueOrder.of(tree).numeric:
         return f"{{{', '.join(texts)}}}", *ends
     if texts[-1] == MISSING_LABEL:
         numbers = f"[{texts[0]}, {texts[-2]}]" if len(texts) > 2 else texts[0]
@@ -574,13 +575,7 @@ def test_every_release_meets_the_models_and_values_only_move_up(task):
     assert recoding.min_k >= task.k
     assert not broken(task.others, recoding.released).any()
     assert recoding.trace.node is None
-    for row, target in zip(task.classes.nodes, recoding.targets, strict=True):
-        for j, tree in enumerate(task.classes.hierarchies):
-            ranged = recoding.hierarchies[j]
-            assert ranged.first[target[j]] <= tree.first[row[j]]
-            assert ranged.last[target[j]] >= tree.last[row[j]]
-            if target[j] < tree.n_nodes:
-                assert tree.is_ancestor(int(target[j]), int(row[j]))
+    check_moves_up(task, recoding)
 
 
 def regions_of(task: Task) -> list[list[int]]:
@@ -636,28 +631,7 @@ def test_by_groups_no_region_can_be_parted_by_children(task):
 @examples(60)
 @given(tasks(), st.data())
 def test_the_order_of_the_rows_does_not_matter_and_nothing_given_is_changed(task, data):
-    classes = task.classes
-    cells = [
-        [tree.labels[v] for tree, v in zip(classes.hierarchies, row, strict=True)]
-        for row, count in zip(classes.nodes, classes.counts, strict=True)
-        for _ in range(count)
-    ]
-    frame = pd.DataFrame(cells, columns=list(classes.attributes), dtype="str")
-    order = data.draw(st.permutations(range(len(frame))))
-    schema = Schema(dict.fromkeys(classes.attributes, Role.QUASI_IDENTIFIER))
-    columns = dict(zip(classes.attributes, classes.hierarchies, strict=True))
-    before = frame.copy(deep=True)
-    found = []
-    for given_frame in (frame, frame.iloc[list(order)]):
-        source = MemorySource(given_frame, schema, columns)
-        kept = [source.classes.nodes, source.classes.counts]
-        copies = [array.copy() for array in kept]
-        found.append(
-            source.release(mondrian.anonymise(replace(task, classes=source.classes, models=())))
-        )
-        assert all(np.array_equal(a, b) for a, b in zip(kept, copies, strict=True))
-    pd.testing.assert_frame_equal(frame, before)
-    pd.testing.assert_frame_equal(found[0].iloc[list(order)], found[1])
+    check_order_of_rows(mondrian.anonymise, replace(task, models=()), data)
 
 
 def test_many_regions_need_several_stretches_and_progress_rises():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from algorithms.test_gaa import result
 from benchmarks.plans import adult_task
 from kanon.algorithms import clusters, gaa, oka
 from kanon.algorithms.clusters import table_of
@@ -22,6 +21,7 @@ from oracles.plain_clustering import (
     told,
     worked_table,
 )
+from oracles.plain_gaa import result
 from support.random_tables import PlainTree, Problem, examples
 
 # By hand

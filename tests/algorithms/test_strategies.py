@@ -14,67 +14,32 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from algorithms.test_gaa import moves_up, worked
 from benchmarks.tables import COLUMNS, census_like
 from kanon.algorithms import gaa, gaa_small, merging
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
-from kanon.kernels.merge import GROUPS, LIVE, Looking, Merging, merge_some
+from kanon.kernels.merging import merge_some
+from kanon.kernels.merging_state import GROUPS, LIVE, Merging, StrategyView
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.recoding import MergePath
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from oracles.plain_greedy import Greedy, Labels, Merged, one_over_l, t_norm1
+from oracles.plain_gaa import moves_up, worked
+from oracles.plain_greedy import Greedy, Merged, one_over_l, t_norm1
 from oracles.plain_strategies import NAMES, full_scan
 from support.random_tables import SEVEN, PlainTree, Problem, algorithms, examples, problems
+from support.strategy_tables import ILLS, merges_of, source_of, star, task_of
 
 BOTH = [(name, scope) for name in NAMES for scope in SCOPES]
 EACH = pytest.mark.parametrize(("strategy", "scope"), BOTH)
 VALUES = "ABCDEFGHI"
-
-
-def source_of(problem: Problem, values: Sequence[str | None]) -> MemorySource:
-    """The table with a sensitive column."""
-    frame = problem.frame().assign(ill=pd.Series(list(values), dtype=object))
-    roles = {**dict.fromkeys(problem.columns, Role.QUASI_IDENTIFIER), "ill": Role.SENSITIVE}
-    return MemorySource(
-        frame, Schema(roles), dict(zip(problem.columns, problem.hierarchies, strict=True))
-    )
-
-
-def task_of(
-    problem: Problem,
-    values: Sequence[str | None],
-    strategy: str = "s1",
-    scope: str = "table",
-    k: int | None = None,
-    **chosen: Any,
-) -> Task:
-    """A task as a plan with these choices gives it."""
-    weights = chosen.get("attribute_weights", {})
-    depths = scaled_potentials(
-        potentials(metric_named(chosen.get("metric", "custom")), problem.hierarchies),
-        len(problem.rows),
-        [weights.get(column, 1.0) for column in problem.columns],
-    )
-    return Task(
-        source_of(problem, values).classes,
-        depths,
-        k or len(problem.rows),
-        chosen.get("cost", "weighted") == "weighted",
-        chosen.get("tie_seed"),
-        strategy,
-        scope,
-        "ill",
-    )
 
 
 def plain_of(
@@ -100,17 +65,6 @@ def plain_of(
     return greedy.merge(lambda rows: len(rows) < least)
 
 
-def merges_of(problem: Problem, path: MergePath) -> list[tuple[Labels, Labels, Labels | None]]:
-    """The merges of a path by labels."""
-
-    def labels(each: int) -> Labels | None:
-        if each < 0:
-            return None
-        return tuple(t.order[v] for t, v in zip(problem.trees, path.nodes[each], strict=True))
-
-    return [tuple(map(labels, parts)) for parts in path.parts.tolist()]
-
-
 def same_path(one: MergePath, other: MergePath) -> bool:
     """Whether the same classes were merged, in the same order."""
     return all(
@@ -127,8 +81,6 @@ def every_k(path: MergePath) -> list[list]:
 # By hand: the worked table of greedy.md
 
 
-ILLS = ("Cold", "Bronchitis", "Cold", "Conjunctivitis", "Broken paw", "Broken paw", "Angina",
-        "Bronchitis")  # fmt: skip
 F_LION, F_DOG, M_CAT, M_LION = ("F", "Lion"), ("F", "Dog"), ("M", "Cat"), ("M", "Lion")
 F_MAMMAL, M_FELID = ("F", "Mammal"), ("M", "Felid")
 ANY_FELID, ANY_MAMMAL = ("*", "Felid"), ("*", "Mammal")
@@ -197,16 +149,6 @@ def test_the_worked_table(strategy, scope):
 
 
 # By hand: every strategy takes another partner
-
-
-def star(costs: dict[str, float], mixes: dict[str, str]) -> tuple[Problem, list[str]]:
-    """Values under one root, each with a cost and the sensitive values of its records.
-
-    With one representative per class a merge costs the sum of both: what they pay to the root.
-    """
-    tree = PlainTree({"*": None, **dict.fromkeys(costs, "*")}, costs)
-    rows = [(name,) for name, mix in mixes.items() for _ in mix]
-    return Problem((tree,), tuple(rows)), [value for mix in mixes.values() for value in mix]
 
 
 NINE_COSTS = {"a": 0, "y1": 2, "y2": 2, "y3": 2, "y4": 3, "y5": 3, "y6": 20, "y7": 10, "y8": 20,
@@ -718,7 +660,7 @@ def test_a_table_like_a_census_file(records, values):
 # The groups of classes that are alike
 
 
-def grouped(looking: Looking) -> list[list[int]]:
+def grouped(looking: StrategyView) -> list[list[int]]:
     """The groups, by their members; every one knows its group and how many there are."""
     groups, found = looking.groups, []
     for group in groups.live[: looking.state[GROUPS]].tolist():
@@ -732,7 +674,7 @@ def grouped(looking: Looking) -> list[list[int]]:
     return sorted(found)
 
 
-def alike(work: Merging, looking: Looking) -> list[list[int]]:
+def alike(work: Merging, looking: StrategyView) -> list[list[int]]:
     """The live classes by size and histogram."""
     histograms, found = looking.histograms, defaultdict(list)
     for each in np.flatnonzero(work.alive).tolist():

@@ -1,4 +1,4 @@
-"""The language of the dashboard: every text can be translated, and the template holds them all."""
+"""The language of the dashboard: every text can be translated, and is found for the template."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ from support import texts
 from support.paths import ROOT
 
 
-def test_the_template_holds_every_text():
-    kept = texts.TEMPLATE.read_text("utf-8")
-    assert kept == texts.as_template(texts.found()), "run `make texts`"
+def test_the_template_holds_every_text_with_where_it_stands():
+    written = list(read_po(io.BytesIO(texts.as_template(texts.found()).encode())))[1:]
+    ids = [(one.id,) if isinstance(one.id, str) else tuple(one.id) for one in written]
+    assert {text for text, _ in texts.in_the_code()} <= set(ids)
+    assert {text for text, _ in texts.elsewhere() if text} <= {one[0] for one in ids}
+    assert all(one.locations or one.auto_comments for one in written)
 
 
 def translated(folder: Path, name: str, translations: dict) -> Path:
@@ -121,15 +124,21 @@ def test_under_unfit_settings_nothing_is_said_before_they_are_checked(tmp_path):
 CATALOGUES = sorted(settings_module.TRANSLATIONS.glob("*/LC_MESSAGES/kanon.po"))
 
 
-@pytest.mark.parametrize("path", [texts.TEMPLATE, *CATALOGUES], ids=lambda path: path.parts[-3])
-def test_a_translation_names_the_values_that_its_text_names(path):
-    names = re.compile(r"{(\w+)")
-    for message in read_po(io.BytesIO(path.read_bytes())):
+def unknown_values(translation: bytes) -> list[str]:
+    """The translated texts that name a value which their English text does not name."""
+    names, found = re.compile(r"{(\w+)"), []
+    for message in read_po(io.BytesIO(translation)):
         english = [message.id] if isinstance(message.id, str) else list(message.id)
         said = [message.string] if isinstance(message.string, str) else list(message.string)
-        for text in filter(None, said):
-            allowed = {name for each in english for name in names.findall(each)}
-            assert set(names.findall(text)) <= allowed, text
+        allowed = {name for each in english for name in names.findall(each)}
+        found += [text for text in said if not set(names.findall(text or "")) <= allowed]
+    return found
+
+
+def test_a_translation_names_the_values_that_its_text_names():
+    wrong = b'msgid "Table: {title}"\nmsgstr "Tabelle {titel}"\n\nmsgid "Plan"\nmsgstr "Plan"\n'
+    assert unknown_values(wrong) == ["Tabelle {titel}"]
+    assert [text for path in CATALOGUES for text in unknown_values(path.read_bytes())] == []
 
 
 # --- nothing is shown that cannot be translated ----------------------------------------------
@@ -164,18 +173,19 @@ def words_of(node: ast.expr) -> str:
     )
 
 
-@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.stem)
-def test_no_text_is_shown_that_is_not_marked(path):
+def test_no_text_is_shown_that_is_not_marked():
+    calls = (
+        (path, call)
+        for path in SHOWN
+        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(call, ast.Call)
+    )
     bare = []
-    for call in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if not isinstance(call, ast.Call):
-            continue
+    for path, call in calls:
         shown = [one.value for one in call.keywords if one.arg in NAMED]
-        if SHOWING.match(ast.unparse(call.func)):
+        if SHOWING.match(ast.unparse(call.func)) or ast.unparse(call.func) == "head":
             shown += call.args[:1]
-        if ast.unparse(call.func) == "head":
-            shown += call.args[:1]
-        bare += [f"line {call.lineno}: {words_of(one)}" for one in shown if words_of(one)]
+        bare += [f"{path}:{call.lineno}: {words_of(one)}" for one in shown if words_of(one)]
     assert bare == [], "say(...) marks a text for translation"
 
 

@@ -51,11 +51,6 @@ def test_the_sentences_are_for_everybody_and_hold_the_numbers(start):
         assert label in pages[ANONYMISE]
 
 
-def test_the_sentence_of_the_documents():
-    said = sentences.lost(27, "NLLM")
-    assert said.startswith("27.0 % of all that could be lost was lost, as NLLM counts")
-
-
 def test_one_and_none_are_said_rightly():
     assert sentences.smallest_class(None).startswith("Nothing is released")
     assert "at least 1 other to" in sentences.smallest_class(2)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kanon.algorithms.catalogue import algorithm_named
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.layout import PRESETS, Layout, Panel, layout_from_json, starting_layout
 from kanon.charts.looks import look_of, looks_of
@@ -18,21 +19,12 @@ from kanon.charts.measured import measures_of
 from kanon.charts.multiples import small_multiples
 from kanon.charts.panels import KINDS
 from kanon.charts.scatter import fronts, privacy_against_alteration, scatter_table
-from kanon.charts.style import (
-    KEPT_COLOURS,
-    STRATEGY_COLOURS,
-    STRATEGY_DASHES,
-    STRATEGY_MARKERS,
-)
+from kanon.charts.style import KEPT_COLOURS, STRATEGY_COLOURS, STRATEGY_DASHES, STRATEGY_MARKERS
 from kanon.errors import PlanError
-from kanon.experiments.comparison import (
-    CRITERIA,
-    Comparison,
-    Line,
-    combined,
-    titles_of_configurations,
-)
+from kanon.experiments.comparison import Comparison, Line
+from kanon.experiments.criteria import CRITERIA
 from kanon.experiments.sweep import Configuration
+from kanon.experiments.titles import combined, titles_of_configurations
 from kanon.hierarchy.build import suppression
 from kanon.matrices import cut, matrix_of
 from kanon.measures import class_sizes
@@ -40,7 +32,7 @@ from kanon.measures.along import Points
 from kanon.measures.pareto import pareto_front
 from kanon.metrics import METRICS, metric_named, potentials
 from kanon.plan import Plan
-from kanon.run import algorithm_named, prepare
+from kanon.run import prepare
 from kanon.strategies import STRATEGIES
 from support.random_tables import SEVEN, examples, problems
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kanon.algorithms import datafly, flash, gaa, k_member, mondrian
+from kanon.algorithms import datafly, flash, gaa, mondrian
+from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
 from kanon.charts.lesson import picture_of, picture_table
 from kanon.charts.lesson_lattice import lattice_so_far
@@ -20,13 +21,12 @@ from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.ranges import flat
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
-from kanon.run import algorithms
 from kanon.teaching.building import lesson_of
-from kanon.teaching.growing import Growing
-from kanon.teaching.lesson import Candidate, Term
+from kanon.teaching.growing import ClusterView
+from kanon.teaching.lesson import Candidate, CostTerm
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
 from kanon.teaching.tables import arithmetic
-from teaching.test_lessons import animals, eight_points, hospital
+from support.lesson_tables import animals, eight_points, hospital
 
 
 def named(figure: Any, name: str) -> list[Any]:
@@ -113,16 +113,6 @@ def test_a_merge_stands_in_the_trees_with_what_its_edges_cost():
     assert figure.layout.title.text == "Where do “F, Lion” and “F, Dog” meet?"
     with pytest.raises(ValueError, match="nobody meets"):
         merge_chart(lesson, lesson.steps[0])
-
-
-def test_a_cluster_and_what_joins_it_stand_in_the_trees_too():
-    """k-member: [F, Dog] is furthest from [M, Lion], and takes [F, Lion] in."""
-    lesson = lesson_of(k_member, animals(), metric_named("custom"))
-    begins, joins = lesson.steps[1:3]
-    assert merge_chart(lesson, begins).layout.title.text == (
-        "Where do “M, Lion” and “F, Dog” meet?"
-    )
-    assert merge_chart(lesson, joins).layout.title.text == "Where do “F, Dog” and “F, Lion” meet?"
 
 
 def test_of_a_large_tree_only_the_way_of_both_values_is_drawn():
@@ -226,7 +216,7 @@ def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
         else:
             kinds["regions"] += 1
             grouped = table.classes.n_records
-            if isinstance(step.detail, Growing):
+            if isinstance(step.detail, ClusterView):
                 grouped -= sum(table.classes.counts[list(step.detail.open)])
             assert found["records"].sum() == grouped
     shown = {"levels": "lattice", "merging": "merge", "clusters": "merge", "regions": "regions"}
@@ -238,7 +228,7 @@ def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
 def test_a_sum_of_many_products_is_written_with_equal_ones_together():
     """Ten patients at (2, 2, 0), each 2/3 in age and in zip: two lines for twenty products."""
     terms = tuple(
-        Term(f"{place}", column, "a", "b", 2 / 3, 1, 1)
+        CostTerm(f"{place}", column, "a", "b", 2 / 3, 1, 1)
         for place in range(10)
         for column in ("age", "zip")
     )
@@ -248,8 +238,8 @@ def test_a_sum_of_many_products_is_written_with_equal_ones_together():
         "sum 13.33",
     )
     assert arithmetic(Candidate("age", (1,), True)) == ()
-    far = Candidate("5", (25,), True, 5.0, (Term("x", "age", "1", "4", 9.0, 1, 0),
-                                            Term("x", "zip", "1", "5", 16.0, 1, 0)))  # fmt: skip
+    terms = CostTerm("x", "age", "1", "4", 9.0, 1, 0), CostTerm("x", "zip", "1", "5", 16.0, 1, 0)
+    far = Candidate("5", (25,), True, 5.0, terms)
     assert arithmetic(far)[-1] == "√ of the sum 25 = 5"
 
 

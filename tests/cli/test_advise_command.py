@@ -55,32 +55,6 @@ def test_the_numbers_as_json_and_all_ways_in_a_file(folder, capsys):
     assert found["meeting_limits"] == table["meets_limits"].sum()
 
 
-@pytest.mark.parametrize(
-    ("more", "status", "said"),
-    [
-        (["--weights", "utility=0"], 2, "All weights are 0"),
-        (["--weights", "utility=1,utility=2"], 2, "--weights names 'utility' twice"),
-        (["--weights", "utility"], 2, "--weights: 'utility' is no name with a number"),
-        (["--weights", "l=-1"], 2, "The weight of l is '-1.0'"),
-        (["--limits", "l=nan"], 2, "The limit of l is 'nan'"),
-        (["--k", "4-3"], 2, "The range of k from 4 to 3 is empty."),
-        (
-            ["--k", "2-many"],
-            2,
-            "--k: '2-many' is no k; give one k such as 5, or a range such as 3-100.",
-        ),
-        (["--k", "2-99"], 3, "k = 99 cannot be reached"),
-        (["--out", "people.csv"], 2, "'people.csv' is named for two things"),
-    ],
-)
-def test_what_is_not_allowed_is_said_in_one_line(folder, capsys, more, status, said):
-    assert advise(*more) == status
-    found = capsys.readouterr()
-    assert found.out == "" and found.err.startswith("kanon: ") and found.err.count("\n") == 1
-    assert said in found.err
-    assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "plan.json"]
-
-
 def test_a_plan_that_asks_for_no_k_needs_one(folder, capsys):
     plan = json.loads((folder / "plan.json").read_text("utf-8"))
     plan["privacy"] = [{"model": "distinct-l-diversity", "l": 2}]

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pandas as pd
 import pytest
@@ -22,103 +21,20 @@ from kanon.experiments.simulated.files import made_with, written_study
 from kanon.experiments.simulated.study import RUNS, lacking, study_of
 from kanon.plan import Plan
 from kanon.run import prepare
+from support.command_line import PLAN, RELEASED, RUN, TABLE, Said, check_failure, files, write_plan
 from support.paths import ROOT
-
-TABLE = """name;age;sex;disease
-Ana;31;F;flu
-Bea;34;F;flu
-Cyd;38;F;cold
-Dan;52;M;cold
-Eve;57;F;flu
-Zoe;31;F;cold
-"""
-PLAN = {
-    "version": 2,
-    "columns": {
-        "name": {"role": "identifier"},
-        "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10]}},
-        "sex": {"role": "quasi-identifier", "hierarchy": "sex.csv"},
-        "disease": {"role": "sensitive"},
-    },
-    "algorithm": {"name": "gaa", "metric": "ncp"},
-    "privacy": [{"model": "k-anonymity", "k": 2}],
-}
-RELEASED = [
-    ["31", "F", "flu"],
-    ["30-39", "F", "flu"],
-    ["30-39", "F", "cold"],
-    ["50-59", "*", "cold"],
-    ["50-59", "*", "flu"],
-    ["31", "F", "cold"],
-]
-
-
-class Said(NamedTuple):
-    """What a command left behind."""
-
-    status: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """A folder with a table, a plan and a hierarchy."""
-    (tmp_path / "people.csv").write_text(TABLE, "utf-8")
-    (tmp_path / "sex.csv").write_text("F;*\nM;*\n", "utf-8")
-    write_plan(tmp_path)
-    return tmp_path
-
-
-def write_plan(folder: Path, **changes: Any) -> Path:
-    path = folder / "plan.json"
-    path.write_text(json.dumps({**PLAN, **changes}), "utf-8")
-    return path
-
-
-@pytest.fixture
-def kanon(folder, monkeypatch, capsys):
-    """The command line, run within the folder."""
-    monkeypatch.chdir(folder)
-
-    def call(*arguments: str) -> Said:
-        capsys.readouterr()
-        status = main(arguments)
-        said = capsys.readouterr()
-        return Said(status, said.out, said.err)
-
-    return call
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-
-
-def check_failure(said: Said, status: int, parts: list[str]) -> None:
-    """The status, and one line that names the problem."""
-    assert said.status == status
-    assert said.out == ""
-    assert said.err.startswith("kanon: ")
-    assert said.err.endswith(".\n")
-    assert said.err.count("\n") == 1
-    assert "Traceback" not in said.err
-    for part in parts:
-        assert part in said.err
 
 
 def test_a_mistake_of_its_own_is_told_without_its_text(kanon, monkeypatch):
     """The text of an exception can hold a cell."""
     monkeypatch.delenv("KANON_TRACEBACK", raising=False)
-    monkeypatch.setattr("kanon.__main__.run", lambda *_: int("SECRET"))
+    monkeypatch.setattr("kanon.cli.run.run", lambda *_: int("SECRET"))
     said = kanon(*RUN)
     check_failure(said, 1, ["ValueError at ", "test_command_line.py:", "report this line"])
     assert "SECRET" not in said.err
     monkeypatch.setenv("KANON_TRACEBACK", "1")
     with pytest.raises(ValueError, match="SECRET"):
         kanon(*RUN)
-
-
-RUN = ("run", "plan.json", "--table", "people.csv", "--out", "released.csv")
 
 
 # run
@@ -253,137 +169,11 @@ def test_gaa_small_and_a_composed_metric(kanon, folder):
     assert table.groupby(["age", "sex"]).size().min() >= 2
 
 
-K_BAD = [{"model": "k-anonymity", "k": 1}]
-BAD_COLUMNS = {"sex": {"role": "quasi-identifier", "hierarchy": "absent.csv"}}
-TWO_ROOTS = {"nodes": [{"name": "F"}, {"name": "M"}]}
-ONLY_MEN = {"nodes": [{"name": "*"}, {"name": "M", "parent": "*"}]}
-
-BAD_PLANS = {
-    "bad k": ({"privacy": K_BAD}, 2, ["privacy.0.k", "'1'"]),
-    "unknown key": ({"extra": 1}, 2, ["'extra'"]),
-    "no quasi-identifier": ({"columns": {}}, 2, ["quasi-identifier"]),
-    "absent hierarchy": ({"columns": BAD_COLUMNS}, 2, ["'sex'", "'absent.csv'"]),
-    "bad hierarchy": (
-        {"columns": {"sex": {"role": "quasi-identifier", "hierarchy": TWO_ROOTS}}},
-        2,
-        ["'sex'", "2 roots"],
-    ),
-    "value missing": (
-        {"columns": {"sex": {"role": "quasi-identifier", "hierarchy": ONLY_MEN}}},
-        2,
-        ["'sex'", "'F'", "5 records"],
-    ),
-    "absent column": (
-        {"columns": {**PLAN["columns"], "zip": {"role": "sensitive"}}},
-        2,
-        ["'zip'", "'age'"],
-    ),
-    "custom without weights": (
-        {"algorithm": {"name": "gaa", "metric": "custom"}},
-        2,
-        ["'custom'"],
-    ),
-    "k above n": ({"privacy": [{"model": "k-anonymity", "k": 7}]}, 3, ["k = 7", "6 records"]),
-}
-
-
-@pytest.mark.parametrize(("changes", "status", "parts"), BAD_PLANS.values(), ids=BAD_PLANS)
-def test_a_plan_that_fails_leaves_nothing(kanon, folder, changes, status, parts):
-    write_plan(folder, **changes)
-    before = files(folder)
-    check_failure(kanon(*RUN, "--measures", "m.json", "--progress"), status, parts)
-    assert files(folder) == before
-
-
 def test_a_failure_leaves_an_older_release_as_it_was(kanon, folder):
     (folder / "released.csv").write_text("older", "utf-8")
     write_plan(folder, privacy=[{"model": "k-anonymity", "k": 7}])
     assert kanon(*RUN).status == 3
     assert (folder / "released.csv").read_text("utf-8") == "older"
-
-
-BAD_CALLS = {
-    "plan absent": (["run", "no.json", *RUN[2:]], ["'no.json' cannot be read"]),
-    "plan no JSON": (["run", "people.csv", *RUN[2:]], ["not valid JSON"]),
-    "plan is a folder": (["run", ".", *RUN[2:]], ["cannot be read"]),
-    "table absent": (
-        ["run", "plan.json", "--table", "no.csv", "--out", "r.csv"],
-        ["'no.csv' does not exist"],
-    ),
-    "table of no kind": (
-        ["run", "plan.json", "--table", "plan.txt.json", "--out", "r.csv"],
-        ["'plan.txt.json' does not end like a table", ".csv"],
-    ),
-    "table ragged": (
-        ["run", "plan.json", "--table", "ragged.csv", "--out", "r.csv"],
-        ["Line 3 of 'ragged.csv' has 1 cell"],
-    ),
-    "release of no kind": (
-        ["run", "plan.json", "--table", "people.csv", "--out", "r.docx"],
-        ["'r.docx' does not end like a table", ".xlsx"],
-    ),
-    "release nowhere": (
-        ["run", "plan.json", "--table", "people.csv", "--out", "no/r.csv"],
-        ["r.csv' cannot be written"],
-    ),
-    "measures nowhere": ([*RUN, "--measures", "no/m.json"], ["'m.json' cannot be written"]),
-    "measures are a folder": ([*RUN, "--measures", "."], ["cannot be written"]),
-    "measure an absent column": (
-        ["measure", "--table", "people.csv", "--qi", "age,zip"],
-        ["no column 'zip'", "'name', 'age', 'sex', 'disease'"],
-    ),
-    "measure nothing": (
-        ["measure", "--table", "people.csv", "--qi", " , "],
-        ["at least one column"],
-    ),
-    "measure a column twice": (
-        ["measure", "--table", "people.csv", "--qi", "age,age"],
-        ["--qi", "twice"],
-    ),
-    "measure a sensitive column twice": (
-        ["measure", "--table", "people.csv", "--qi", "age", "--sensitive", "sex,sex"],
-        ["--sensitive names a column twice"],
-    ),
-    "measure a column as both": (
-        ["measure", "--table", "people.csv", "--qi", "age", "--sensitive", "age"],
-        ["both name 'age'"],
-    ),
-    "measure an absent sensitive column": (
-        ["measure", "--table", "people.csv", "--qi", "age", "--sensitive", "zip"],
-        ["no column 'zip'"],
-    ),
-    "measure no table": (["measure", "--table", "no.csv", "--qi", "a"], ["does not exist"]),
-    "check an absent file": (["hierarchy", "check", "no.csv"], ["'no.csv' cannot be opened"]),
-    "check a bad file": (["hierarchy", "check", "ragged.csv"], ["one column"]),
-    "check without a column": (
-        ["hierarchy", "check", "sex.csv", "--table", "people.csv"],
-        ["--table and --column"],
-    ),
-    "check without a table": (
-        ["hierarchy", "check", "sex.csv", "--column", "sex"],
-        ["--table and --column"],
-    ),
-    "check an absent column": (
-        ["hierarchy", "check", "sex.csv", "--table", "people.csv", "--column", "zip"],
-        ["no column 'zip'"],
-    ),
-    "check a column with other values": (
-        ["hierarchy", "check", "sex.csv", "--table", "people.csv", "--column", "disease"],
-        ["'disease'", "2 distinct values ('flu', 'cold')", "6 records"],
-    ),
-}
-
-
-@pytest.mark.parametrize(("arguments", "parts"), BAD_CALLS.values(), ids=BAD_CALLS)
-def test_a_call_that_fails_leaves_nothing(kanon, folder, arguments, parts):
-    (folder / "plan.txt.json").write_text("{}", "utf-8")
-    (folder / "ragged.csv").write_text("a;b\n1;2\n3\n", "utf-8")
-    if "check" in arguments:
-        (folder / "ragged.csv").write_text("a\nb\n", "utf-8")
-    before = files(folder)
-    said = kanon(*arguments)
-    check_failure(said._replace(out=""), 2, parts)
-    assert files(folder) == before
 
 
 @pytest.mark.parametrize(
@@ -490,12 +280,6 @@ def test_the_measures_of_a_run_hold_the_sensitive_column(kanon, folder):
 
 
 # hierarchy check
-
-
-def test_check_describes_a_tree(kanon, folder):
-    (folder / "race.csv").write_text("Cat;Felid;*\nLion;Felid;*\nDog;Dog;*\n", "utf-8")
-    said = kanon("hierarchy", "check", "race.csv")
-    assert said == (0, "5 nodes, 3 leaves, height 3\n", "")
 
 
 def test_check_tells_of_a_level_that_vanishes(kanon, folder):
@@ -627,51 +411,6 @@ def test_sweep_shows_its_progress_on_request(kanon):
     assert "100%" in kanon(*SWEEP, "--k", "2", "--progress", "--seed", "3").err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "parts"),
-    [
-        (("--k", "2,x"), 2, ["--k", "'x'", "whole number"]),
-        (("--k", "2.5"), 2, ["--k", "'2.5'", "whole number"]),
-        (("--k", "2,,3"), 2, ["--k", "''", "whole number"]),
-        (("--k", "3,2,3"), 2, ["k = 3", "twice"]),
-        (("--k", "1"), 2, ["k = 1", "at least 2"]),
-        (("--k", "2,7"), 3, ["k = 7", "6 records"]),
-        (("--k", "2", "--metrics", "nlm"), 2, ["'nlm'", "nllm"]),
-        (("--k", "2", "--metrics", "ncp,ncp"), 2, ["'ncp'", "twice"]),
-        (("--k", "2", "--metrics", ""), 2, ["at least one metric"]),
-        (("--k", "2", "--strategies", "s8"), 2, ["'s8'", "known are s1"]),
-        (("--k", "2", "--seed", "-1"), 2, ["algorithm.seed"]),
-        (("--k", "2", "--out", "people.csv"), 2, ["different files"]),
-        (("--k", "2", "--out", "nowhere/curves.csv"), 2, ["curves.csv", "cannot be written"]),
-    ],
-)
-def test_sweep_refuses_bad_input(kanon, folder, arguments, status, parts):
-    before = files(folder)
-    check_failure(kanon(*SWEEP, *arguments), status, parts)
-    assert files(folder) == before
-
-
-NEGATIVE = {
-    "role": "quasi-identifier",
-    "hierarchy": {"nodes": [{"name": "*"}, {"name": "F", "parent": "*", "weight": -1}]},
-}
-
-
-@pytest.mark.parametrize(
-    ("changes", "parts"),
-    [
-        ({"metrics": {"mine": {"intermediate": "leaves", "multiplier": -1}}}, ["'-1'", "'w1'"]),
-        ({"metrics": {"mine": {"intermediate": "leaves", "multiplier": "w1", "weight": -2}}},
-         ["'weight'", "unknown"]),
-        ({"algorithm": {"name": "gaa", "attribute_weights": {"age": -2}}}, ["age", "at least 0"]),
-        ({"columns": {**PLAN["columns"], "sex": NEGATIVE}}, ["'sex'", "'F'", "-1"]),
-    ],
-)  # fmt: skip
-def test_sweep_refuses_negative_weights(kanon, folder, changes, parts):
-    write_plan(folder, **changes)
-    check_failure(kanon(*SWEEP, "--k", "2", "--metrics", "all"), 2, parts)
-
-
 def test_sweep_takes_a_composed_metric_of_the_plan(kanon, folder):
     write_plan(folder, metrics={"mine": {"intermediate": "levels", "multiplier": "w2"}})
     assert kanon(*SWEEP, "--k", "2", "--metrics", "mine,ncp").status == 0
@@ -698,7 +437,7 @@ def test_simulate_ranks_the_strategies_and_goes_on_when_interrupted(kanon, folde
     """Four of the columns, as all of them take their time."""
     few = [run for run in RUNS if run.column in COLUMNS[::6]]
     monkeypatch.setattr(
-        "kanon.__main__.lacking", lambda found: [run for run in lacking(found) if run in few]
+        "kanon.cli.simulate.lacking", lambda found: [run for run in lacking(found) if run in few]
     )
     said = kanon(*SIMULATE)
     assert said.status == 0 and said.err == ""
@@ -850,12 +589,6 @@ def test_check_says_what_is_new_in_a_table(kanon, folder):
     ]
     assert said.err == "kanon: The plan cannot be run on this table: 1 thing to mend.\n"
     assert files(folder) == before
-
-
-def test_check_of_a_table_that_fits(kanon, folder):
-    (folder / "next.csv").write_text(TABLE, "utf-8")
-    said = kanon(*CHECK, "--before", "people.csv")
-    assert said == Said(0, "The plan can be run on this table.\n", "")
 
 
 def test_check_of_what_no_release_can_meet(kanon, folder):

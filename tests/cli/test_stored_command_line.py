@@ -9,10 +9,8 @@ import sys
 import pandas as pd
 import pytest
 
-from cli.test_command_line import RELEASED, check_failure, files, folder, kanon
 from kanon.sources.stored import StoredTable
-
-__all__ = ["folder", "kanon"]
+from support.command_line import RELEASED, check_failure, files
 
 OUT = ("--out", "released.parquet")
 ASKED = ("--qi", "age,sex", "--sensitive", "disease", "--json")
@@ -108,21 +106,6 @@ def test_a_hierarchy_is_checked_against_a_stored_column(kanon, folder, people):
         (["run", "plan.json", "--table", "people.csv", "--out", "a.ddb#b"], ["--engine duckdb"]),
         (["run", "plan.json", "--table", "people.csv", "--out", "a.docx"], [".csv"]),
         (["run", "plan.json", "--table", "parts", "--out", "a.ddb"], ["'a.ddb#released'"]),
-    ],
-    ids=[
-        "nowhere",
-        "no such table",
-        "xlsx",
-        "database in memory",
-        "population",
-        "full folder",
-        "no folder",
-        "table of a file",
-        "table of a folder",
-        "new folder",
-        "new table",
-        "docx",
-        "database without a table",
     ],
 )
 def test_what_cannot_be_done_is_said(kanon, folder, people, arguments, parts):

@@ -1,6 +1,6 @@
-"""docs/algorithms.md: its arithmetic, whether it is about what is here, and whether it is true.
+"""docs/figures/algorithms.md: its arithmetic, whether it is about what is here and true.
 
-And docs/plan.md: whether it says what each algorithm takes.
+And docs/reference/plan.md: whether it says what each algorithm takes.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from benchmarks.claims import check_claims
 from benchmarks.fidelity.page import checksum
 from benchmarks.fresh import ROOT
 from benchmarks.plans import adult_content
+from kanon.algorithms.catalogue import algorithms, needs_hierarchies, uses
 from kanon.experiments.searches import Searches
 from kanon.hierarchy.files import read_hierarchy
 from kanon.metrics import metric_named
 from kanon.plan import Plan, parameters_of
-from kanon.run import algorithms, needs_hierarchies, prepare, uses
+from kanon.run import prepare
 from kanon.sources.reading import read_table
 
 AGAIN = "run python -m benchmarks.algorithms again"
@@ -235,7 +236,7 @@ def test_the_whole_page_is_ours(adult_path: Path):
 
 
 def test_the_page_on_plans_says_what_each_algorithm_takes():
-    text = (ROOT / "docs" / "plan.md").read_text("utf-8")
+    text = (ROOT / "docs" / "reference" / "plan.md").read_text("utf-8")
     rows = {row[0].strip("`"): row[1:] for row in rows_below(text, "## What each algorithm takes")}
     assert list(rows) == list(algorithms())
     for name, (shared, own, limit) in rows.items():

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import markdown, timing
 from benchmarks.__main__ import main
-from benchmarks.case import Case, CaseError, all_cases
+from benchmarks.case import Case, all_cases
 from benchmarks.cases import engines, tools
 from benchmarks.fresh import in_fresh_process
 from benchmarks.tables import COLUMNS, census_like
@@ -109,18 +109,6 @@ def test_the_list_names_every_case(capsys):
     assert all(isinstance(case, Case) and case.about for case in all_cases().values())
 
 
-def test_an_unknown_case_is_named(capsys):
-    with pytest.raises(SystemExit):
-        main(["no-such-case"])
-    assert "no-such-case" in capsys.readouterr().err
-
-
-def test_without_adult_a_case_says_what_it_lacks(monkeypatch, capsys):
-    monkeypatch.delenv("KANON_ADULT", raising=False)
-    assert main(["adult-gaa"]) == 2
-    assert "KANON_ADULT" in capsys.readouterr().err
-
-
 # --- engines --------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def small_census(tmp_path_factory):
@@ -151,11 +139,6 @@ def test_a_release_of_other_rows_is_noticed(tmp_path):
     assert found["one"] == found["shuffled"]
     assert (found["one"]["classes"], found["one"]["min_k"], found["one"]["records"]) == (3, 1, 4)
     assert engines.disagreement(found) == "one and two differ in rows."
-
-
-def test_spark_is_left_out_without_pyspark(monkeypatch):
-    monkeypatch.setattr(engines.importlib.util, "find_spec", lambda name: None)
-    assert engines.engines_here() == ("in memory", "DuckDB", "SQLite")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -233,24 +216,6 @@ def test_a_class_released_in_two_ways_or_in_part_is_refused():
         tools.recoding_of(source, twins.head(1), [0])
     with pytest.raises(ValueError, match="twice"):
         tools.recoding_of(source, twins, [0, 0])
-
-
-def test_without_variables_no_tool_is_measured(monkeypatch):
-    for variable in tools.TOOLS.values():
-        monkeypatch.delenv(variable, raising=False)
-    found = tools.CASE.run()
-    for tool, variable in tools.TOOLS.items():
-        assert f"**{tool}** was not measured: {variable} is not set." in found
-    assert "ARX" in found and "|" not in found
-
-
-def test_a_python_without_the_tool_is_refused(monkeypatch):
-    monkeypatch.setenv("KANON_BENCH_ANJANA", "/no/such/python")
-    with pytest.raises(CaseError, match="KANON_BENCH_ANJANA names"):
-        tools.program("ANJANA")
-    monkeypatch.setenv("KANON_BENCH_PYCANON", sys.executable)
-    with pytest.raises(CaseError, match="cannot import pycanon"):
-        tools.program("pyCANON")
 
 
 def test_kanon_is_measured_as_its_command_line_says(tmp_path):

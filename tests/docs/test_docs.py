@@ -17,11 +17,11 @@ from types import ModuleType
 import pytest
 
 from kanon.__main__ import main
-from kanon.base.values import Counted
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.files import read_hierarchy
+from kanon.hierarchy.intermediate_costs import INTERMEDIATES
 from kanon.measures.linkage import linkage, matching
-from kanon.metrics import INTERMEDIATES, PUBLISHED, metric_named, multipliers, potentials
+from kanon.metrics import PUBLISHED, metric_named, multipliers, potentials
 from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import rounded
 from kanon.run import Run, run
@@ -35,20 +35,18 @@ from kanon.studio.privacy.attacker import (
     somebody,
 )
 from kanon.studio.privacy.disclosure import what_it_means
-from kanon.studio.session.choices import with_tree
 from kanon.studio.session.exposure import exposed
-from kanon.studio.session.samples import bundled_file
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets.numbers import of_release, of_table, worst
 from support import browser as by
+from support import rooms
 from support.paths import ROOT
-from test_architecture import LEVELS
 
 DOCS = ROOT / "docs"
 BUILT = ROOT / "build" / "docs"
 TEXTS = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md")])
 MEASURED = re.compile(r"utility-\w+-\w+\.png")  # drawn by benchmarks/learning/pictures.py
-"""Pictures of docs/utility.md, which its command draws."""
+"""Pictures of docs/figures/utility.md, which its command draws."""
 
 
 def name_of(path: Path) -> str:
@@ -102,27 +100,11 @@ def test_pictures_are_those_that_the_browser_tests_make():
         if target.endswith(".png") and not MEASURED.fullmatch(Path(target).name)
     }
     made = {DOCS / "pictures" / f"{title.lower()}.png" for title in by.QUESTIONS}
-    assert {path.resolve() for path in used} == made == set((DOCS / "pictures").iterdir())
+    assert {path.resolve() for path in used} == made == set((DOCS / "pictures").glob("*.png"))
     for path in made:
         content = path.read_bytes()
         assert struct.unpack(">I", content[16:20])[0] == by.VIEWPORT["width"]
         assert len(content) < 200_000
-
-
-@pytest.mark.parametrize("title", by.QUESTIONS)
-def test_every_page_of_the_dashboard_has_a_page_here(title):
-    text = prose(f"how-to/{title.lower()}.md")
-    assert text.startswith(f"# {title}: ") and f"*{by.QUESTIONS[title]}" in text
-    assert f"(../pictures/{title.lower()}.png)" in text
-
-
-@pytest.mark.parametrize("title", by.QUESTIONS)
-def test_what_a_page_here_calls_a_control_is_what_the_dashboard_calls_it(title):
-    text = re.sub(r"\*\*.*?\*\*", "", " ".join(
-        (DOCS / "how-to" / f"{title.lower()}.md").read_text("utf-8").split()))  # fmt: skip
-    named = [name for name in re.findall(r"\*([^*]+)\*", text) if "k = 5" not in name]
-    assert len(named) > 4
-    assert [name for name in named if name not in dashboard()] == []
 
 
 @cache
@@ -194,33 +176,25 @@ def configuration() -> ModuleType:
     return module
 
 
-def test_the_table_of_levels_is_the_one_that_is_held(configuration):
-    there = {
-        room for room in LEVELS
-        if (ROOT / "kanon" / f"{room}.py").exists() or (ROOT / "kanon" / (room or "x")).is_dir()
-    }  # fmt: skip
-    rooms = {room: int(level) for room, level in configuration.rooms().items()}
-    assert {room: rooms.get(room) for room in there} == {room: LEVELS[room] for room in there}
-
-
 def test_every_module_of_the_library_is_in_the_reference_once(configuration):
     asked = [
-        found
-        for page in (DOCS / "library").glob("*.md")
-        for found in re.findall(r"```\{library\} (\d+)(?: (\w+))?\n", page.read_text("utf-8"))
+        room
+        for page in (DOCS / "reference" / "library").glob("*.md")
+        for several in re.findall(r"```\{library\} ([\w ]+)\n", page.read_text("utf-8"))
+        for room in several.split()
     ]
-    shown = [name for level, only in asked for name in configuration.modules(level, only)]
+    shown = [name for room in asked for name in configuration.modules(room)]
     library = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in (ROOT / "kanon").rglob("*.py")
         if path.name != "__init__.py"
     ]
-    rooms = (name for name in library if name.split(".")[1] not in configuration.NO_LIBRARY)
-    assert sorted(shown) == sorted(rooms)
+    inside = (name for name in library if name.split(".")[1] not in configuration.NO_LIBRARY)
+    assert sorted(shown) == sorted(inside)
 
 
 def test_the_reference_shows_docstrings_and_examples(site):
-    text = (site / "library" / "runs.html").read_text("utf-8")
+    text = (site / "reference" / "library" / "runs.html").read_text("utf-8")
     assert 'id="kanon.run.run"' in text and 'id="kanon.run._private"' not in text
     assert "&gt;&gt;&gt; " in text
 
@@ -370,7 +344,7 @@ RISES = [
 
 
 def test_the_costs_on_the_page_about_metrics():
-    text = prose("metrics.md")
+    text = prose("explanation/metrics.md")
     folder = ROOT / "hierarchies" / "hospital"
     columns = dict.fromkeys(column for column, *_ in RISES)
     trees = {column: read_hierarchy(folder / f"{column}.csv").hierarchy for column in columns}
@@ -390,7 +364,7 @@ def test_the_costs_on_the_page_about_metrics():
 
 
 def test_the_metrics_of_the_page_are_made_as_it_says():
-    text = prose("metrics.md")
+    text = prose("explanation/metrics.md")
     costs = {
         "harmonic-levels": "harmonic levels", "levels": "levels", "leaves": "lost leaves",
         "leaves-normalised": "lost leaves / all leaves",
@@ -400,40 +374,21 @@ def test_the_metrics_of_the_page_are_made_as_it_says():
         assert f"| {one.card.title} | {costs[one.intermediate]} | {one.multiplier} |" in text
 
 
+def test_the_picture_of_the_rooms_is_that_of_the_imports():
+    assert rooms.PICTURE.read_text("utf-8") == rooms.picture(), "run make rooms"
+
+
 def test_the_figures_of_a_published_one_stand_on_the_page_that_its_row_names():
     checked = 0
-    for row in (DOCS / "published-figures.md").read_text("utf-8").splitlines():
+    for row in (DOCS / "explanation" / "published-figures.md").read_text("utf-8").splitlines():
         if not row.startswith("| ") or row.startswith("| published |"):
             continue
         _, where, near, verdict = (cell.strip() for cell in row.strip("|").split(" |"))
         assert verdict, row
-        told = "".join(prose(name) for name in re.findall(r"\(([\w-]+\.md)\)", where))
+        linked = re.findall(r"\(((?:\.\./\w+/)?[\w-]+\.md)\)", where)
+        told = "".join(prose(f"explanation/{name}") for name in linked)
         for number in re.findall(r"\d[\d,]*(?:\.\d+)?(?<!,)", near) if told else []:
             wanted = "?".join(re.escape(part) for part in number.partition(",") if part)
             assert re.search(rf"(?<![\d.]){wanted}(?!\d)", told), (number, row)
             checked += 1
     assert checked > 80
-
-
-def test_what_is_said_of_s5_is_what_was_measured():
-    told, measured = prose("published-figures.md"), prose("strategies.md")
-    off = re.search(
-        r"For `age` the published S5 .* is our S6 \(t first, then cost\) at class scope: "
-        r"([\d.]+) points off on average.* For `marital-status` it is ([\d.]+) points off",
-        measured,
-    )
-    assert float(off[1]) <= 0.02 and "at class scope, within 0.02 points" in told
-    assert f"For `marital-status` they are {off[2]} points off from it on average" in told
-    assert "S7 fits class scope" in measured and "S3 and S6 are nearer at table scope" in measured
-    assert "S3 and S6 fit the table, S7 the class; no single reading gives all" in told
-    assert "no single reading gives all published figures" in measured
-    assert "the total variation distance fits" in measured
-
-
-def test_a_value_of_adult_without_a_place_is_told_as_the_page_says():
-    values = Counted({"Never-worked": 2, "Private": 1})
-    path = bundled_file("adult", "workclass")
-    choice = with_tree("adult/workclass.csv", path.read_bytes(), "workclass", values)
-    said = "This hierarchy lacks 1 distinct value ('Never-worked')"
-    assert choice.plan is None and choice.problem.startswith(f"{said} of 2 records")
-    assert f"*{said}*" in prose("adult-hierarchies.md")

@@ -1,4 +1,4 @@
-"""How near our figures come to the published ones; docs/fidelity.md tells the whole of it."""
+"""How near our figures come to the published ones; docs/figures/fidelity.md tells all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/strategies.md: its arithmetic, whether it is about what is here, and whether it is true."""
+"""docs/figures/strategies.md: its arithmetic, whether it is about what is here and true."""
 
 from __future__ import annotations
 

@@ -24,8 +24,9 @@ from kanon.experiments.advisor.ways import (
     ways,
 )
 from kanon.experiments.advisor.weighing import CONCERNS, losses, weigh
-from kanon.experiments.comparison import Comparison, Line, name_of
+from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.sweep import Configuration, solve_sweep
+from kanon.experiments.titles import name_of
 from kanon.measures import alteration
 from kanon.measures.along import Points
 from kanon.plan import Plan

@@ -10,25 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.charts.board import draw_board
 from kanon.charts.difference import difference_chart, difference_table, verdicts
 from kanon.charts.what_if import what_if_chart, what_if_title
 from kanon.errors import PlanError
 from kanon.experiments.comparison import (
-    CRITERIA,
     INTERVALS,
     K_PRESETS,
     PAPER_K,
-    SUPPRESSED_CARD,
     Comparison,
     Line,
     before_and_after,
     by_characteristic,
-    combined,
     lines_of,
-    name_of,
-    titles_of_configurations,
 )
+from kanon.experiments.criteria import CRITERIA, SUPPRESSED_CARD
 from kanon.experiments.sweep import (
     Configuration,
     Planned,
@@ -37,6 +32,7 @@ from kanon.experiments.sweep import (
     sweep,
     tasks_of,
 )
+from kanon.experiments.titles import combined, name_of, titles_of_configurations
 from kanon.measures.along import Curves, Points
 from kanon.measures.comparing import Difference, standing
 from kanon.metrics import METRICS
@@ -153,23 +149,6 @@ def test_laws_of_standings(table, data):
     again = standing(values[order], low[order], high[order])
     assert again.undecided[values.columns].equals(found.undecided), "the order of columns decides"
     assert again.ranks[values.columns].equals(found.ranks)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "parts"),
-    [
-        (2, 7, ["k = 7", "6 records"]),
-        (1, 6, ["k = 1", "at least 2"]),
-        (4, 4, ["empty"]),
-        (5, 3, ["empty"]),
-        (2, 5, ["k = 3 was not computed", "2, 4, 6"]),
-    ],
-)
-def test_an_interval_that_cannot_be_is_refused_in_a_sentence(low, high, parts):
-    with pytest.raises(PlanError) as raised:
-        compared(line("ncp", [0, 10, 20])).areas(low, high)
-    for part in parts:
-        assert part in raised.value.sentence
 
 
 def test_the_proposed_interval_fits_what_is_known():
@@ -502,75 +481,6 @@ def test_the_table_behind_the_curves_holds_every_seed(problem):
 def test_the_nearest_k_that_can_be_shown():
     comparison = compared(line("ncp", [1, 1, 1]))
     assert [comparison.nearest(k) for k in (2, 3, 4, 5, 100)] == [2, 4, 4, 6, 6]
-
-
-MEAN = "on average over the seven metrics"
-
-
-@pytest.mark.parametrize(
-    ("lines", "headlines"),
-    [
-        ([line("ncp", [1, 5, 9])], [f"guided by NCP, 1.0 % is lost {MEAN}"]),
-        (
-            [line("ncp", [1, 5, 9]), line("llm", [3, 5, 8])],
-            [
-                f"guided by NCP the least is lost, 1.0 % {MEAN}; by LLM the most, 3.0 %",
-                f"whichever metric guides, 5.0 % is lost {MEAN}",
-                f"guided by LLM the least is lost, 8.0 % {MEAN}; by NCP the most, 9.0 %",
-            ],
-        ),
-        (
-            [line("ncp", [1, 5, 9]), line("llm", [1, 5, 9]), line("total", [3, 5, 9])],
-            [
-                f"guided by NCP and LLM the least is lost, 1.0 % {MEAN}; by Total the most, 3.0 %",
-            ],
-        ),
-        (
-            [line("ncp", [1, 5, 9], [3, 5, 9]), line("llm", [2, 5, 9], [2, 5, 9])],
-            [f"ties decide who loses least: 1.0 to 3.0 % is lost {MEAN}"],
-        ),
-        (
-            [
-                line("ncp", [1, 5, 9], [2, 5, 9]),
-                line("llm", [3, 8, 9], [1.5, 8, 9]),
-                line("total", [7, 8, 9], [7, 8, 9]),
-            ],
-            [
-                f"ties decide between NCP and LLM: 1.0 to 3.0 % is lost {MEAN}",
-                f"guided by NCP the least is lost, 5.0 % {MEAN}",
-                f"whichever metric guides, 9.0 % is lost {MEAN}",
-            ],
-        ),
-        (  # no seed moves two equal ones: nothing is undecided between them
-            [
-                line("ncp", [1, 5, 9], [1, 5, 9]),
-                line("llm", [1, 5.04, 9], [1, 5.04, 9]),
-                line("total", [3, 6, 9], [3, 6, 9.9]),
-            ],
-            [
-                f"guided by NCP and LLM the least is lost, 1.0 % {MEAN}",
-                f"guided by NCP and LLM the least is lost, 5.0 % {MEAN}",
-                f"ties decide who loses least: 9.0 to 9.9 % is lost {MEAN}",
-            ],
-        ),
-        (
-            [line(name, [2, 5, 9.25]) for name in ("ncp", "total", "llm", "wllm")]
-            + [line("nllm", [1, 5, 9.35])],
-            [
-                f"guided by NLLM the least is lost, 1.0 % {MEAN}; "
-                "by NCP, Total and 2 more the most, 2.0 %",
-                f"whichever metric guides, 5.0 % is lost {MEAN}",
-                f"guided by NCP, Total and 2 more the least is lost, 9.2 % {MEAN}; "
-                "by NLLM the most, 9.3 %",
-            ],
-        ),
-    ],
-)
-def test_the_headline_is_the_finding(lines, headlines):
-    comparison = compared(*lines)
-    found = draw_board(comparison).cursor["headlines"]
-    for k, one, expected in zip((2, 4, 6), found, headlines, strict=False):
-        assert one == f"k = {k}: {expected}"
 
 
 def test_the_fourteen_k_of_the_papers():

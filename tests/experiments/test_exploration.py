@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 import kanon.experiments.exploration
 from kanon.algorithms import datafly, improved_greedy, mingen, optimal, samarati
-from kanon.algorithms.lattice import nodes_per_height
+from kanon.algorithms.lattice_size import nodes_per_height
 from kanon.algorithms.task import Task, no_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.exploration import Explored, assessed, explore, neighbourhood, outline, ranks

@@ -13,18 +13,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from algorithms.test_gaa import worked
-from algorithms.test_merge_until_models_hold import (
-    breaks,
-    greedy_of,
-    guides,
-    models,
-    source_of,
-    tables,
-    task_of,
-)
-from algorithms.test_strategies import ILLS, merges_of, star
-from algorithms.test_strategies import task_of as strategy_task
 from benchmarks.plans import adult_with_sensitive
 from kanon.algorithms.task import Task, no_progress
 from kanon.errors import Unsatisfiable
@@ -44,11 +32,23 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.run import prepare
 from kanon.sources.reading import read_table
+from oracles.plain_gaa import worked
+from support.model_tables import (
+    breaks,
+    greedy_of,
+    guides,
+    models,
+    source_of,
+    tables,
+    task_of,
+)
 from support.paths import ROOT
 from support.random_tables import Problem, examples
+from support.strategy_tables import ILLS, merges_of, star
+from support.strategy_tables import task_of as strategy_task
 
 CUSTOM = metric_named("custom")
-PAGE = ROOT / "docs" / "reverse.md"
+PAGE = ROOT / "docs" / "explanation" / "reverse.md"
 
 
 def reached(found: Reverse, way: str | None = None) -> list[tuple[float, int, int]]:

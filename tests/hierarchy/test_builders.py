@@ -15,17 +15,9 @@ from kanon.base.formatting import thin
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import (
-    by_frequency,
-    dates,
-    intervals,
-    mask,
-    mask_steps,
-    ordered,
-    quantile_intervals,
-    suppression,
-)
+from kanon.hierarchy.build import dates, intervals, mask, mask_steps, ordered, suppression
 from kanon.hierarchy.files import parse_csv, parse_nodes
+from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.suggest import propose
 from support.random_tables import examples
 
@@ -264,7 +256,9 @@ def test_a_hierarchy_has_no_more_levels_than_the_settings_allow(limits):
     limits(hierarchy_levels=5)
     widths = [5, 10, 20, 40]
     assert intervals(["1", "50"], widths[:3]).height <= 5
-    too_many = "levels or more; the most allowed is 5 (hierarchy_levels, see docs/limits.md)."
+    too_many = (
+        "levels or more; the most allowed is 5 (hierarchy_levels, see docs/operate/limits.md)."
+    )
     assert too_many in refused(intervals, ["1", "50"], widths)
     chain = [{"name": str(i), "parent": str(i + 1)} for i in range(5)] + [{"name": "5"}]
     assert too_many in refused(parse_nodes, chain)

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hierarchy.test_hierarchy import labelled_trees
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import groups, suppression
-from kanon.hierarchy.bundle import Found, read_bundle, write_bundle
+from kanon.hierarchy.bundle import FileResult, read_bundle, write_bundle
 from kanon.hierarchy.edit import with_weights
 from kanon.hierarchy.files import (
     column_of_json,
@@ -26,6 +25,7 @@ from kanon.hierarchy.files import (
 )
 from kanon.hierarchy.tables import tree_from_text
 from kanon.settings import settings
+from support.labelled_trees import labelled_trees
 from support.random_tables import examples
 
 SEX = suppression(["F", "M"])
@@ -41,7 +41,7 @@ def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byt
     return out.getvalue()
 
 
-def problem_of(found: tuple[Found, ...]) -> str:
+def problem_of(found: tuple[FileResult, ...]) -> str:
     (one,) = found
     assert one.imported is None and one.column is None
     assert one.problem.endswith(".") and "\n" not in one.problem
@@ -66,7 +66,7 @@ def test_every_column_gets_its_tree_back_whatever_it_is_called(plain):
     assert data == write_bundle(trees)
     found = read_bundle([("bundle.zip", data)], list(trees))
     if not trees:
-        assert "holds no CSV or JSON" in problem_of(found)
+        assert "holds no CSV, JSON or GraphML" in problem_of(found)
         return
     assert {one.column: one.imported.hierarchy for one in found} == trees
     assert all(one.problem is None for one in found)
@@ -158,7 +158,7 @@ def test_an_upload_has_one_limit_for_all_its_files(limits):
     assert found[0].column == "sex"
     assert found[1].problem == (
         "With 'all.zip' the upload has more, unpacked; the most allowed is 1 MB "
-        "(hierarchies_megabytes, see docs/limits.md)."
+        "(hierarchies_megabytes, see docs/operate/limits.md)."
     )
     assert "With 'age.csv'" in read_bundle(files[::2], ["sex", "age"])[1].problem
 
@@ -212,7 +212,7 @@ def test_a_mistake_in_one_file_is_its_own():
     assert [one.column for one in found] == ["age", "sex", None, None]
     assert "'a' is listed a second time" in found[0].problem
     assert found[1].problem is None
-    assert found[2].problem == "'sex.txt' is neither CSV nor JSON."
+    assert found[2].problem == "'sex.txt' is neither CSV, JSON nor GraphML."
     assert "not UTF-8" in found[3].problem
 
 
@@ -244,7 +244,7 @@ def test_folders_and_hidden_members_are_skipped():
         ("readme.md", None),
         ("inner.zip", None),
     ]
-    assert found[2].problem == "'readme.md' is neither CSV nor JSON."
+    assert found[2].problem == "'readme.md' is neither CSV, JSON nor GraphML."
     assert found[3].problem == "'inner.zip' is a zip inside a zip; unpack it first."
 
 
@@ -252,7 +252,8 @@ def test_a_zip_with_too_many_members_is_refused(limits):
     limits(hierarchies_files=3)
     data = zipped({f"{i}.csv": b"" for i in range(4)})
     assert problem_of(read_bundle([("a.zip", data)], [])) == (
-        "'a.zip' has 4 members; the most allowed is 3 (hierarchies_files, see docs/limits.md)."
+        "'a.zip' has 4 members; the most allowed is 3 (hierarchies_files, "
+        "see docs/operate/limits.md)."
     )
 
 
@@ -408,5 +409,5 @@ def test_a_file_that_is_too_large_is_not_even_decoded(limits):
         read_hierarchy(b"\xff" * 3_000_000, "age.csv")
     assert caught.value.sentence == (
         "The hierarchy file 'age.csv' has 3 MB; the most allowed is 1 MB (hierarchies_megabytes, "
-        "see docs/limits.md)."
+        "see docs/operate/limits.md)."
     )

@@ -7,16 +7,14 @@ import math
 import re
 from datetime import date, timedelta
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import dates, from_graph, groups, intervals, mask, suppression
+from kanon.hierarchy.build import dates, groups, intervals, mask, suppression
 from kanon.hierarchy.edit import add_leaf
 from kanon.hierarchy.files import (
     parse_csv,
@@ -27,14 +25,11 @@ from kanon.hierarchy.files import (
     to_json,
     to_nodes,
 )
+from support.labelled_trees import LABELS, labelled_trees
 from support.paths import ROOT
-from support.random_tables import PlainTree, examples, trees
+from support.random_tables import examples, trees
 
 AGE = ROOT / "hierarchies" / "adult" / "age.csv"
-
-LABELS = st.text(st.sampled_from(list("abXY07;,|\t\"'<>&/ .*-_é漢\n")), min_size=1, max_size=6).map(
-    canonical_text
-)
 
 
 def edges(tree: Hierarchy) -> dict[str, str | None]:
@@ -43,18 +38,6 @@ def edges(tree: Hierarchy) -> dict[str, str | None]:
         label: None if above < 0 else tree.labels[above]
         for label, above in zip(tree.labels, tree.parent, strict=True)
     }
-
-
-@st.composite
-def labelled_trees(draw, **kwargs) -> PlainTree:
-    """A random tree with unpleasant labels."""
-    tree = draw(trees(**kwargs))
-    size = len(tree.parents)
-    names = draw(st.lists(LABELS.filter(bool), min_size=size, max_size=size, unique=True))
-    name = dict(zip(tree.parents, names, strict=True))
-    parents = {name[x]: None if up is None else name[up] for x, up in tree.parents.items()}
-    weights = tree.weights and {name[x]: weight for x, weight in tree.weights.items()}
-    return PlainTree(parents, weights)
 
 
 # Laws of the tree
@@ -334,30 +317,6 @@ def test_bad_nodes_are_refused_in_one_sentence(nodes, said):
         check_sentence(caught.value, said)
 
 
-BAD_FILES = {
-    "not UTF-8": ("müde;*\nwach;*\n".encode("latin-1"), "t.csv", ["'t.csv' is not UTF-8 text"]),
-    "UTF-16": ("a;A;*\n".encode("utf-16"), "t.csv", ["'t.csv' is not UTF-8 text"]),
-    "binary": (b"\x89PNG\r\n\x1a\n\0\0", "t.csv", ["'t.csv' is not UTF-8 text"]),
-    "binary in UTF-8": (b"PK\x03\x04\0\0;a", "t.csv", ["not text"]),
-    "bad JSON": (b'{"nodes": [', "t.json", ["not valid JSON"]),
-    "JSON of another kind": (b"[1, 2]", "t.json", ['object with a list "nodes"']),
-    "nodes are no list": (b'{"nodes": {"a": 1}}', "t.json", ['object with a list "nodes"']),
-    "deep JSON": (b"[" * 100_000, "t.json", ["JSON"]),
-    "CSV called JSON": (b"a;A;*\n", "t.json", ["not valid JSON"]),
-    "JSON called CSV": (b'{"nodes": []}', "t.csv", ["one column"]),
-    "empty": (b"", "t.csv", ["is empty"]),
-}
-
-
-@pytest.mark.parametrize(("data", "name", "said"), BAD_FILES.values(), ids=BAD_FILES)
-def test_a_bad_file_is_refused_in_one_sentence(data, name, said, tmp_path):
-    (tmp_path / name).write_bytes(data)
-    for source, title in ((data, name), (tmp_path / name, None)):
-        with pytest.raises(HierarchyError) as caught:
-            read_hierarchy(source, title)
-        check_sentence(caught.value, said)
-
-
 @pytest.mark.parametrize("name", ["absent.csv", ".", "a\0b.csv"], ids=["absent", "folder", "nul"])
 def test_a_file_that_cannot_be_opened_is_named(name, tmp_path):
     with pytest.raises(HierarchyError) as caught:
@@ -397,30 +356,6 @@ def test_one_value_in_many_writings(value):
 def test_codes_keep_their_zeros():
     assert suppression(["007", "7"]).labels == ("007", "7", "*")
     assert suppression(["-0", "0", "+0"]).labels == ("0", "*")
-
-
-# Graphs
-
-
-@examples(100)
-@given(trees(max_nodes=10, weighted=True))
-def test_a_graph_becomes_the_same_tree(plain):
-    graph = nx.DiGraph()
-    graph.add_node(plain.root)
-    for label in plain.parents:
-        if label != plain.root:
-            graph.add_edge(plain.parents[label], label, weight=plain.weights[label])
-    assert from_graph(graph) == plain.build()
-
-
-@pytest.mark.parametrize(
-    "links",
-    [[], [("a", "b"), ("b", "a")], [("a", "c"), ("b", "c")], [("a", "b"), ("c", "d")]],
-    ids=["empty", "cycle", "two parents", "two roots"],
-)
-def test_other_graphs_are_refused(links):
-    with pytest.raises(HierarchyError, match="arborescence"):
-        from_graph(nx.DiGraph(links))
 
 
 # Builders
@@ -561,25 +496,6 @@ def test_a_mask_keeps_the_characters_it_says(values, keeps, side):
         assert [tree.labels[v] for v in tree.path(tree.node_of[value])] == [*expected, "*"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"keep": []}, "at least 1 character"),
-        ({"keep": [0]}, "at least 1 character"),
-        ({"keep": [2, -1]}, "at least 1 character"),
-        ({"keep": [1.5]}, "at least 1 character"),
-        ({"keep": [True]}, "at least 1 character"),
-        ({"keep": [2, 2]}, "fewer characters"),
-        ({"keep": [1, 2]}, "fewer characters"),
-        ({"keep": [1], "side": "middle"}, "'left' or 'right', not 'middle'"),
-    ],
-)
-def test_bad_masks_are_refused(arguments, said):
-    with pytest.raises(HierarchyError) as caught:
-        mask(["4711"], **arguments)
-    check_sentence(caught.value, [said])
-
-
 @examples(100)
 @given(st.lists(st.dates(date(1000, 1, 1)), min_size=1, max_size=8, unique=True))
 def test_dates_stand_under_their_periods(days):
@@ -615,22 +531,6 @@ def test_years_and_months_count_as_dates():
     assert edges(tree) == {"2021": "2020s", "2022-03": "2020s", "2020s": "*", "*": None}
 
 
-@pytest.mark.parametrize(
-    ("values", "levels", "said"),
-    [
-        (["2021-02-29", "x"], ["year"], ["2 distinct values", "'2021-02-29', 'x'"]),
-        (["2021-02-28"], [], ["day, month, quarter, year, decade"]),
-        (["2021-02-28"], ["week"], ["day, month, quarter, year, decade", "week"]),
-        (["2021-02-28"], ["year", "month"], ["from fine to coarse"]),
-        (["2021-02-28"], ["year", "year"], ["from fine to coarse"]),
-    ],
-)
-def test_bad_dates_are_refused(values, levels, said):
-    with pytest.raises(HierarchyError) as caught:
-        dates(values, levels)
-    check_sentence(caught.value, said)
-
-
 def test_dates_over_a_year_have_the_nodes_that_they_should():
     days = [(date(2023, 1, 1) + timedelta(n)).isoformat() for n in range(365)]
     tree = dates(days, ["month", "quarter", "year", "decade"])
@@ -642,23 +542,6 @@ def test_groups_by_hand():
     up = {"Cat": "Felid", "Lion": "Felid", "Dog": "Mammal", "Cod": "Fish"}
     assert edges(tree) == {**up, "Felid": "Mammal", "Mammal": "*", "Fish": "*", "*": None}
     assert groups([{"A": [39.0]}, {"*": ["A", "b"]}]).labels == ("39", "b", "A", "*")
-
-
-@pytest.mark.parametrize(
-    ("levels", "said"),
-    [
-        ([{"A": ["x"], "B": ["x"]}], ["'x' stands in two groups"]),
-        ([{"A": ["x", "x"]}], ["'x' stands in two groups"]),
-        ([{"Other": ["Other", "x"]}], ["'Other'", "same name", "' (group)'"]),
-        ([{"A": ["B"]}, {"B": ["A"]}], ["cycle"]),
-        ([{"A": ["*"]}], ["'*'"]),
-        ([{"A": [" "]}], ["empty name"]),
-    ],
-)
-def test_bad_groups_are_refused(levels, said):
-    with pytest.raises(HierarchyError) as caught:
-        groups(levels)
-    check_sentence(caught.value, said)
 
 
 def test_suppression_keeps_or_loses():

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from hierarchy.test_hierarchy import labelled_trees
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import groups, suppression
 from kanon.hierarchy.edit import with_weights
@@ -23,6 +22,7 @@ from kanon.hierarchy.tables import (
     tree_from_levels,
     tree_from_text,
 )
+from support.labelled_trees import labelled_trees
 from support.paths import ROOT
 from support.random_tables import examples, trees
 

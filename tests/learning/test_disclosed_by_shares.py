@@ -22,7 +22,7 @@ from kanon.sensitive import Sensitive
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from privacy.test_linkage import attacks, could_be, rows_of
+from oracles.plain_linkage import attacks, could_be, rows_of
 from support.random_tables import examples
 
 

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata, spearmanr
 
+from kanon.algorithms.solution import recodings_at
 from kanon.algorithms.task import no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.studies import (
-    Candidate,
     Learned,
-    Measured,
     Prediction,
+    ReleaseMeasures,
+    StudiedAlgorithm,
     Wanted,
     check_candidate,
     experiment_of,
@@ -30,9 +31,9 @@ from kanon.experiments.studies import (
 )
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.experiments import (
+    ClassifierStudy,
     Fit,
     Outcome,
-    Study,
     bands,
     fits_of,
     outcomes_table,
@@ -45,7 +46,7 @@ from kanon.measures.overview import all_at_root, identity
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.recoding import Recoding
-from kanon.run import prepare, recodings_at
+from kanon.run import prepare
 from support.random_tables import examples
 
 TREE = "decision-tree"
@@ -112,7 +113,7 @@ def test_k_above_the_number_of_records_are_left_out_and_some_must_stay():
 
 def test_what_an_algorithm_cannot_do_is_said_before_it_runs():
     ready = prepared()
-    mdav = Candidate("mdav", ready.guided_by(name="mdav").task())
+    mdav = StudiedAlgorithm("mdav", ready.guided_by(name="mdav").task())
     with pytest.raises(PlanError, match="sex"):
         check_candidate(mdav, (3, 5))
 
@@ -128,7 +129,7 @@ def test_the_fits_of_both_experiments():
 def test_validating_on_the_table_itself_and_on_nothing():
     ready = prepared()
     labels = labels_of(ready, "ill")
-    study = Study(
+    study = ClassifierStudy(
         ready.classes,
         {2: identity(ready.classes), 240: all_at_root(ready.classes)},
         labels,
@@ -148,7 +149,7 @@ def test_validating_on_the_table_itself_and_on_nothing():
 
 def test_training_on_one_class_comes_out_dead():
     ready = prepared()
-    study = Study(
+    study = ClassifierStudy(
         ready.classes, {240: all_at_root(ready.classes)}, labels_of(ready, "ill"), TREE,
         "release", all_at_root(ready.classes),
     )  # fmt: skip
@@ -162,7 +163,7 @@ def test_of_a_release_without_training_records_nothing_is_learnt():
     nobody = Recoding.from_targets(
         ready.classes, ready.classes.nodes, np.ones(ready.classes.n_classes, dtype=bool)
     )
-    study = Study(
+    study = ClassifierStudy(
         ready.classes,
         {3: identity(ready.classes)},
         labels_of(ready, "ill"),
@@ -335,7 +336,7 @@ def test_what_cannot_be_ordered_is_no_number():
 def study(algorithms=("gaa", "mondrian", "optimal")):
     ready = prepared()
     return Prediction(
-        tuple(Candidate(name, ready.guided_by(name=name).task()) for name in algorithms),
+        tuple(StudiedAlgorithm(name, ready.guided_by(name=name).task()) for name in algorithms),
         labels_of(ready, "ill"),
         ready.source.histogram_of("ill"),
         (metric_named("nllm"),),
@@ -351,7 +352,7 @@ def test_releases_are_measured_and_learnt_from():
         for k in (3, 10, 40)
         for name in names
     ]
-    found: list[Measured | Learned] = []
+    found: list[ReleaseMeasures | Learned] = []
     predict(no_progress, prediction, wanted, found.append)
     assert [one.wanted for one in found if isinstance(one, Learned)] == wanted
     table = points_table(found, "auc")
@@ -374,7 +375,7 @@ def test_releases_are_measured_and_learnt_from():
 def test_a_release_counts_once_every_classifier_has_scored_it():
     values = {"loss": 1.0}
     some = [
-        Measured("gaa", 3, values), Measured("gaa", 5, values),
+        ReleaseMeasures("gaa", 3, values), ReleaseMeasures("gaa", 5, values),
         Learned(Wanted("gaa", 3, TREE, 0), (0.5, 0.6, 0.7)),
         Learned(Wanted("gaa", 3, TREE, 1), (0.7, 0.6, 0.7)),
         Learned(Wanted("gaa", 3, "mlp", 0), (0.9, 0.6, 0.7)),
@@ -390,7 +391,7 @@ def test_a_release_counts_once_every_classifier_has_scored_it():
 def test_a_classifier_that_has_just_begun_hides_no_release():
     done = [Learned(Wanted("gaa", k, TREE, 0), (0.5, 0.6, 0.7)) for k in range(3, 13)]
     begun = [Learned(Wanted("gaa", 3, "mlp", 0), (0.9, 0.6, 0.7))]
-    some = [*(Measured("gaa", k, {"loss": 1.0}) for k in range(3, 13)), *done, *begun]
+    some = [*(ReleaseMeasures("gaa", k, {"loss": 1.0}) for k in range(3, 13)), *done, *begun]
     table = points_table(some, "auc")
     assert (len(table), "mlp" in table.columns) == (10, False)
 
@@ -398,14 +399,14 @@ def test_a_classifier_that_has_just_begun_hides_no_release():
 def test_an_algorithm_without_a_release_for_some_k_is_left_out_there():
     ready = prepared()
     levels = ready.guided_by(name="levels", node={"age": 2, "sex": 0})
-    candidate = Candidate("levels", levels.task())
+    candidate = StudiedAlgorithm("levels", levels.task())
     with pytest.raises(Unsatisfiable):
         recodings_at(no_progress, "levels", candidate.task, [200])
     prediction = replace(study(()), candidates=(candidate,))
     wanted = [Wanted("levels", k, TREE, 0) for k in (2, 200)]
-    found: list[Measured | Learned] = []
+    found: list[ReleaseMeasures | Learned] = []
     predict(no_progress, prediction, wanted, found.append)
-    assert {one.k for one in found if isinstance(one, Measured)} == {2}
+    assert {one.k for one in found if isinstance(one, ReleaseMeasures)} == {2}
     # What is impossible is known to be: nobody asks for it again.
     assert sorted(one.wanted for one in found if isinstance(one, Learned)) == wanted
     assert list(points_table(found, "auc")["k"]) == [2]

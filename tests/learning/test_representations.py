@@ -28,8 +28,8 @@ from kanon.recoding import Recoding
 from kanon.run import prepare
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from measures.test_measures import recodings
 from support.random_tables import PlainTree, Problem, examples, problems
+from support.recodings import recodings
 
 NAMES = ["oneClass", "fillParent", "fillChild", "proportional"]
 

@@ -11,20 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kanon.kernels.merge as kernel
 from kanon.algorithms import gaa
+from kanon.algorithms.solution import solve
 from kanon.algorithms.task import Task, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.build import suppression
+from kanon.kernels.along import measure_along
 from kanon.measures.along import curves_along, points_of, privacy_column
 from kanon.measures.histograms import histograms_of
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.recoding import MergePath
-from kanon.run import prepare, run, solve
+from kanon.run import prepare, run
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
@@ -308,7 +309,7 @@ def test_the_worst_class_is_found_among_any_number_of_classes():
         path = path_of(start)
         histograms = histograms_of(start.sensitive[0], len(path.counts))
         entries = np.array([len(start.sensitive[0].value)])
-        bad, far = kernel.measure_along(histograms, path.parts, entries)
+        bad, far = measure_along(histograms, path.parts, entries)
         assert len(bad) == len(far) == len(path.parts) + 1
         each = entropy_l_diversity.each(start.sensitive[0])
         assert np.exp(-bad[0]) == pytest.approx(each.min(), rel=1e-12)

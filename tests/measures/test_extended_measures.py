@@ -25,10 +25,10 @@ from kanon.measures.summary import summary
 from kanon.measures.yardstick import path_in_terms_of, recoding_in_terms_of
 from kanon.metrics import METRICS
 from kanon.sensitive import Sensitive
-from measures.test_loss_measures import AGES, SEX
-from measures.test_measures import path_of
+from support.measured_tables import AGES, SEX
 from support.random_tables import SEVEN, Problem, algorithms, examples
 from support.random_tables import problems as tables
+from support.recodings import path_of
 
 METRIC = [METRICS["ncp"]]
 NAMES = {*parts_of(measures)} - {

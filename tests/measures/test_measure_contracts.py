@@ -17,7 +17,7 @@ from kanon.measures import classification_metric
 from kanon.metrics import METRICS
 from kanon.recoding import Recoding, Trace
 from kanon.sensitive import Sensitive
-from measures.test_loss_measures import recoded, releases
+from support.measured_tables import recoded, releases
 from support.random_tables import PlainTree, Problem, examples
 
 MEASURES = parts_of(measures)

@@ -12,19 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon import measures
-from kanon.algorithms import gaa
-from kanon.algorithms.task import Task
+from kanon.algorithms.solution import solve
 from kanon.cards import Card, parts_of
 from kanon.errors import PlanError
 from kanon.measures import alteration, at_root, deleted_among_modified, generalised, minimum_k
 from kanon.measures.along import curves_along
 from kanon.measures.comparing import nauc, ranks
 from kanon.measures.summary import summary
-from kanon.metrics import METRICS, Metric, metric_named, potentials, scaled_potentials
+from kanon.metrics import METRICS, Metric
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity, check_k
 from kanon.recoding import Recoding
-from kanon.run import run, solve
+from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from support.random_tables import (
@@ -37,29 +36,13 @@ from support.random_tables import (
     path_cost,
     problems,
 )
+from support.recodings import path_of, recodings
 
 COUNTED = {
     "generalised_percent": generalised,
     "root_percent": at_root,
     "deleted_among_modified_percent": deleted_among_modified,
 }
-
-
-@st.composite
-def recodings(draw, identity: bool = False):
-    """A table and any recoding of it that moves up, with suppressed classes."""
-    problem = draw(problems(max_records=14))
-    targets = []
-    for labels in problem.sizes:
-        above = [
-            x if identity else draw(st.sampled_from(tree.paths[x]))
-            for tree, x in zip(problem.trees, labels, strict=True)
-        ]
-        targets.append(problem.numbers(above))
-    left_out = [not identity and draw(st.integers(0, 4)) == 0 for _ in targets]
-    return problem, Recoding.from_targets(
-        problem.classes(), np.array(targets), np.array(left_out, dtype=bool)
-    )
 
 
 def released(problem: Problem, recoding: Recoding) -> pd.DataFrame:
@@ -265,14 +248,6 @@ def test_a_recoding_tells_where_every_class_went(case):
 
 
 # Curves
-
-
-def path_of(problem: Problem, chosen: dict, k_max: int):
-    depths = potentials(metric_named(chosen["metric"]), problem.hierarchies)
-    scaled = scaled_potentials(depths, len(problem.rows))
-    return gaa.merge_path(
-        Task(problem.classes(), scaled, k_max, chosen["cost"] == "weighted", chosen["tie_seed"])
-    )
 
 
 def check_curves(problem: Problem, path, k_max: int) -> None:

@@ -29,7 +29,7 @@ from kanon.measures.yardstick import recoding_in_terms_of
 from kanon.metrics import METRICS
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
-from measures.test_loss_measures import AGES, SEX, by_hand, recoded, releases
+from support.measured_tables import AGES, SEX, by_hand, recoded, releases
 from support.random_tables import PlainTree, Problem, examples, problems
 
 NEW = (distribution_change, association_change, query_error)

@@ -21,13 +21,13 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from algorithms.test_gaa import Cost, Labels, integer_cost, joined, moves_up, rank, result, scaled
 from kanon.algorithms.task import Task
 from kanon.plan import Plan
 from kanon.recoding import Recoding
 from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
+from oracles.plain_gaa import Cost, Labels, integer_cost, joined, moves_up, rank, result, scaled
 from support.random_tables import PlainTree, Problem, algorithms, problems
 
 Cluster = list[Labels]

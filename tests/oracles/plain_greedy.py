@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import total_ordering
 
-from algorithms.test_gaa import joined, rank
+from oracles.plain_gaa import joined, rank
 from support.random_tables import Problem, edge_weights, path_cost
 
 Labels = tuple[str, ...]

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from kanon.algorithms.task import Task
-from kanon.kernels.merge import tuple_hashes
+from kanon.kernels.hashing import tuple_hashes
 from kanon.recoding import MergePath
 
 

@@ -12,7 +12,7 @@ from numba import njit, types
 from numba.typed import Dict
 
 from kanon.algorithms.task import Task
-from kanon.kernels.merge import tuple_hashes
+from kanon.kernels.hashing import tuple_hashes
 from kanon.recoding import MergePath
 from oracles.plain_scan import _lca, _precedes, _smallest, prepared
 

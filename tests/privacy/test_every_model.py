@@ -16,11 +16,12 @@ import pandas as pd
 import pytest
 
 import kanon.privacy
+from kanon.algorithms.catalogue import algorithms, needs_hierarchies
 from kanon.cards import parts_of
 from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.privacy import t_closeness
-from kanon.run import algorithms, needs_hierarchies, run
+from kanon.run import run
 
 BUILDERS: Mapping[str, Any] = {
     "age": {"build": "intervals", "widths": [10, 30]},

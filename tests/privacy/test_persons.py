@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli.test_command_line import folder, kanon  # noqa: F401
+from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.solution import recodings_at
 from kanon.algorithms.task import no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, PrivacyWarning, ReleaseError, Unsatisfiable
@@ -32,7 +33,7 @@ from kanon.release.composition import combine
 from kanon.release.context import Context
 from kanon.release.decision import decide, levels_reached
 from kanon.report.said import guarantees, in_plain_words, verdict_sentence
-from kanon.run import algorithms, prepare, recodings_at, run
+from kanon.run import prepare, run
 from kanon.sources.addresses import Address
 from kanon.sources.memory import persons_of
 from kanon.sources.stored import open_stored
@@ -405,7 +406,7 @@ def test_pseudonyms_say_themselves_who_is_who():
 
 
 # --- the command line -----------------------------------------------------------------------
-def test_measure_counts_persons(kanon, folder):  # noqa: F811
+def test_measure_counts_persons(kanon, folder):
     FIVE_OF_ONE.to_csv(folder / "visits.csv", index=False)
     asked = ["measure", "--table", "visits.csv", "--qi", "town", "--json"]
     found = json.loads(kanon(*asked, "--person", "patient").out)
@@ -417,7 +418,7 @@ def test_measure_counts_persons(kanon, folder):  # noqa: F811
     assert "no column 'nobody'" in kanon(*asked, "--person", "nobody").err
 
 
-def test_run_says_and_writes_the_fewest_persons(kanon, folder):  # noqa: F811
+def test_run_says_and_writes_the_fewest_persons(kanon, folder):
     FIVE_OF_ONE.to_csv(folder / "visits.csv", index=False)
     (folder / "persons.json").write_text(plan().to_json(), "utf-8")
     said = kanon(

@@ -536,32 +536,22 @@ def test_a_table_without_classes_breaks_nothing(model):
 
 
 REFUSED = {
-    KAnonymity(50): "k = 50 cannot be reached: the table has 20 records to anonymise, and k can be "
-    "at most that.",
-    EntropyLDiversity(2, "ill"): "Entropy l-diversity with l = 2 for 'ill' cannot be reached: with "
-    "all records in one class, l is at most 1.75.",
-    DistinctLDiversity(3, "ill"): "Distinct l-diversity with l = 3 for 'ill' cannot be reached: "
-    "with all records in one class, l is at most 2.",
-    RecursiveCLDiversity(3, 2, "ill"): "Recursive (c, l)-diversity with c = 3 and l = 2 for 'ill' "
-    "cannot be reached: with all records in one class, c has to be above 3.",
-    RecursiveCLDiversity(1.5, 2, "ill"): "Recursive (c, l)-diversity with c = 1.5 and l = 2 for "
-    "'ill' cannot be reached: with all records in one class, c has to be above 3.",
-    RecursiveCLDiversity(9, 3, "ill"): "Recursive (c, l)-diversity with c = 9 and l = 3 for 'ill' "
-    "cannot be reached: with all records in one class, there are 2 different values, and l is at "
-    "most that.",
-    AlphaKAnonymity(0.7, 5, "ill"): "(alpha, k)-anonymity with alpha = 0.7 and k = 5 for 'ill' "
-    "cannot be reached: with all records in one class, alpha is at least 0.75.",
-    AlphaKAnonymity(0.7, 21, "ill"): "k = 21 cannot be reached: the table has 20 records to "
-    "anonymise, and k can be at most that.",
+    KAnonymity(50): "at most that",
+    EntropyLDiversity(2, "ill"): "l is at most 1.75",
+    DistinctLDiversity(3, "ill"): "l is at most 2",
+    RecursiveCLDiversity(3, 2, "ill"): "c has to be above 3",
+    RecursiveCLDiversity(1.5, 2, "ill"): "c has to be above 3",
+    RecursiveCLDiversity(9, 3, "ill"): "there are 2 different values",
+    AlphaKAnonymity(0.7, 5, "ill"): "alpha is at least 0.75",
+    AlphaKAnonymity(0.7, 21, "ill"): "has 20 records",
 }
 
 
 @pytest.mark.parametrize("model", REFUSED, ids=str)
 def test_what_no_release_can_meet_is_refused_with_the_best_value(model):
     classes = classes_of([(i, "poor" if i % 4 else "rich") for i in range(20)])
-    with pytest.raises(Unsatisfiable) as caught:
+    with pytest.raises(Unsatisfiable, match=REFUSED[model]):
         check_reachable([KAnonymity(2), model], classes)
-    assert str(caught.value) == REFUSED[model]
 
 
 def test_what_one_class_meets_is_not_refused():
@@ -616,43 +606,6 @@ def test_parameters_are_checked(name, bad):
         assert allowed.text in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: KAnonymity(1), "k has to be a whole number of at least 2, not 1."),
-        (
-            lambda: DistinctLDiversity(2.0, "x"),
-            "l has to be a whole number of at least 2, not 2.0.",
-        ),
-        (lambda: EntropyLDiversity(0.99, "x"), "l has to be a number of at least 1, not 0.99."),
-        (
-            lambda: RecursiveCLDiversity(2, 1, "x"),
-            "l has to be a whole number of at least 2, not 1.",
-        ),
-        (lambda: RecursiveCLDiversity(0, 2, "x"), "c has to be a number above 0, not 0."),
-        (
-            lambda: AlphaKAnonymity(1.01, 2, "x"),
-            "alpha has to be a number above 0 and at most 1, not 1.01.",
-        ),
-        (
-            lambda: TCloseness(2.1, "x"),
-            "t has to be a number of at least 0 and at most 2, not 2.1.",
-        ),
-        (
-            lambda: TCloseness(1.1, "x", "emd-equal"),
-            "t has to be a number of at least 0 and at most 1 where distance is emd-equal, "
-            "not 1.1.",
-        ),
-        (lambda: DeltaDisclosure(0, "x"), "delta has to be a number above 0, not 0."),
-        (lambda: BasicBetaLikeness(0, "x"), "beta has to be a number above 0, not 0."),
-    ],
-)
-def test_a_parameter_out_of_range_is_told(make, said):
-    with pytest.raises(PlanError) as caught:
-        make()
-    assert str(caught.value) == said
-
-
 def test_a_very_large_whole_number_is_one():
     assert KAnonymity(10**400).k == 10**400
 
@@ -689,17 +642,6 @@ def test_a_model_carries_its_card(name):
     if issubclass(model, SensitiveModel):
         assert model.symbol in ranges(model)
         assert callable(module.each)
-
-
-def test_a_model_stands_in_a_sentence():
-    assert [model.sentence for model in SOME[:6]] == [
-        "k-anonymity with k = 3",
-        "Entropy l-diversity with l = 2 for 'ill'",
-        "Distinct l-diversity with l = 2 for 'ill'",
-        "Recursive (c, l)-diversity with c = 2 and l = 2 for 'ill'",
-        "t-closeness with t = 0.5 (norm 1) for 'ill'",
-        "t-closeness with t = 0.25 (earth mover's, ordered) for 'ill'",
-    ]
 
 
 # The measures together

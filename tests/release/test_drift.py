@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kanon.algorithms.catalogue import algorithms
 from kanon.errors import HierarchyError, KanonError, PlanError, TableError, Unsatisfiable
 from kanon.plan import Plan
 from kanon.release.drift import check_levels, check_next, same_levels
-from kanon.run import algorithms, prepare, run
+from kanon.run import prepare, run
 from kanon.sources.addresses import Address
 from kanon.sources.stored import open_stored
 from support.random_tables import examples

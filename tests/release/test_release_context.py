@@ -31,8 +31,8 @@ def wanted(context: Context) -> dict[str, float | None]:
     return {name: asked.wanted for name, asked in thresholds(context).items()}
 
 
-# Per context what is asked of k, the highest and the mean risk, l and t, as docs/release-context.md
-# says it.
+# Per context what is asked of k, the highest and the mean risk, l and t, as
+# docs/explanation/release-context.md says it.
 PROPOSED = {
     ("public", "prosecutor"): (11, 11, 20, 2, 0.3),
     ("research", "prosecutor"): (5, 5, 11, 2, 0.4),
@@ -64,7 +64,7 @@ def test_more_people_are_never_asked_for_less(attacker):
 
 
 def test_every_proposal_is_on_the_page_with_its_source():
-    text = " ".join((DOCS / "release-context.md").read_text("utf-8").split())
+    text = " ".join((DOCS / "explanation" / "release-context.md").read_text("utf-8").split())
     for name, card in ASKED.items():
         rows = [wanted(Context(release=release))[name] for release in RELEASES]
         cells = " | ".join("nothing" if each is None else f"{each:g}" for each in rows)
@@ -145,39 +145,28 @@ def test_a_file_brings_back_what_was_saved(context):
 
 
 def test_the_file_of_the_page_can_be_read():
-    text = (DOCS / "release-context.md").read_text("utf-8")
+    text = (DOCS / "explanation" / "release-context.md").read_text("utf-8")
     block = text[text.index("    {\n") : text.index("\n    }\n") + 6]
     asked = thresholds(Context.from_json(block))
     assert (asked["k"].wanted, asked["t"].wanted, asked["l"].wanted) == (10, None, 2)
 
 
 # Beside those of tests/support/bad_inputs.py.
-WRONG = [
-    ([], "The context is a list; it has to be an object."),
-    ({"context": 2, "release": "public"},
-     "Context key context: '2' is not allowed; it has to be at most 1."),
-    ({"context": 1, "release": "public", "known": "two"},
-     "Context key known: 'two' is text; it has to be a whole number."),
-    ({"context": 1, "release": "public", "thresholds": {"k": 5}},
-     "Context key thresholds.k: '5' is not allowed; it has to be an object."),
-    ({"context": 1, "release": "public", "thresholds": {"k": {"source": "x"}}},
-     "The context lacks the key thresholds.k.wanted."),
-    ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": "5"}}},
-     "Context key thresholds.k.wanted: '5' is text; it has to be a number."),
-    ({"context": 1, "release": "public", "thresholds": {"k": {"wanted": 1}}},
-     "Context key thresholds.k.wanted has to be a whole number of at least 2 and at most "
-     "100\u202f000\u202f000, not 1."),
-    ({"context": 1, "release": "public", "thresholds": {"l": {"wanted": 2, "source": "x" * 501}}},
-     f"Context key thresholds.l.source: '{'x' * 40}…' is not allowed; it has to be text of at most "
-     "500 characters."),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("content", "sentence"), WRONG, ids=range(len(WRONG)))
-def test_what_is_wrong_in_a_file_is_said_in_a_sentence(content, sentence):
-    with pytest.raises(PlanError) as caught:
-        Context.from_json(json.dumps(content))
-    assert caught.value.sentence == sentence
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"context": 2}, "key context:"),
+        ({"known": "two"}, "key known:"),
+        ({"thresholds": {"k": 5}}, "key thresholds.k:"),
+        ({"thresholds": {"k": {"source": "x"}}}, "thresholds.k.wanted"),
+        ({"thresholds": {"k": {"wanted": "5"}}}, "key thresholds.k.wanted:"),
+        ({"thresholds": {"k": {"wanted": 1}}}, "thresholds.k.wanted has to be .* at least 2"),
+        ({"thresholds": {"l": {"wanted": 2, "source": "x" * 501}}}, "thresholds.l.source: .* 500"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named_by_its_key(changes, key):
+    with pytest.raises(PlanError, match=key):
+        Context.from_json(json.dumps({"context": 1, "release": "public", **changes}))
 
 
 def test_a_file_that_cannot_be_read_is_said(tmp_path):

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from cli.test_command_line import RUN, check_failure, files, folder, kanon  # noqa: F401
 from kanon.errors import ReleaseError
 from kanon.recoding import Recoding
 from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource
 from kanon.studio.utility.state import UtilityView
-from sources.test_engines import TEXTS, people  # noqa: F401
+from support.command_line import RUN, check_failure, files
 from support.dashboard import DATA, WORK, anonymised, go, problems, with_people, work
+from support.people_texts import TEXTS
 
 UTILITY = "pages/utility.py"
 
@@ -35,7 +35,7 @@ def forgetful(monkeypatch):
     )
 
 
-def test_nothing_is_written_to_a_file(people, tmp_path):  # noqa: F811
+def test_nothing_is_written_to_a_file(people, tmp_path):
     plan, _, path = people
     done = run(plan, TEXTS)
     wrong = replace(done, recoding=left_as_it_was(done.prepared.classes))
@@ -46,7 +46,7 @@ def test_nothing_is_written_to_a_file(people, tmp_path):  # noqa: F811
 
 
 @pytest.mark.parametrize("ending", ["", ".parquet", ".csv", ".duckdb"])
-def test_an_engine_leaves_nothing_behind(people, tmp_path, ending):  # noqa: F811
+def test_an_engine_leaves_nothing_behind(people, tmp_path, ending):
     plan, table, path = people
     done = run(plan, table)
     wrong = replace(done, recoding=left_as_it_was(done.prepared.classes))
@@ -56,7 +56,7 @@ def test_an_engine_leaves_nothing_behind(people, tmp_path, ending):  # noqa: F81
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
-def test_the_command_line_says_so_and_writes_nothing(kanon, folder, forgetful):  # noqa: F811
+def test_the_command_line_says_so_and_writes_nothing(kanon, folder, forgetful):
     before = files(folder)
     check_failure(kanon(*RUN), 3, ["The release does not meet its plan", "1 in the worst class"])
     assert files(folder) == before

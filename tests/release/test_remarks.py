@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from kanon.base.values import Frequencies
 from kanon.errors import PrivacyWarning, TableError
 from kanon.plan import Plan
-from kanon.release.remarks import KINDS, by_kind, same_value, table_remarks
+from kanon.release.determination import same_value
+from kanon.release.remark_kinds import KINDS, by_kind
+from kanon.release.remarks import table_remarks
 from kanon.run import run
 from kanon.schema import Role
 from kanon.sensitive import Sensitive

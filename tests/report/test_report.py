@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kanon.__main__ import main
+from kanon.algorithms.catalogue import algorithms
 from kanon.base.sentences import lost
 from kanon.charts.trees import ROWS, tree_drawing
 from kanon.errors import PlanError, TableError, Unsatisfiable
@@ -35,7 +36,7 @@ from kanon.report.origin import canonical_plan
 from kanon.report.public import for_publication
 from kanon.report.rendering import numbers, rendered
 from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words
-from kanon.run import algorithms, prepare, run
+from kanon.run import prepare, run
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address
 from support.paths import ROOT

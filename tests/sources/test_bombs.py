@@ -64,11 +64,11 @@ def test_what_was_hit_is_said_and_where_it_is_set(tried):
     said = {name: sentence for name, (sentence, _) in tried.items()}
     assert said["two corners.xlsx"] == (
         "A sheet of 'two corners.xlsx' has cells over 1\u202f048\u202f576 rows and 16\u202f384 "
-        "columns; the most allowed is 300\u202f000 (cells, see docs/limits.md)."
+        "columns; the most allowed is 300\u202f000 (cells, see docs/operate/limits.md)."
     )
     assert said["zeros, its footer a lie.parquet"].endswith(
         "unpacks to 41 MB or more; the most allowed is 20 MB (unpacked_megabytes, see "
-        "docs/limits.md)."
+        "docs/operate/limits.md)."
     )
     assert (
         "200\u202f001 records; the most allowed is 200\u202f000 (rows" in (said["many records.csv"])
@@ -77,7 +77,7 @@ def test_what_was_hit_is_said_and_where_it_is_set(tried):
     assert "unpack it first" in said["packed.csv.gz"]
     assert said["a text in many cells.xlsx"] == (
         "'a text in many cells.xlsx' unpacks to 500 MB or more; the most allowed is 20 MB "
-        "(unpacked_megabytes, see docs/limits.md)."
+        "(unpacked_megabytes, see docs/operate/limits.md)."
     )
     assert "promises 4294967295 texts" in said["many texts promised.xlsx"]
 

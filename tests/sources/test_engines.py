@@ -30,12 +30,12 @@ from kanon.run import Run, prepare, run
 from kanon.schema import Role, Schema
 from kanon.sources.addresses import Address, check_address
 from kanon.sources.memory import MemoryTable
-from kanon.sources.missing import mark_missing
 from kanon.sources.opening import open_address
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored import StoredTable, open_stored
 from kanon.sources.tables import Table
 from support.paths import ROOT
+from support.people_texts import AS_WRITTEN, DATAFLY, GAA, PASSED, TEXT_ROLES, TEXTS, plan_of
 from support.random_tables import Problem, problems
 
 # In every run two engines; Spark takes twenty seconds for what they do in one.
@@ -48,16 +48,6 @@ SPARK = {
     "--conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",
 }
 
-AS_WRITTEN = pd.DataFrame(
-    {
-        "name": ["Ana", "Ben", "Chi", "Ana", "Eve", "?", "Gil", "Hal", "Ida", "Jon", "Kim", "Lou"],
-        "age": ["34", " 34", "34.0", "47", "47", "?", "51", "51", "52", "90", "34", "47"],
-        "zip": ["007", "007", "008", "008", "7", "7", "", "007", "008", "009", "007", "NA"],
-        "note": ["a,b", 'say "x"', "NA", "", "é", "é", "1.10", "null", "c", "d", "e\nf", "g"],
-        "ill": ["flu", "flu", "cold", "?", "10", "9", "flu", "cold", "", "flu", "flu", "9"],
-    }
-)
-TEXTS = mark_missing(AS_WRITTEN)[0]
 TYPED = pd.DataFrame(
     {
         "age": pd.array([34, 34, 34, 47, 47, None, 51, 51, 52, 90, 34, 47], dtype="Int64"),
@@ -68,14 +58,6 @@ TYPED = pd.DataFrame(
         "ill": ["flu", "flu", "cold", None, "10", "9", "flu", "cold", "x", "flu", "flu", "9"],
     }
 )
-PASSED = {"role": "insensitive"}
-TEXT_ROLES = {
-    "note": PASSED,
-    "name": {"role": "identifier", "pseudonym": True},
-    "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10, 40]}},
-    "zip": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-    "ill": {"role": "sensitive"},
-}
 TYPED_ROLES = {
     "visits": PASSED,
     "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10, 40]}},
@@ -84,18 +66,6 @@ TYPED_ROLES = {
     "left": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
     "ill": {"role": "sensitive"},
 }
-GAA = {"name": "gaa"}
-DATAFLY = {"name": "datafly"}
-
-
-def plan_of(roles: dict, algorithm: dict, missing: str, suppressed: str, k: int = 2) -> Plan:
-    content = {
-        "version": 2, "columns": roles, "algorithm": algorithm, "read": {"missing": missing},
-        "privacy": [{"model": "k-anonymity", "k": k}],
-    }  # fmt: skip
-    if algorithm is DATAFLY:
-        content |= {"suppression_limit": {"records": 6}, "suppressed": suppressed}
-    return Plan.from_content(content)
 
 
 def rows_of(table: pd.DataFrame) -> list[str]:
@@ -265,7 +235,7 @@ def test_an_excerpt_is_what_the_release_has(stored, engine):
     assert len(whole.after) == recoding.counts.sum() and whole.rise.shape == (len(whole.after), 2)
 
 
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(problems(max_records=12))
 def test_random_tables_have_the_same_classes_in_duckdb(tmp_path_factory, problem: Problem):
     path = tmp_path_factory.mktemp("random") / "table.parquet"
@@ -472,11 +442,6 @@ def test_an_address_shows_no_password():
 
 
 # --- releases -------------------------------------------------------------------------------
-@pytest.fixture
-def people(tmp_path) -> tuple[Plan, StoredTable, Path]:
-    path = tmp_path / "people.parquet"
-    AS_WRITTEN.to_parquet(path, index=False)
-    return plan_of(TEXT_ROLES, GAA, "as-value", "leave-out"), open_stored(Address(str(path))), path
 
 
 @pytest.mark.parametrize("ending", ["", ".parquet", ".csv", ".tsv"])

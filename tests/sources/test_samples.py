@@ -241,7 +241,7 @@ def test_groups_of_adult_as_documented() -> None:
     assert {"South", "Hong"} <= countries["Asia"]
     assert {"Puerto-Rico", "Outlying-US(Guam-USVI-etc)"} <= countries["Americas"]
     assert len(members("occupation")["White collar"]) == 5
-    page = (ROOT / "docs" / "adult-hierarchies.md").read_text("utf-8")
+    page = (ROOT / "docs" / "figures" / "adult-hierarchies.md").read_text("utf-8")
     for name, (leaves, nodes, height) in ADULT.items():
         assert f"| `{Path(name).stem}` | {leaves} | {nodes} | {height} |" in page
 

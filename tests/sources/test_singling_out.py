@@ -367,7 +367,7 @@ def test_blanked_rows_of_a_release_are_no_records(tmp_path, capsys):
 
 # --- the census -----------------------------------------------------------------------------
 def test_the_figures_of_adult_are_those_of_the_page(adult_path):
-    text = (ROOT / "docs" / "singling-out.md").read_text("utf-8")
+    text = (ROOT / "docs" / "explanation" / "singling-out.md").read_text("utf-8")
     table = read_table(adult_path, adult_path.name).records
     for size in (3, 4):
         found = singling_out(table, size=size)

@@ -328,18 +328,6 @@ def test_a_path_outside_of_the_folder_is_refused(start, folder, tmp_path):
     assert outside in refused(start, parts)
 
 
-def test_what_is_no_table_is_said_beside_the_field(start, folder):
-    assert refused(start, folder / "none.parquet").endswith("none.parquet' does not exist.")
-    assert refused(start, "") == "Give the path of a table, or the URL of a database."
-    broken = folder / "broken.csv"
-    broken.write_text("age,sex\n39,F\n40\n41,M\n")
-    assert refused(start, broken) == "Line 3 of 'broken.csv' has 1 cell where the header has 2."
-    (folder / "empty.csv").write_text("age,sex\n")
-    assert refused(start, folder / "empty.csv") == "'empty.csv' has no records."
-    (folder / "damaged.parquet").write_bytes(b"PAR1 and nothing more")
-    assert "cannot be read as Parquet" in refused(start, folder / "damaged.parquet")
-
-
 def test_connections_and_paths_are_switched_off_by_the_operator(start, people, monkeypatch):
     assert refused(start, "postgres://host/data#people") == (
         "Connections to databases are switched off on this server."

@@ -250,6 +250,12 @@ def _texts() -> dict[str, Callable[[], bytes]]:
     }
 
 
+def _growing_entities() -> bytes:
+    """Ten entities, each ten times the one before: a billion laughs."""
+    lines = [f"<!ENTITY e{i} '{f'&e{i - 1};' * 10}'>" for i in range(1, 10)]
+    return f"<!DOCTYPE g [<!ENTITY e0 'ha'>{''.join(lines)}]><graphml>&e9;</graphml>".encode()
+
+
 def _hierarchies() -> dict[str, Callable[[], bytes]]:
     zeros, lines = b"0" * 30 * MB, "".join(f"{i};{i}a;*\n" for i in range(12_000)).encode()
     inner = zipped({"a.csv": zeros})
@@ -274,6 +280,11 @@ def _hierarchies() -> dict[str, Callable[[], bytes]]:
         "a long number.json": lambda: b'{"nodes":[{"name":' + b"1" * 5 * MB + b"}]}",
         "many nodes.json": lambda: b'{"nodes":[' + b"{}," * 200_000 + b"{}]}",
         "many nodes.csv": lambda: lines,
+        "entities.graphml": _growing_entities,
+        "many nodes.graphml": lambda: b"<graphml><graph>" + b"<node/>" * 300_000,
+        "many tags.graphml": lambda: b"<graphml><graph>" + b"<a/>" * 2_000_000,
+        "deep.graphml": lambda: b"<a>" * 300_000,
+        "many edges.json": lambda: b'{"nodes":[{"id":"*"}],"edges":[' + b"{}," * 200_000 + b"{}]}",
         "one long line.csv": lambda: ";".join(map(str, range(200_000))).encode(),
         "too large.csv": lambda: zeros,
     }

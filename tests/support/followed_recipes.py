@@ -1,4 +1,4 @@
-"""What holds where docs/adding.md was followed: in a copy, by
+"""What holds where docs/contribute/adding.md was followed: in a copy, by
 tests/docs/test_contributing.py."""
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import pytest
 
 import kanon.measures
 from kanon.__main__ import main
+from kanon.algorithms.catalogue import algorithms
 from kanon.cards import parts_of
 from kanon.charts.style import METRIC_COLOURS, colour_of_metric
 from kanon.errors import PlanError
+from kanon.hierarchy.intermediate_costs import COMPOSED
 from kanon.measures.extended_measures import further_cards
-from kanon.metrics import BESIDE, COMPOSED, METRICS, PUBLISHED, potentials
+from kanon.metrics import BESIDE, METRICS, PUBLISHED, potentials
 from kanon.plan import Plan
-from kanon.run import algorithms
 from kanon.studio.widgets.how import formula
 from kanon.teaching.glossary import glossary
 from support.browser import QUESTIONS

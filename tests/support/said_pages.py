@@ -40,10 +40,10 @@ from streamlit.testing.v1.element_tree import Block, Element, Table
 from kanon.experiments.advisor.proposing import about_limits
 from kanon.metrics import METRICS
 from kanon.release.decision import decide, levels_reached
-from kanon.run import prepare, run
+from kanon.run import run
 from kanon.schema import Role
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
-from kanon.studio.decide.advice import advice_of, guess_of, plan_of_advice
+from kanon.studio.decide.advice import advice_of
 from kanon.studio.learn.lesson import told
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
@@ -124,11 +124,11 @@ def unsaid(at: AppTest, words: set[str], sentences: list[str]) -> set[str]:
     found = set()
     work = at.session_state[WORK]
     lines = (  # called on the page as in its charts: by metrics, as nothing else varies here
-        [line.title for line in work.findings.comparison.comparison.lines]
-        if work.findings.comparison
+        [line.title for line in work.comparison.comparison.lines]
+        if work.comparison
         else [metric.card.title for metric in METRICS.values()]
     )
-    remarks = work.findings.result.release(work.settings.k).remarks if work.findings.result else []
+    remarks = work.result.release(work.k).remarks if work.result else []
     sentences = [*advice(work), *sentences, *(remark.found for remark in remarks)]
     for what, text in drawn(at._tree):
         if text in lines or (what == "download_button.label" and PANEL.match(text)):
@@ -185,13 +185,10 @@ def verdict(work: Work) -> list[str]:
 
 def advice(work: Work) -> list[str]:
     """What the library says of the ways on the page Decide, while these are shown."""
-    if work.view(DecideView).part != "settings":
+    if work.view(DecideView).part != "settings" or work.findings.advised is None:
         return []
-    guessed = guess_of(work, prepare(plan_of_advice(work), work.table.records))
-    if work.findings.advised is None:
-        return [guessed.sentence]
-    found = advice_of(work, work.findings.advised, guessed)
-    said = [guessed.sentence, found.about_ties, found.about_records, about_limits(found.weighed)]
+    found = advice_of(work, work.findings.advised)
+    said = [found.about_ties, found.about_records, about_limits(found.weighed)]
     for one in found.proposals:
         said += [one.reason, found.over_k(one), found.title(one)]
     return said
@@ -204,19 +201,19 @@ def part_of_learn(part: str, **fields: object) -> Callable[[Work], Work]:
 
     def changed(work: Work) -> Work:
         view = replace(getattr(work.view(LessonsView), name), **fields)
-        return with_fields(work, lessons=replace(work.view(LessonsView), part=part, **{name: view}))
+        return with_fields(work, view=replace(work.view(LessonsView), part=part, **{name: view}))
 
     return changed
 
 
 def part_of_utility(part: str) -> Callable[[Work], Work]:
     """Show a part of the page Utility."""
-    return lambda work: with_fields(work, utility=replace(work.view(UtilityView), part=part))
+    return lambda work: with_fields(work, view=replace(work.view(UtilityView), part=part))
 
 
 def part_of_decide(part: str) -> Callable[[Work], Work]:
     """Show a part of the page Decide."""
-    return lambda work: with_fields(work, deciding=replace(work.view(DecideView), part=part))
+    return lambda work: with_fields(work, view=replace(work.view(DecideView), part=part))
 
 
 def quick_to_learn(work: Work) -> Work:
@@ -225,7 +222,7 @@ def quick_to_learn(work: Work) -> Work:
     learning = LearningView(target="sex", classifier=tree, seeds=1, ks="2 3")
     predicting = PredictingView(algorithms=("gaa", "mondrian"), classifiers=(tree,), ks="2 3")
     view = replace(work.view(UtilityView), learning=learning, predicting=predicting)
-    return with_fields(work, roles={**work.table.roles, "sex": Role.INSENSITIVE}, utility=view)
+    return with_fields(work, roles={**work.table.roles, "sex": Role.INSENSITIVE}, view=view)
 
 
 # Per page what is done there, one after the other: a button pressed, or something else shown.
@@ -262,7 +259,7 @@ def go_further(at: AppTest, step: str | Callable[[Work], Work]) -> None:
         at.session_state[WORK] = step(at.session_state[WORK])
         return
     at.button(key=step).click().run()
-    job = at.session_state[WORK].running.job
+    job = at.session_state[WORK].job
     assert job is None or job.wait(300)
 
 

@@ -14,23 +14,25 @@ from babel.messages.pofile import write_po
 import kanon.algorithms
 import kanon.measures
 import kanon.privacy
+from kanon.algorithms.catalogue import FAMILIES, algorithms, short_title
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.cards import Card, parts_of
 from kanon.charts import lattice, layout, measured, panels
-from kanon.experiments.comparison import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
+from kanon.experiments.criteria import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
 from kanon.experiments.greatest_k import WAYS
 from kanon.experiments.simulated.columns import DISTRIBUTIONS
 from kanon.experiments.studies import measures_of_points
+from kanon.hierarchy.intermediate_costs import INTERMEDIATES
 from kanon.learning import disclosed
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
-from kanon.metrics import INTERMEDIATES, METRICS, PUBLISHED, metric_named
+from kanon.metrics import METRICS, PUBLISHED, metric_named
 from kanon.privacy.persons import IN_PERSONS
 from kanon.privacy.t_closeness import SPOKEN
-from kanon.release import context, remarks
+from kanon.release import context
+from kanon.release.remark_kinds import KINDS
 from kanon.report.words import ASKED
-from kanon.run import FAMILIES, algorithms, short_title
 from kanon.schema import Role
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.learn.attacks_state import STEPS
@@ -102,7 +104,7 @@ def elsewhere() -> Iterator[tuple[str, str]]:
                 yield text, f"the algorithm {name}"
     for one in INTERMEDIATES.values():
         for text in (one.title, one.formula, one.told):
-            yield text, "kanon/metrics.py"
+            yield text, "kanon/hierarchy/intermediate_costs.py"
     for model in requirements.KINDS.values():
         yield requirements.level_name(model), f"the card of {model.card.name}"
     for preset in presets.PRESETS.values():
@@ -120,7 +122,7 @@ def elsewhere() -> Iterator[tuple[str, str]]:
         yield from ((text, "kanon/teaching/glossary.py") for text in (term.name, term.told))
     lists = {
         "kanon/release/remarks.py": chain.from_iterable(
-            (about.title, about.title.lower(), about.advice) for about in remarks.KINDS.values()
+            (about.title, about.title.lower(), about.advice) for about in KINDS.values()
         ),
         "kanon/release/context.py": (
             *context.RELEASES.values(),
@@ -156,7 +158,7 @@ def found() -> Catalog:
 
 
 def as_template(catalog: Catalog) -> str:
-    """The catalogue as it lies in the project: without a date, which would change it every day."""
+    """The catalogue as a file: without a date, which would change it every day."""
     file = io.BytesIO()
     write_po(file, catalog, width=100, omit_header=False, include_lineno=False)
     changing = (

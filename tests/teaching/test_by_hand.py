@@ -17,7 +17,7 @@ from kanon.teaching.by_hand import by_hand, column_stepped, unchanged, value_set
 from kanon.teaching.case import case_of
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import tree_pictures
-from teaching.test_exercises import GIVEN, exercises_of
+from support.exercise_sets import GIVEN, exercises_of
 
 SET = exercises_of(GIVEN)
 RECODE, LEVELS = SET.questions[:2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-import json
 import re
 from collections import Counter
 from dataclasses import replace
@@ -35,6 +34,7 @@ from kanon.teaching.exercises import (
 )
 from kanon.teaching.optimum import best_levels, best_recoding
 from kanon.teaching.small_tables import raised
+from support.exercise_sets import GIVEN, QUESTIONS, TABLE, exercises_of
 from support.paths import ROOT
 from support.random_tables import examples
 
@@ -147,48 +147,6 @@ def test_with_too_many_classes_the_best_known_is_given_and_said_to_be_no_more(cl
 
 
 # A set of every kind, by hand
-
-TABLE = {
-    "columns": {
-        "name": {"role": "identifier"},
-        "race": {
-            "role": "quasi-identifier",
-            "nodes": [
-                {"name": "Mammal"},
-                {"name": "Felid", "parent": "Mammal", "weight": 3},
-                {"name": "Cat", "parent": "Felid", "weight": 1},
-                {"name": "Lion", "parent": "Felid", "weight": 1},
-                {"name": "Dog", "parent": "Mammal", "weight": 4},
-            ],
-        },
-        "ill": {"role": "sensitive"},
-    },
-    "records": [
-        ["Ada", "Cat", "cold"],
-        ["Bo", "Cat", "flu"],
-        ["Cy", "Lion", "cold"],
-        ["Di", "Dog", "cold"],
-        ["Ed", "Dog", "cold"],
-    ],
-}
-QUESTIONS = [
-    {"id": "recode", "table": "t", "kind": "recode", "k": 2, "metric": "custom", "points": 4},
-    {"id": "levels", "table": "t", "kind": "levels", "k": 2, "metric": "custom", "points": 4},
-    {"id": "k", "table": "t", "kind": "number", "number": "k"},
-    {"id": "smallest", "table": "t", "kind": "choice", "choose": "smallest", "metric": "custom"},
-    {"id": "partner", "table": "t", "kind": "choice", "choose": "partner", "metric": "custom"},
-]
-GIVEN = {
-    "format": "kanon-exercises",
-    "version": 1,
-    "title": "By hand",
-    "tables": {"t": TABLE},
-    "questions": QUESTIONS,
-}
-
-
-def exercises_of(content):
-    return read_exercises(json.dumps(content).encode())
 
 
 @pytest.fixture(scope="module")
@@ -569,7 +527,7 @@ def test_the_command_line_refuses_what_it_cannot_mark_and_writes_nothing(files, 
 
 
 def test_the_files_that_the_documentation_shows_can_be_marked():
-    text = (ROOT / "docs" / "lessons-exercises.md").read_text("utf-8")
+    text = (ROOT / "docs" / "how-to" / "exercises.md").read_text("utf-8")
     exercises, answers = (part.split("```")[0].encode() for part in text.split("```json")[1:])
     scored = score(read_exercises(exercises), read_answers(answers))
     assert (scored.points, scored.most) == (4, 4)

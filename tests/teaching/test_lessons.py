@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -17,6 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon.algorithms import datafly, gaa, mdav, mondrian
+from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task, no_progress
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
@@ -29,14 +28,12 @@ from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.t_closeness import TCloseness
-from kanon.run import algorithms, prepare
-from kanon.sensitive import Sensitive
+from kanon.run import prepare
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.building import lesson_of, replay_of
 from kanon.teaching.lesson import Choice, Lesson, Numbers, Step
-from kanon.teaching.nodes import Look
-from kanon.teaching.presets import preset_table
-from support.paths import ROOT
+from kanon.teaching.nodes import NodeView
+from support.lesson_tables import ILL, animals, classes_of, eight_points, hospital
 from support.random_tables import (
     SEVEN,
     PlainTree,
@@ -46,8 +43,6 @@ from support.random_tables import (
     path_cost,
     problems,
 )
-
-ILL = ("cold", "flu", "gout")
 
 
 @st.composite
@@ -63,16 +58,6 @@ def numeric_problems(draw: st.DrawFn) -> Problem:
     n = draw(st.integers(2, 20))
     row = st.tuples(*(st.sampled_from(column).map(str) for column in columns))
     return Problem(trees, tuple(draw(st.lists(row, min_size=n, max_size=n))))
-
-
-def classes_of(problem: Problem, ill: list[str], values: Sequence[str] = ILL) -> EquivalenceClasses:
-    """The classes of a table with its sensitive column."""
-    classes = problem.classes()
-    place = {labels: number for number, labels in enumerate(problem.sizes)}
-    group = [place[row] for row in problem.rows]
-    codes = [values.index(value) for value in ill]
-    sensitive = Sensitive.from_records("ill", values, False, group, codes, classes.n_classes)
-    return replace(classes, sensitive=(sensitive,))
 
 
 @st.composite
@@ -214,7 +199,7 @@ def test_a_lesson_ends_with_the_release_and_every_choice_is_confirmed(name):
     law()
 
 
-def halved(name: str, look: Look) -> None:
+def halved(name: str, look: NodeView) -> None:
     """OLA looks half-way up between two nodes, or at the lower of neighbours; Flash at a middle."""
     if name == "ola" and look.between:
         low, high = look.between
@@ -240,7 +225,7 @@ def test_what_is_concluded_about_nodes_that_nobody_looked_at_is_true(name):
         except (Unsatisfiable, PlanError):
             assume(False)
         for step in lesson_of(module, task, metric_named(metric), weights).steps:
-            if isinstance(step.detail, Look):
+            if isinstance(step.detail, NodeView):
                 found = assessed(task, [step.detail.node, *step.detail.concluded])
                 assert (found.satisfying == step.detail.satisfies).all()
                 halved(name, step.detail)
@@ -266,21 +251,6 @@ def sheet(choice: Choice, name: str) -> list[tuple[str, str, str, float, int, fl
         for term in found.terms
         if term.product
     ]
-
-
-def animals() -> Task:
-    """The worked table of Mauger, Le Mahec, Dequen 2023, with k = 4."""
-    gender = PlainTree({"*": None, "F": "*", "M": "*"}, {"F": 5, "M": 5})
-    race = PlainTree(
-        {"Mammal": None, "Felid": "Mammal", "Cat": "Felid", "Lion": "Felid", "Dog": "Mammal"},
-        {"Felid": 3, "Cat": 1, "Lion": 1, "Dog": 4},
-    )
-    rows = ["F Lion", "F Dog", "F Lion", "F Dog", "M Cat", "M Cat", "M Lion", "M Lion"]
-    ill = ["cold", "bronchitis", "cold", "conjunctivitis"]
-    ill += ["broken paw", "broken paw", "angina", "bronchitis"]
-    problem = Problem((gender, race), tuple(tuple(row.split()) for row in rows))
-    classes = classes_of(problem, ill, sorted(set(ill)))
-    return Task(classes, whole_potentials(classes, metric_named("custom")), 4)
 
 
 def test_gaa_on_the_animals_of_the_paper():
@@ -355,24 +325,6 @@ def test_a_plan_says_all_that_a_lesson_needs(name):
     assert prepared.attribute_weights == ((3, 1) if name == "gaa" else (1, 1))
 
 
-def hospital() -> Task:
-    """Ten invented patients, k = 2; Total counts levels as a share of the height."""
-    parents: list[dict[str, str | None]] = []
-    for column in ("age", "zip", "sex"):
-        text = (ROOT / "hierarchies" / "hospital" / f"{column}.csv").read_text("utf-8")
-        above: dict[str, str | None] = {"*": None}
-        for line in text.splitlines():
-            path = line.split(";")
-            above |= dict(pairwise(path))
-        parents.append(above)
-    with (ROOT / "sample_data" / "hospital.csv").open(encoding="utf-8") as file:
-        rows = [(row["age"], row["zip"], row["sex"]) for row in csv.DictReader(file, delimiter=";")]
-    problem = Problem(tuple(PlainTree(each) for each in parents), tuple(rows))
-    classes = problem.classes()
-    classes = replace(classes, attributes=("age", "zip", "sex"))
-    return Task(classes, whole_potentials(classes, metric_named("total")), 2)
-
-
 def test_datafly_on_ten_patients():
     """Levels of age, zip and sex; at most k = 2 records may be suppressed.
 
@@ -413,15 +365,6 @@ def test_datafly_on_ten_patients():
     # Along the way: one column of three at level 1 of 3 is a ninth of all, two are two ninths.
     shares = [step.numbers.alteration / 100 for step in looks]
     assert shares == pytest.approx([0, 1 / 9, 2 / 9, 3 / 9, 4 / 9])
-
-
-def eight_points() -> Task:
-    """Eight records of age and ward, all different; k = 2.
-
-    20 1, 22 5, 24 2, 26 4, 28 1, 30 1, 34 1, 40 5.
-    """
-    classes = preset_table("points").classes
-    return Task(classes, whole_potentials(classes, metric_named("ncp")), 2)
 
 
 def test_who_is_left_over_joins_after_the_groups_were_made():

@@ -14,7 +14,6 @@ import pandas as pd
 from kanon.algorithms.task import Progress, no_progress, stretch
 from kanon.base.formatting import counted, percent, thin
 from kanon.errors import PlanError
-from kanon.experiments.advisor.guessing import Guess, guess
 from kanon.experiments.advisor.proposing import Proposal, about_limits, best_over_k, propose
 from kanon.experiments.advisor.repeating import Again, Steady, run_again, steadiness
 from kanon.experiments.advisor.ways import (
@@ -56,13 +55,10 @@ class Advice:
         Every way with its score.
     again
         Per place of a way what it lost when it was run again; of proposals, if that was asked for.
-    guess
-        What was guessed before anything was run.
     """
 
     weighed: Weighed
     again: Mapping[int, Again]
-    guess: Guess
 
     @cached_property
     def proposals(self) -> tuple[Proposal, ...]:
@@ -129,7 +125,7 @@ class Advice:
         return f"{said} {thin(steady.impossible)} more cannot meet the models that are required."
 
     def said(self) -> tuple[str, ...]:
-        """All of it in sentences: the proposals, how steady they are, what was guessed."""
+        """All of it in sentences: the proposals, and how steady they are."""
         weighed = self.weighed
         found = []
         if not weighed.comparison.sensitive:
@@ -147,7 +143,6 @@ class Advice:
             )
         found += [self.about_ties] if self.about_ties else []
         found += [self.about_records] if self.about_records else []
-        found.append(self.guess.sentence)
         return tuple(found)
 
     def table(self) -> pd.DataFrame:
@@ -186,7 +181,6 @@ class Advice:
                 "held": steady.held, "drawn": steady.drawn,
                 "impossible": steady.impossible,
             },
-            "guess": self.guess.numbers,
         }  # fmt: skip
 
     def _plan_keys(self, proposal: Proposal) -> dict[str, str]:
@@ -266,8 +260,7 @@ def advise(
     comparison, again = try_ways(
         progress, runs, wanted, tried, ks, weights, limits, workers, steady
     )
-    guessed = guess(prepared.classes, plan.led_by, max(ks), weights)
-    return Advice(weigh(comparison, ks, weights, limits), again, guessed)
+    return Advice(weigh(comparison, ks, weights, limits), again)
 
 
 def try_ways(

@@ -9,8 +9,9 @@ from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
-from kanon.experiments.comparison import PAPER_K, Comparison, combined, full_title, lines_of
+from kanon.experiments.comparison import PAPER_K, Comparison, lines_of
 from kanon.experiments.sweep import Configuration, Planned, check_k, tasks_of
+from kanon.experiments.titles import combined, full_title
 from kanon.measures.along import Curves, Points
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import AlgorithmPlan, Plan

@@ -24,7 +24,8 @@ import pandas as pd
 
 from kanon.base.formatting import joined
 from kanon.errors import PlanError, quoted
-from kanon.experiments.comparison import L_CARD, T_CARD, Comparison, Line
+from kanon.experiments.comparison import Comparison, Line
+from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.hierarchy import LARGEST_WEIGHT
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.pareto import pareto_front

@@ -22,7 +22,7 @@ from kanon.base.formatting import joined, thin
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, StudyError
 from kanon.experiments.simulated.columns import Column, Distribution
-from kanon.experiments.simulated.study import CRITERIA, RUNS, Found, Study, StudyRun
+from kanon.experiments.simulated.study import CRITERIA, RUNS, RunResult, Study, StudyRun
 from kanon.hierarchy.files import to_nodes
 from kanon.settings import MEGABYTE, read_up_to
 
@@ -97,9 +97,9 @@ class _Result(Strict):
     t_percent: _Percent
 
     @property
-    def found(self) -> Found:
+    def found(self) -> RunResult:
         run = StudyRun(Column(self.distribution, self.values), self.strategy)
-        return Found(run, (self.alteration, self.l_percent, self.t_percent))
+        return RunResult(run, (self.alteration, self.l_percent, self.t_percent))
 
 
 class _StudyFile(Strict):
@@ -153,7 +153,7 @@ def _digest(text: str, more: bytes = b"") -> str:
     return hashlib.sha256(text.encode() + b"\n" + more).hexdigest()
 
 
-def written_study(made: MadeWith, found: Iterable[Found]) -> bytes:
+def written_study(made: MadeWith, found: Iterable[RunResult]) -> bytes:
     """The file of a study: what was found so far, in the order of the study.
 
     Parameters
@@ -183,7 +183,7 @@ def written_study(made: MadeWith, found: Iterable[Found]) -> bytes:
     return (json.dumps(content, indent=1) + "\n").encode()
 
 
-def read_study(source: Path | bytes, made: MadeWith) -> list[Found]:
+def read_study(source: Path | bytes, made: MadeWith) -> list[RunResult]:
     """What was found before, if the file is of the same study.
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from kanon.experiments.simulated.columns import COLUMNS, Column
-from kanon.experiments.simulated.study import CRITERIA, STRATEGIES, Found, Study, StudyRun
+from kanon.experiments.simulated.study import CRITERIA, STRATEGIES, RunResult, Study, StudyRun
 from kanon.measures.comparing import Standing, standing
 
 __all__ = ["DIGITS", "OVERALL", "complete", "mean_ranks", "places", "results"]
@@ -19,7 +19,7 @@ OVERALL = "overall"
 """The column of the mean rank over all criteria."""
 
 
-def complete(found: Iterable[Found]) -> list[Column]:
+def complete(found: Iterable[RunResult]) -> list[Column]:
     """The columns on which every strategy was run, in the order of the study."""
     there = {one.run for one in found}
     return [
@@ -27,7 +27,7 @@ def complete(found: Iterable[Found]) -> list[Column]:
     ]
 
 
-def places(found: Iterable[Found], criterion: str) -> Standing:
+def places(found: Iterable[RunResult], criterion: str) -> Standing:
     """The areas of a criterion, and the place of each strategy on each column.
 
     Parameters
@@ -48,7 +48,7 @@ def places(found: Iterable[Found], criterion: str) -> Standing:
     Seven strategies on one column; two of them alter equally little.
 
     >>> altered = [70.0, 70.001, 89.0, 68.0, 75.0, 88.0, 69.0]
-    >>> one = [Found(StudyRun(COLUMNS[0], name), (area, 90.0, 5.0))
+    >>> one = [RunResult(StudyRun(COLUMNS[0], name), (area, 90.0, 5.0))
     ...     for name, area in zip(STRATEGIES, altered)]
     >>> places(one, "alteration").ranks.iloc[0].tolist()
     [3, 3, 7, 1, 5, 6, 2]
@@ -67,7 +67,7 @@ def places(found: Iterable[Found], criterion: str) -> Standing:
     return standing(values, digits=DIGITS, higher=[higher] * len(values))
 
 
-def mean_ranks(found: Iterable[Found]) -> pd.DataFrame:
+def mean_ranks(found: Iterable[RunResult]) -> pd.DataFrame:
     """The mean place of each strategy over the columns, by criterion and over all of them.
 
     Parameters
@@ -87,7 +87,7 @@ def mean_ranks(found: Iterable[Found]) -> pd.DataFrame:
     return means.assign(**{OVERALL: means.mean(axis=1)})
 
 
-def results(study: Study, found: Iterable[Found]) -> pd.DataFrame:
+def results(study: Study, found: Iterable[RunResult]) -> pd.DataFrame:
     """Every area and place: a row per column, strategy and criterion, in that order.
 
     Columns ``distribution, values, strategy, criterion, k_from, k_to, nauc_percent, rank``. The

@@ -14,12 +14,14 @@ from functools import partial
 from typing import NamedTuple
 
 from kanon.algorithms import gaa
+from kanon.algorithms.catalogue import check_task, uses
 from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.task import Progress, Task
 from kanon.base.formatting import counted
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quoted
-from kanon.experiments.comparison import K_PRESETS, L_CARD, T_CARD, Line
+from kanon.experiments.comparison import K_PRESETS, Line
+from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.columns import COLUMNS, Column, drawn
 from kanon.experiments.sweep import Configuration
 from kanon.measures.along import curves_along
@@ -27,7 +29,7 @@ from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.comparing import nauc
 from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity
-from kanon.run import Prepared, check_task, uses
+from kanon.run import Prepared
 from kanon.strategies import LOOKS_AT
 
 __all__ = [
@@ -35,7 +37,7 @@ __all__ = [
     "LEAST_RECORDS",
     "RUNS",
     "STRATEGIES",
-    "Found",
+    "RunResult",
     "Study",
     "StudyRun",
     "lacking",
@@ -68,7 +70,7 @@ RUNS = tuple(StudyRun(column, strategy) for column in COLUMNS for strategy in ST
 """All of a study, column by column."""
 
 
-class Found(NamedTuple):
+class RunResult(NamedTuple):
     """What came of a run.
 
     Attributes
@@ -150,10 +152,10 @@ def study_of(prepared: Prepared) -> Study:
     return study
 
 
-def lacking(found: Iterable[Found]) -> list[StudyRun]:
+def lacking(found: Iterable[RunResult]) -> list[StudyRun]:
     """The runs that nothing came of yet, column by column.
 
-    >>> len(lacking([])), len(lacking([Found(RUNS[0], (1.0, 2.0, 3.0))]))
+    >>> len(lacking([])), len(lacking([RunResult(RUNS[0], (1.0, 2.0, 3.0))]))
     (147, 146)
     """
     there = {one.run for one in found}
@@ -164,7 +166,7 @@ def run_study(
     progress: Progress,
     study: Study,
     runs: Sequence[StudyRun],
-    keep: Callable[[Found], None],
+    keep: Callable[[RunResult], None],
     workers: int | None = None,
 ) -> None:
     """Make some runs of a study: what a worker process is given.
@@ -198,7 +200,9 @@ def run_study(
     side_by_side(works, progress, "run", workers)
 
 
-def _made(study: Study, columns: Sequence[Column], strategy: str, told: Progress) -> list[Found]:
+def _made(
+    study: Study, columns: Sequence[Column], strategy: str, told: Progress
+) -> list[RunResult]:
     """One run of a strategy, measured on one column, or on several if it looks at none."""
     every = [drawn(study.task.classes, column, study.task.seed) for column in columns]
     classes = replace(study.task.classes, sensitive=tuple(every))
@@ -212,7 +216,8 @@ def _made(study: Study, columns: Sequence[Column], strategy: str, told: Progress
         best_l={each.name: entropy_l_diversity.of_whole(each) for each in every},
     )
     return [
-        Found(StudyRun(column, strategy), _areas(study, line, column.name)) for column in columns
+        RunResult(StudyRun(column, strategy), _areas(study, line, column.name))
+        for column in columns
     ]
 
 

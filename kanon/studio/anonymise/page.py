@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from kanon.algorithms.catalogue import FAMILIES, algorithms, short_title, uses
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.charts.style import K_IN_PERSONS
 from kanon.release.drift import same_levels
-from kanon.run import FAMILIES, Run, algorithms, short_title, uses
+from kanon.run import Run
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.writing import MIME, table_bytes, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
+from kanon.algorithms.catalogue import algorithms, serves_every_k, short_title, uses
 from kanon.base.language import say, say_counted, say_of
 from kanon.cards import Card
 from kanon.charts.looks import looks_of
@@ -15,7 +16,6 @@ from kanon.experiments.comparison import (
     TIE_SEEDS,
 )
 from kanon.metrics import PUBLISHED
-from kanon.run import algorithms, serves_every_k, short_title, uses
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
 from kanon.studio.jobs import runner

@@ -9,7 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from kanon.base.language import say, say_of
-from kanon.experiments.comparison import full_title
+from kanon.experiments.titles import full_title
 from kanon.studio.session import state
 from kanon.studio.session.configurations import Wanted, incomparable, yardsticks
 from kanon.studio.session.kept import Pinned

@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 
 from kanon.algorithms import improved_greedy
+from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
@@ -25,7 +26,7 @@ from kanon.experiments.searches import (
 from kanon.measures import iloss, level_of_generalisation
 from kanon.metrics import metric_named
 from kanon.plan import Plan, composed_metrics
-from kanon.run import prepare, short_title
+from kanon.run import prepare
 from kanon.studio.session.findings import Searched
 from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
@@ -227,7 +228,7 @@ greedy, in our words. It is better than Datafly where it has less at some k and 
 better where it has less at more k than it has more. Comparable is at most 1.25 times: loss in the
 mean over k, time in the median. The paper's figures are curves, and its text names neither their
 numbers nor a suppression limit, so none stand here. On Adult, what holds depends on the suppression
-limit: docs/algorithms.md."""),
+limit: docs/figures/algorithms.md."""),
         say(
             "Source: {source}; Sweeney 1997; Samarati 2001.",
             source=plain(improved_greedy.CARD.source),

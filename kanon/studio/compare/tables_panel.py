@@ -11,13 +11,8 @@ from kanon.base.formatting import thin
 from kanon.base.language import say
 from kanon.base.sentences import average_height
 from kanon.errors import KanonError
-from kanon.experiments.comparison import (
-    INTERVALS,
-    K_PRESETS,
-    Comparison,
-    by_characteristic,
-    guided,
-)
+from kanon.experiments.comparison import INTERVALS, K_PRESETS, Comparison, by_characteristic
+from kanon.experiments.titles import guided
 from kanon.measures.comparing import Standing
 from kanon.studio.compare.difference_panel import difference
 from kanon.studio.session import state

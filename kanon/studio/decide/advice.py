@@ -12,18 +12,18 @@ from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import Advice, try_ways
-from kanon.experiments.advisor.guessing import Guess, guess
 from kanon.experiments.advisor.repeating import Again, run_again
 from kanon.experiments.advisor.ways import averaged_k, plan_to_advise, runs_of, tried_k, ways
 from kanon.experiments.advisor.weighing import weigh
-from kanon.experiments.comparison import COSTLESS, Comparison
+from kanon.experiments.comparison import Comparison
+from kanon.experiments.criteria import COSTLESS
 from kanon.experiments.sweep import Configuration, Planned
 from kanon.measures.along import Points
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import too_few_records
 from kanon.privacy.persons import too_few_persons
 from kanon.release.context import thresholds
-from kanon.run import Prepared, prepare
+from kanon.run import prepare
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.findings import Advised
@@ -40,7 +40,6 @@ __all__ = [
     "asked_of",
     "check_matters",
     "concerns_of",
-    "guess_of",
     "how_advised",
     "ks_of",
     "limits_of",
@@ -186,19 +185,6 @@ def check_matters(work: Work) -> None:
         )
 
 
-def guess_of(work: Work, prepared: Prepared) -> Guess:
-    """What is guessed before anything is run.
-
-    Raises
-    ------
-    PlanError
-        All weights are 0.
-    """
-    check_matters(work)
-    weights = work.view(DecideView).advice.weights
-    return guess(prepared.classes, prepared.plan.led_by, max(ks_of(work)), weights)
-
-
 def advice_request(work: Work) -> Request:
     """Try every metric, strategy and scope.
 
@@ -251,7 +237,7 @@ def with_again(
     )
 
 
-def advice_of(work: Work, advised: Advised, guessed: Guess) -> Advice:
+def advice_of(work: Work, advised: Advised) -> Advice:
     """What the advisor says now: weights, limits and k are taken anew, and nothing is run.
 
     Raises
@@ -266,7 +252,7 @@ def advice_of(work: Work, advised: Advised, guessed: Guess) -> Advice:
     view = work.view(DecideView).advice
     weighed = weigh(comparison, ks, view.weights, limits_of(work))
     own = {place: one for (known, place), one in advised.again.items() if known == ks}
-    return Advice(weighed, own, guessed)
+    return Advice(weighed, own)
 
 
 def tried(work: Work, advised: Advised) -> bool:

@@ -13,7 +13,8 @@ from kanon.charts.advised import advised_chart
 from kanon.errors import KanonError
 from kanon.experiments.advisor.advice import Advice
 from kanon.experiments.advisor.proposing import Proposal, about_limits
-from kanon.experiments.comparison import COSTLESS, Line
+from kanon.experiments.comparison import Line
+from kanon.experiments.criteria import COSTLESS
 from kanon.run import prepare
 from kanon.sources.stored import StoredTable
 from kanon.strategies import SCOPES, STRATEGIES
@@ -22,8 +23,8 @@ from kanon.studio.decide.advice import (
     WAY,
     advice_of,
     advice_request,
+    check_matters,
     concerns_of,
-    guess_of,
     how_advised,
     ks_of,
     limits_said,
@@ -49,7 +50,7 @@ __all__ = ["show"]
 
 
 def show(work: Work) -> None:
-    """Draw what matters, what is guessed, and what came of trying every way."""
+    """Draw what matters, and what came of trying every way."""
     if isinstance(work.table.records, StoredTable):
         st.info(
             say(
@@ -60,7 +61,7 @@ def show(work: Work) -> None:
         return
     try:
         settings = settings_of_advice(work)
-        prepared = state.remembered(
+        state.remembered(
             "advice prepared", settings, lambda: prepare(plan_of_advice(work), work.table.records)
         )
     except KanonError as error:
@@ -69,9 +70,10 @@ def show(work: Work) -> None:
     _asked(work)
     advised, advice = work.findings.advised, None
     try:
-        guessed = guess_of(work, prepared)
+        check_matters(work)
+        ks_of(work)
         if advised is not None and advised.settings == settings and tried(work, advised):
-            advice = advice_of(work, advised, guessed)
+            advice = advice_of(work, advised)
     except KanonError as error:  # all weights are 0, or the range of k is empty
         _buttons(work, None)
         st.warning(plain(error.sentence), icon=":material/tune:")
@@ -87,7 +89,6 @@ def show(work: Work) -> None:
             outdated_notice(_start())
     else:
         st.caption(ways_said(work))
-    st.caption(plain(guessed.sentence))
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
         st.markdown(how_advised(work))
 

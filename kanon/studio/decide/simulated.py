@@ -10,7 +10,7 @@ import pandas as pd
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.cards import Card
-from kanon.experiments.comparison import L_CARD, T_CARD
+from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.columns import COLUMNS, DISTRIBUTIONS, SIZES, Column
 from kanon.experiments.simulated.files import MadeWith, made_with, read_study
 from kanon.experiments.simulated.ranks import DIGITS, complete, places
@@ -18,7 +18,7 @@ from kanon.experiments.simulated.study import (
     CRITERIA,
     RUNS,
     STRATEGIES,
-    Found,
+    RunResult,
     Study,
     StudyRun,
     lacking,
@@ -77,7 +77,7 @@ class Simulation:
         """A fingerprint of all that the results depend on."""
         return fingerprint_of(self.made)
 
-    def known(self, work: Work) -> tuple[Found, ...]:
+    def known(self, work: Work) -> tuple[RunResult, ...]:
         """What the session has found of it."""
         return work.findings.simulations.get(self.key, ())
 
@@ -134,7 +134,7 @@ def simulation_request(work: Work) -> Request:
 def with_results(work: Work, key: str, parts: Sequence[object]) -> Work:
     """The work with what a worker handed over, or a file held."""
     found = {one.run: one for one in work.findings.simulations.get(key, ())}
-    found |= {one.run: one for one in parts if isinstance(one, Found)}
+    found |= {one.run: one for one in parts if isinstance(one, RunResult)}
     others = {name: each for name, each in work.findings.simulations.items() if name != key}
     kept = dict([*others.items()][-(_MOST_STUDIES - 1) :])
     return with_fields(work, simulations={**kept, key: tuple(found.values())})
@@ -155,7 +155,7 @@ def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
     return with_fields(new, view=view, problem=None, notice=said)
 
 
-def places_shown(found: Sequence[Found], criterion: str) -> Standing:
+def places_shown(found: Sequence[RunResult], criterion: str) -> Standing:
     """Who is ahead on each column; its rows have the names of the columns."""
     ranked = places(found, criterion)
     names = [Column(*about).name for about in ranked.values.index]

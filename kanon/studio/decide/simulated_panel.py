@@ -12,7 +12,7 @@ from kanon.charts.simulated import mean_ranks_chart
 from kanon.errors import KanonError
 from kanon.experiments.simulated.files import MEGABYTES, written_study
 from kanon.experiments.simulated.ranks import DIGITS, complete, mean_ranks, results
-from kanon.experiments.simulated.study import CRITERIA, STRATEGIES, Found
+from kanon.experiments.simulated.study import CRITERIA, STRATEGIES, RunResult
 from kanon.strategies import SCOPES
 from kanon.studio.decide.simulated import (
     Simulation,
@@ -104,7 +104,7 @@ def _start(work: Work, simulation: Simulation) -> None:
     study_progress(work, "simulating", simulation.key)
 
 
-def _ranks(work: Work, simulation: Simulation, found: tuple[Found, ...]) -> None:
+def _ranks(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> None:
     """The picture, what it says, and the table."""
     about = f"{simulation.key}|{len(found)}"
     means = mean_ranks(found)
@@ -130,7 +130,7 @@ def _ranks(work: Work, simulation: Simulation, found: tuple[Found, ...]) -> None
     )
 
 
-def _files(work: Work, simulation: Simulation, found: tuple[Found, ...]) -> None:
+def _files(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> None:
     """The results and the study as files, and a study file loaded."""
     about = f"{simulation.key}|{len(found)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):

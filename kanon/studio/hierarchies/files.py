@@ -12,6 +12,7 @@ from kanon.base.sentences import records_said
 from kanon.hierarchy import Hierarchy, tables
 from kanon.hierarchy.bundle import safe_name, write_bundle
 from kanon.hierarchy.files import to_csv, to_json
+from kanon.hierarchy.graphs import fits_graphml, to_graphml, to_node_link
 from kanon.studio.hierarchies.import_review import (
     import_meant_for,
     meant,
@@ -29,6 +30,12 @@ from kanon.studio.widgets.uploads import upload_field
 __all__ = ["files_panel", "review", "said_unused", "said_values"]
 
 _NAMED = 12  # values; the rest is counted
+_MIME = {
+    "csv": "text/csv",
+    "json": "application/json",
+    "graphml": "application/xml",
+    "zip": "application/zip",
+}
 
 
 def said_values(counts: Mapping[str, int]) -> str:
@@ -57,7 +64,7 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
     # A new one after each upload: an uploader would give the files used before once more.
     key = f"tree-files-{work.version}-{work.shared.uploads}"
     upload_field(
-        say("CSV, JSON or ZIP, several at once; matched with columns by name"),
+        say("CSV, JSON, GraphML or ZIP, several at once; matched with columns by name"),
         "hierarchies_megabytes",
         accept_multiple_files=True,
         key=key,
@@ -82,6 +89,11 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
         _download(work, say("CSV"), "csv", {column: tree}, lambda: to_csv(tree).encode())
         make_json = lambda: to_json(tree, column).encode()  # noqa: E731
         _download(work, say("JSON with weights"), "json", {column: tree}, make_json)
+        make_graph = lambda: to_node_link(tree).encode()  # noqa: E731
+        _download(work, say("Graph as node-link JSON"), "json", {column: tree}, make_graph, "graph")
+        if fits_graphml(tree):
+            make_graphml = lambda: to_graphml(tree).encode()  # noqa: E731
+            _download(work, say("Graph as GraphML"), "graphml", {column: tree}, make_graphml)
     trees = work.table.trees
     if len(trees) > 1:
         label = say_counted(
@@ -92,19 +104,24 @@ def files_panel(work: Work, column: str, choice: Choice) -> None:
 
 
 def _download(
-    work: Work, label: str, ending: str, trees: Mapping[str, Hierarchy], make: Callable[[], bytes]
+    work: Work,
+    label: str,
+    ending: str,
+    trees: Mapping[str, Hierarchy],
+    make: Callable[[], bytes],
+    prefix: str = "",
 ) -> None:
     versions = [work.table.history(name).version for name in trees]
     what = "hierarchies" if ending == "zip" else f"hierarchy_{safe_name(next(iter(trees)))}"
-    mime = {"csv": "text/csv", "json": "application/json", "zip": "application/zip"}[ending]
+    what = f"{prefix}_{what}" if prefix else what
     st.download_button(
         label,
         data=content(make),
         file_name=file_name(what, ending, f"{list(trees)}|{versions}"),
-        mime=mime,
+        mime=_MIME[ending],
         icon=":material/download:",
         on_click="ignore",
-        key=f"tree-{ending}",
+        key=f"tree-{prefix or ending}",
         width="stretch",
     )
 

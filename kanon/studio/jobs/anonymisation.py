@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from kanon.algorithms.solution import Solution, solve
 from kanon.plan import Plan
-from kanon.run import Prepared, Solution, measured_metrics, prepare, solve
+from kanon.run import Prepared, measured_metrics, prepare
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
 from kanon.studio.jobs import runner

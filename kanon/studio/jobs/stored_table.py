@@ -9,12 +9,13 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+from kanon.algorithms.solution import Solution, solve
 from kanon.base.language import say
 from kanon.base.progress import Progress, stretch
 from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
 from kanon.recoding import Recoding
-from kanon.run import Solution, measured_metrics, prepare, solve, write_stored
+from kanon.run import measured_metrics, prepare, write_stored
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.sources.reading import ReadSettings

@@ -7,12 +7,13 @@ from functools import partial
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from kanon.algorithms.lattice import Node
+from kanon.algorithms.catalogue import short_title
+from kanon.algorithms.lattice_size import Node
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import records_said
 from kanon.experiments.exploration import Assessed, Explored
-from kanon.run import Run, short_title
+from kanon.run import Run
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import anonymisation_request
 from kanon.studio.lattice.sentences import (

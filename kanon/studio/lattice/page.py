@@ -8,22 +8,22 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from kanon.algorithms.lattice import Node
+from kanon.algorithms.catalogue import short_title
+from kanon.algorithms.lattice_size import Node
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.charts.lattice import (
     COLOURINGS,
     DRAWN,
-    WALK_LOOKS,
     heights_chart,
     heights_table,
     lattice_chart,
     lattice_table,
     neighbourhood_chart,
 )
+from kanon.charts.walks import WALK_LOOKS
 from kanon.errors import KanonError
 from kanon.experiments.exploration import Assessed, Explored
-from kanon.run import short_title
 from kanon.studio.jobs import runner
 from kanon.studio.lattice.node_panel import goes_to, minimal, numbers, steppers, tables, use
 from kanon.studio.lattice.sentences import (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kanon.algorithms.lattice import Node, cell_recodings_log10, largest_level
+from kanon.algorithms.catalogue import short_title
+from kanon.algorithms.lattice_size import Node, cell_recodings_log10, largest_level
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import records_said
-from kanon.experiments.exploration import WALKERS, Assessed, Explored, Step, Walk
-from kanon.run import short_title
+from kanon.experiments.exploration import WALKERS, Assessed, Explored, VisitedNode, Walk
 from kanon.studio.lattice.subject import Ready
 from kanon.studio.session.text import plain, shortened
 
@@ -45,7 +45,7 @@ def step_said(explored: Explored, walk: Walk, step: int | None) -> str:
     return f"{said} {_stopped(explored, one, walk)}" if end else said
 
 
-def _stopped(explored: Explored, one: Step, walk: Walk) -> str:
+def _stopped(explored: Explored, one: VisitedNode, walk: Walk) -> str:
     cost = explored.assessed.loss[explored.assessed.places[one.node]]
     values = {
         "loss": percent(float(cost)),
@@ -71,7 +71,7 @@ def _limit(records: int) -> str:
     return thin(records) if records else say("none")
 
 
-def _raised(explored: Explored, one: Step, walk: Walk) -> str:
+def _raised(explored: Explored, one: VisitedNode, walk: Walk) -> str:
     assert one.raised is not None
     name, level = shortened(explored.attributes[one.raised]), one.node[one.raised]
     if walk.algorithm == "datafly":
@@ -90,7 +90,7 @@ def _raised(explored: Explored, one: Step, walk: Walk) -> str:
     )
 
 
-def _jumped(one: Step, walk: Walk, end: bool) -> str:
+def _jumped(one: VisitedNode, walk: Walk, end: bool) -> str:
     """What a binary search over heights learnt."""
     height = sum(one.node)
     if end:
@@ -105,7 +105,7 @@ def _jumped(one: Step, walk: Walk, end: bool) -> str:
     return say("no node of height {height} satisfies, so it looks higher", height=height)
 
 
-def _too_small(explored: Explored, one: Step) -> str:
+def _too_small(explored: Explored, one: VisitedNode) -> str:
     if explored.others:
         return say_counted(
             one.suppressed,

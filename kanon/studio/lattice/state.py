@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kanon.charts.lattice import WALK_LOOKS, Colouring
+from kanon.charts.lattice import Colouring
+from kanon.charts.walks import WALK_LOOKS
 
 __all__ = ["LatticeView"]
 

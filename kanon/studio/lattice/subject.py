@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from kanon.algorithms.lattice import Lattice, Node, n_nodes, raised_to
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_size import Node, n_nodes, raised_to
 from kanon.algorithms.task import Task, no_progress
 from kanon.base.language import say
 from kanon.charts.lattice import DRAWN

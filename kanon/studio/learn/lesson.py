@@ -6,12 +6,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.base.language import say
 from kanon.base.sentences import records_said
 from kanon.errors import TableError
 from kanon.metrics import BESIDE, PUBLISHED
 from kanon.plan import VERSION, Plan
-from kanon.run import Prepared, algorithm_named, uses
+from kanon.run import Prepared
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive

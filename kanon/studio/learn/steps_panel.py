@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from kanon.algorithms.catalogue import algorithm_named, algorithms, uses
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_of
 from kanon.base.sentences import classes_told_apart, left_out, lost, smallest_class
 from kanon.charts.lesson import picture_of, picture_table
 from kanon.charts.lesson_numbers import running_chart
 from kanon.errors import KanonError
-from kanon.run import algorithm_named, algorithms, uses
 from kanon.strategies import LOOKS_AT, STRATEGIES
 from kanon.studio.learn.lesson import (
     FEWEST,

@@ -10,8 +10,9 @@ import streamlit as st
 
 from kanon.base.language import say, say_counted, say_of
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.intermediate_costs import COMPOSED, INTERMEDIATES
 from kanon.matrices import LARGEST_MATRIX
-from kanon.metrics import COMPOSED, INTERMEDIATES, MULTIPLIERS
+from kanon.metrics import MULTIPLIERS
 from kanon.studio.metrics.composed_metrics import (
     equal_metrics,
     of_phases,

@@ -12,16 +12,10 @@ from kanon.base.sentences import records_said
 from kanon.base.values import MISSING_LABEL, Counted, numbers
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import (
-    DATE_LEVELS,
-    by_frequency,
-    mask_steps,
-    ordered,
-    quantile_intervals,
-)
+from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
 from kanon.hierarchy.files import Imported, read_hierarchy, to_nodes
-from kanon.hierarchy.suggest import propose, starting_parameters, strays, suggest_builder
-from kanon.plan import (
+from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
+from kanon.hierarchy.plans import (
     DatesPlan,
     HierarchyPlan,
     IntervalsPlan,
@@ -30,6 +24,7 @@ from kanon.plan import (
     SuppressionPlan,
     build_hierarchy,
 )
+from kanon.hierarchy.suggest import propose, starting_parameters, strays, suggest_builder
 from kanon.sources.memory import lacking_values, with_missing_leaf
 
 __all__ = [

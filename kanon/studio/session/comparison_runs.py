@@ -10,16 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from kanon.algorithms.catalogue import check_task, serves_every_k, uses
 from kanon.base.language import say
 from kanon.errors import KanonError, PlanError, quoted
-from kanon.experiments.comparison import PAPER_K, Comparison, Line, guided
+from kanon.experiments.comparison import PAPER_K, Comparison, Line
 from kanon.experiments.sweep import Planned
+from kanon.experiments.titles import guided
 from kanon.measures.along import Curves, Points
 from kanon.measures.extended_measures import at_some_k
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
 from kanon.plan import composed_metrics
 from kanon.privacy import entropy_l_diversity
-from kanon.run import Prepared, check_task, prepare, serves_every_k, uses
+from kanon.run import Prepared, prepare
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.configurations import (
     Ground,

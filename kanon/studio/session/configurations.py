@@ -9,19 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from kanon.algorithms.catalogue import algorithms, uses
 from kanon.base.language import say, say_counted
 from kanon.errors import PlanError, listing, quoted
-from kanon.experiments.comparison import (
-    TIE_SEEDS,
-    combined,
-    name_of,
-    titles_of_configurations,
-)
+from kanon.experiments.comparison import TIE_SEEDS
 from kanon.experiments.sweep import Configuration
+from kanon.experiments.titles import combined, name_of, titles_of_configurations
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import METRICS, Metric
 from kanon.plan import ColumnPlan, Plan, composed_metrics
-from kanon.run import algorithms, uses
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
 from kanon.studio.session.kept import Pinned

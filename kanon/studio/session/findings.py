@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kanon.algorithms.solution import Solution
 from kanon.experiments.advisor.repeating import Again
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.exploration import Explored
 from kanon.experiments.greatest_k import Reverse
 from kanon.experiments.searches import Searches
-from kanon.experiments.simulated.study import Found
-from kanon.experiments.studies import Learned, Measured
+from kanon.experiments.simulated.study import RunResult
+from kanon.experiments.studies import Learned, ReleaseMeasures
 from kanon.learning.experiments import Outcome
 from kanon.measures.along import Curves, Points
 from kanon.metrics import Metric
@@ -20,7 +21,7 @@ from kanon.privacy.model import SensitiveModel
 from kanon.release.composition import Combined
 from kanon.report.gathering import Report
 from kanon.report.origin import Origin
-from kanon.run import Prepared, Run, Solution, release_at
+from kanon.run import Prepared, Run, release_at
 
 __all__ = [
     "Advised",
@@ -175,5 +176,5 @@ class Findings:
     reported_people: Origin | None = None
     runs: Mapping[str, Known] = field(default_factory=dict)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
-    predicted: Mapping[str, tuple[Measured | Learned, ...]] = field(default_factory=dict)
-    simulations: Mapping[str, tuple[Found, ...]] = field(default_factory=dict)
+    predicted: Mapping[str, tuple[ReleaseMeasures | Learned, ...]] = field(default_factory=dict)
+    simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)

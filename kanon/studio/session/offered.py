@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kanon.algorithms.catalogue import serves_every_k
 from kanon.experiments.comparison import PAPER_K
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
 from kanon.plan import composed_metrics
-from kanon.run import serves_every_k
 from kanon.studio.session.work import Work, with_fields
 
 __all__ = [

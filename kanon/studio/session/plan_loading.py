@@ -9,16 +9,15 @@ from typing import Any
 from kanon.base.language import say
 from kanon.base.values import Counted
 from kanon.hierarchy.files import Imported
-from kanon.plan import (
+from kanon.hierarchy.plans import (
     DatesPlan,
     HierarchyPlan,
     IntervalsPlan,
     MaskPlan,
-    Plan,
-    RecordsPlan,
     SuppressionPlan,
     build_hierarchy,
 )
+from kanon.plan import Plan, RecordsPlan
 from kanon.privacy.model import SensitiveModel
 from kanon.schema import Role
 from kanon.studio.session.choices import Choice, choose, imported, start_with

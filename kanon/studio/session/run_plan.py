@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
+from kanon.algorithms.catalogue import uses
 from kanon.base.language import say, say_counted
 from kanon.errors import PlanError, listing, quoted
 from kanon.plan import VERSION, Plan
-from kanon.run import uses
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.work import Work, with_fields

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from kanon.algorithms.catalogue import uses
 from kanon.privacy.model import SensitiveModel
-from kanon.run import uses
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.kept import Kept

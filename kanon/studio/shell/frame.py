@@ -6,11 +6,11 @@ import json
 
 import streamlit as st
 
+from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import records_said
 from kanon.errors import listing
-from kanon.run import uses
 from kanon.strategies import STRATEGIES
 from kanon.studio.jobs import runner
 from kanon.studio.session import state

@@ -1,8 +1,9 @@
 """The gate of a server that asks for a login: nobody sees a page, or has a session's state, before.
 
 Who may log in is decided by an identity provider (OpenID Connect), which the operator names in the
-section ``[auth]`` of Streamlit's secrets; see docs/deployment.md. Without that section there is no
-gate, unless ``KANON_LOGIN=required`` asks for one: then a forgotten section lets nobody in.
+section ``[auth]`` of Streamlit's secrets; see docs/operate/deployment.md. Without that section
+there is no gate, unless ``KANON_LOGIN=required`` asks for one: then a forgotten section lets nobody
+in.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _log_in() -> None:
         st.error(
             say(
                 "This server asks for a login, and none is set up: whoever runs it has to add the "
-                "section [auth] to its secrets (see docs/deployment.md)."
+                "section [auth] to its secrets (see docs/operate/deployment.md)."
             ),
             icon=":material/error:",
         )

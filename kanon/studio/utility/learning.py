@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.charts.learning import NOTHING, best_at
@@ -22,7 +23,7 @@ from kanon.learning.labels import Labelled
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES, default_score
 from kanon.plan import Plan
-from kanon.run import Prepared, prepare, short_title
+from kanon.run import Prepared, prepare
 from kanon.schema import Role
 from kanon.studio.jobs.partial_results import learn_fits, study_request
 from kanon.studio.session.offered import metric_called

@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.cards import Card
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.studies import (
-    Candidate,
     Learned,
-    Measured,
     Prediction,
+    ReleaseMeasures,
+    StudiedAlgorithm,
     Wanted,
     check_candidate,
     measures_of_points,
@@ -27,7 +28,7 @@ from kanon.learning.predicting import LEAST_K, agreements
 from kanon.learning.scores import SCORES
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
-from kanon.run import Prepared, short_title
+from kanon.run import Prepared
 from kanon.studio.jobs.partial_results import learn_releases, study_request
 from kanon.studio.session.configurations import algorithms_offered
 from kanon.studio.session.request import Request
@@ -73,7 +74,7 @@ class Trials(NamedTuple):
     prediction: Prediction
     wanted: tuple[Wanted, ...]
     ks: tuple[int, ...]
-    found: tuple[Measured | Learned, ...]
+    found: tuple[ReleaseMeasures | Learned, ...]
     keys: Mapping[str, str]
 
     @property
@@ -83,7 +84,7 @@ class Trials(NamedTuple):
         return [one for one in self.wanted if one not in there]
 
     @property
-    def chosen(self) -> list[Measured | Learned]:
+    def chosen(self) -> list[ReleaseMeasures | Learned]:
         """What is known of the chosen algorithms, k and classifiers."""
         fits = set(self.wanted)
         releases = {(one.algorithm, one.k) for one in fits}
@@ -150,8 +151,8 @@ def _plan_for(work: Work, algorithm: str) -> Plan:
     return plan_of(with_fields(work, algorithm=algorithm, models=()))
 
 
-def _candidate(prepared: Prepared, plan: Plan) -> Candidate:
-    return Candidate(plan.algorithm.name, replace(prepared, plan=plan).task())
+def _candidate(prepared: Prepared, plan: Plan) -> StudiedAlgorithm:
+    return StudiedAlgorithm(plan.algorithm.name, replace(prepared, plan=plan).task())
 
 
 def prediction_request(work: Work) -> Request:
@@ -170,12 +171,12 @@ def prediction_request(work: Work) -> Request:
 
 def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> Work:
     """The work with what a worker handed over; ``keys`` are those of :class:`Trials`."""
-    found: dict[str, dict[object, Measured | Learned]] = {
+    found: dict[str, dict[object, ReleaseMeasures | Learned]] = {
         key: {_what(one): one for one in work.findings.predicted.get(key, ())}
         for key in keys.values()
     }
     for one in parts:
-        if isinstance(one, Learned | Measured):
+        if isinstance(one, Learned | ReleaseMeasures):
             found[keys[_what(one)[0]]][_what(one)] = one
     others = {key: each for key, each in work.findings.predicted.items() if key not in found}
     kept = dict([*others.items()][-_MOST_STUDIES:])
@@ -183,7 +184,7 @@ def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> 
     return with_fields(work, predicted={**kept, **new})
 
 
-def _what(one: Measured | Learned) -> tuple[str, ...]:
+def _what(one: ReleaseMeasures | Learned) -> tuple[str, ...]:
     """What tells a finding from the others; its algorithm first."""
     own = one.wanted if isinstance(one, Learned) else one[:2]
     return tuple(map(str, own))

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import counted
 from kanon.base.language import say, say_of
 from kanon.charts.learning import agreement_chart, prediction_scatter
@@ -16,7 +17,6 @@ from kanon.errors import KanonError
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
-from kanon.run import short_title
 from kanon.studio.session import state
 from kanon.studio.session.configurations import algorithms_offered
 from kanon.studio.session.text import plain

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import streamlit as st
 
+from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.base.language import say, say_of
 from kanon.cards import Parameter
 from kanon.plan import parameters_of
-from kanon.run import algorithm_named, uses
 from kanon.studio.session import state
 from kanon.studio.session.offered import with_option
 from kanon.studio.session.run_plan import node_used

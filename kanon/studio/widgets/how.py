@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kanon.algorithms.lattice import n_nodes
+from kanon.algorithms.catalogue import algorithm_named, uses
+from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.cards import Card
 from kanon.experiments.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
-from kanon.metrics import INTERMEDIATES, Metric, multipliers
+from kanon.hierarchy.intermediate_costs import INTERMEDIATES
+from kanon.metrics import Metric, multipliers
 from kanon.plan import Plan, parameters_of
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import SensitiveModel, rounded
 from kanon.privacy.persons import KInPersons
 from kanon.privacy.t_closeness import TCloseness
-from kanon.run import Run, algorithm_named, uses
+from kanon.run import Run
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 from kanon.studio.session.findings import Result

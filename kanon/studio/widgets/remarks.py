@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from kanon.base.language import say, say_counted, say_of
-from kanon.release.remarks import KINDS, Remark, by_kind, table_remarks
+from kanon.release.remark_kinds import KINDS, Remark, by_kind
+from kanon.release.remarks import table_remarks
 from kanon.run import Run
 from kanon.studio.session import state
 from kanon.studio.session.findings import Result

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from kanon.algorithms.catalogue import algorithm_named
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
-from kanon.run import Run, algorithm_named
+from kanon.run import Run
 from kanon.strategies import LOOKS_AT
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import anonymisation_request

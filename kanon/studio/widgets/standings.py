@@ -10,7 +10,8 @@ from pandas.io.formats.style import Styler
 from kanon.base.language import say, say_of
 from kanon.cards import Card
 from kanon.charts.style import INK
-from kanon.experiments.comparison import L_CARD, T_CARD, Comparison
+from kanon.experiments.comparison import Comparison
+from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.measures.comparing import Standing
 from kanon.studio.session.text import plain
 

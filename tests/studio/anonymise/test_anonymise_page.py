@@ -14,25 +14,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-import kanon.algorithms
-import kanon.measures
-import kanon.privacy
 from kanon.__main__ import main
-from kanon.cards import parts_of
 from kanon.measures.along import Points
-from kanon.metrics import METRICS
 from kanon.plan import Plan
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.run import Run, prepare
-from kanon.strategies import SCOPES, STRATEGIES
+from kanon.strategies import STRATEGIES
 from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.metrics.composed_metrics import with_composed
-from kanon.studio.session.requirements import KINDS
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
-from kanon.studio.widgets.how import how_algorithm
 from kanon.studio.widgets.model_editor import key_of_model
 from kanon.studio.widgets.result import name_in_files
 from support.dashboard import (
@@ -61,7 +54,6 @@ from support.dashboard import (
 from support.random_tables import examples
 
 ENTROPY, T = "entropy-l-diversity", "t-closeness"
-ALGORITHMS = parts_of(kanon.algorithms)
 
 
 # --- what a user does and sees --------------------------------------------------------------
@@ -263,17 +255,6 @@ def test_models_are_added_changed_and_removed(start):
     assert work(at).settings.models == (TCloseness(0.8, "disease", "norm1"),)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_every_model_can_be_required_and_holds(start, name):
-    at = start(sample="hospital")
-    model = add(at, name)
-    anonymised(at)
-    assert not problems(at) and not warnings(at)
-    assert "disease (reached " in checked(at)
-    assert "Nothing is required" not in checked(at)
-    assert work(at).findings.result.prepared.plan.models[-1] == model
-
-
 def test_an_impossible_request_is_refused_at_once_and_stays(start):
     at = anonymised(start(sample="census"))
     before = numbers(at)
@@ -372,33 +353,6 @@ def field(at, model, part):
     return at.number_input(key=key_of_model(work(at), model, part))
 
 
-@pytest.mark.parametrize(("typed", "said"), [(None, "An empty field"), (0.5, "0.5"), (-3.0, "-3")])
-def test_what_cannot_be_used_is_said_beside_the_field_and_stays(start, typed, said):
-    at = start(sample="hospital")
-    model = add(at, ENTROPY)
-    set_part(at, model, "l", typed)
-    (problem,) = problems(at)
-    assert problem.startswith(f"{said} is not used") and problem.endswith("l = 2 still holds.")
-    assert work(at).settings.models == (model,) and field(at, model, "l").value == typed
-    assert icons(at)["Also require: entropy l ≥ 2"] == ":material/error:", "while it is closed"
-    go(at, DATA)
-    go(at, ANONYMISE)
-    assert field(at, model, "l").value == typed and problems(at) == [problem], "it survives"
-    anonymised(at)
-    assert work(at).findings.result.prepared.plan.models[-1] == model
-    set_part(at, model, "l", 1.5)
-    assert not problems(at) and not icons(at)["Also require: entropy l ≥ 1.5"]
-    set_part(at, work(at).settings.models[0], "l", 2.0)
-    assert not problems(at) and field(at, model, "l").value == 2, "nothing of it comes back"
-
-
-def icons(at):
-    return {
-        one.proto.popover.label.replace("\\", ""): one.proto.popover.icon
-        for one in at.get("popover")
-    }
-
-
 def test_a_mistake_in_one_field_outlives_a_change_of_another(start):
     at = start(sample="hospital")
     model = add(at, "recursive-cl-diversity")
@@ -426,30 +380,6 @@ def test_t_is_bounded_by_its_distance(start):
     )
     set_part(at, work(at).settings.models[0], "t", 1.5)
     assert not problems(at) and work(at).settings.models[0].t == 1.5
-
-
-def test_the_models_to_add_say_what_they_ask_for(start):
-    at = start(sample="hospital")
-    (box,) = [one for one in at.selectbox if one.key.startswith("model-add")]
-    assert "Entropy l-diversity — the values of every class are well mixed" in box.options
-    assert len(box.options) == len(KINDS) and all(" — " in one for one in box.options)
-
-
-def test_no_page_calls_a_distance_by_its_name_in_plans(start):
-    at = start(sample="hospital")
-    set_part(at, add(at, T), "distance", "norm1")
-    anonymised(at)
-    (model,) = work(at).settings.models
-    reached = re.search(r"reached ([\d.]+), a total variation of ([\d.]+)\)", checked(at))
-    t = numbers(at)["Worst t, disease"]
-    assert t == f"{reached[2]} of 1", "the same number in the same unit"
-    give_role(go(at, DATA), "disease", "insensitive")
-    go(at, ANONYMISE)
-    press(at, "Anonymise")
-    told = [*texts(at), *captions(at), *warnings(at), *problems(at), *popovers(at)]
-    assert any("t-closeness with t = 0.8 (norm 1)" in one.replace("\\", "") for one in told)
-    assert not [one for one in told if "norm1" in one or "variational" in one]
-    assert model.distance == "norm1", "the plan keeps its word"
 
 
 # --- a larger k that costs less -------------------------------------------------------------
@@ -527,35 +457,6 @@ def test_a_metric_of_ones_own_makes_no_unsafe_name():
     work = with_fields(work, metric="../Ärger & <b>")
     found = name_in_files(Run(prepare(plan_of(work), work.table.records), None, 0.0))
     assert re.fullmatch(r"[A-Za-z0-9.-]+", found) and ".." not in found
-
-
-ROLE = re.compile(r":\w+:`|``|\.\. \[|>>>|_k\b|\bNone\b")
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("models", [(), (EntropyLDiversity(2.0, "disease"),)])
-def test_an_algorithm_explains_itself_in_prose(name, models):
-    work = with_fields(sample_work("hospital"), algorithm=name, models=models)
-    text = how_algorithm(plan_of(work))
-    assert not ROLE.search(text) and ("Also required" in text) == bool(models)
-    assert "not looked at" not in text, "models in force are not denied"
-    assert ALGORITHMS[name].HOW.endswith(".") and not ROLE.search(ALGORITHMS[name].HOW)
-
-
-@pytest.mark.parametrize("package", [kanon.algorithms, kanon.measures, kanon.privacy])
-def test_no_card_holds_markup_of_programmers(package):
-    cards = [module.CARD for module in parts_of(package).values()]
-    cards += [*STRATEGIES.values(), *SCOPES.values(), *(one.card for one in METRICS.values())]
-    told = [text for card in cards for part, text in vars(card).items() if part != "name"]
-    assert not [text for text in told if ROLE.search(text)]
-
-
-def test_the_explanation_on_the_page_is_prose(start):
-    at = start(sample="hospital")
-    add(at, ENTROPY)
-    anonymised(at)
-    (how,) = [one for one in texts(at) if "Of equally good partners" in one]
-    assert not ROLE.search(how) and "one of the smallest is merged" in how
 
 
 # --- ties -----------------------------------------------------------------------------------

@@ -186,8 +186,8 @@ def test_a_table_read_in_another_way_forgets_it_too(hospital, download):
     now = work(download(hospital))
     same = sample_work("hospital", version=0)
     other = with_fields(same, digest="of the file as it is read with other settings")
-    assert len(read_again(now, same).handed) == 1
-    assert read_again(now, other).handed == ()
+    assert len(read_again(now, same).kept.handed) == 1
+    assert read_again(now, other).kept.handed == ()
 
 
 def test_a_download_just_before_a_project_is_opened_counts(hospital):
@@ -200,9 +200,11 @@ def test_a_download_just_before_a_project_is_opened_counts(hospital):
     opened = opened_project(now, saved_project(now).encode())
     assert [one.title for one in opened.kept.made] == ["k2-gaa-nllm"]
     other = with_fields(sample_work("hospital", version=0), digest="of other values")
-    assert read_again(now, other).made == []
+    assert read_again(now, other).kept.made == []
     copy = Desk(now).copied().work
-    assert copy.made == now.kept.made and copy.made is not now.kept.made, "another session's list"
+    assert copy.kept.made == now.kept.made and copy.kept.made is not now.kept.made, (
+        "another session's list"
+    )
 
 
 def test_no_rows_are_kept_and_no_other_session_knows(hospital, start, download):
@@ -215,4 +217,4 @@ def test_no_rows_are_kept_and_no_other_session_knows(hospital, start, download):
         "int",
     }
     assert not kept.trace.walk and kept.assigned.shape == (kept.classes.n_classes,)
-    assert work(start()).handed == ()
+    assert work(start()).kept.handed == ()

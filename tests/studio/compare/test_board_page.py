@@ -7,7 +7,8 @@ import json
 import pytest
 
 from kanon.charts.layout import PRESETS, Layout, Panel
-from kanon.experiments.comparison import CRITERIA, PAPER_K
+from kanon.experiments.comparison import PAPER_K
+from kanon.experiments.criteria import CRITERIA
 from kanon.studio.compare import board_layout
 from kanon.studio.compare.board_layout import with_layout_file
 from kanon.studio.session.table_loading import sample_work
@@ -83,11 +84,8 @@ def test_a_cost_matrix_begins_with_a_column_and_a_metric_and_takes_others(board)
     kind_of(board, 0).set_value("Cost matrix of a column")
     go(board)
     panel = work(board).compare.layout.panels[0]
-    assert (
-        panel.shared.column in work(board).table.quasi_identifiers
-        and panel.settings.metric == "nllm"
-    )
-    assert titles(board)[0] == f"{panel.shared.column}: cost as NLLM counts"
+    assert panel.column in work(board).table.quasi_identifiers and panel.metric == "nllm"
+    assert titles(board)[0] == f"{panel.column}: cost as NLLM counts"
     other = work(board).table.quasi_identifiers[-1]
     board.selectbox(key=f"board-{work(board).version}-0-column").set_value(other)
     go(board)
@@ -108,7 +106,7 @@ def test_the_number_of_panels_and_the_presets(board):
 
 def test_the_layout_survives_a_change_of_page_and_of_table(board):
     kind_of(board, 2).set_value("Number of classes")
-    layout = work(go(board)).layout
+    layout = work(go(board)).compare.layout
     go(board, DATA)
     assert titles(go(board, COMPARE))[2] == "Number of classes"
     go(board, DATA)

@@ -6,7 +6,8 @@ import json
 
 import numpy as np
 
-from kanon.experiments.comparison import CRITERIA, PAPER_K
+from kanon.experiments.comparison import PAPER_K
+from kanon.experiments.criteria import CRITERIA
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.run import run
 from kanon.studio.session.pinned import export
@@ -81,9 +82,7 @@ def lines(at):
 def test_compare_shows_every_metric_at_every_k(start):
     at = go(start(sample="census"), COMPARE)
     assert title(at) == "Which choice is better here?"
-    assert (
-        NOTHING_COMPARED in at.info[0].value and not at.table.records and not at.get("plotly_chart")
-    )
+    assert NOTHING_COMPARED in at.info[0].value and not at.table and not at.get("plotly_chart")
     assert "7 runs, all new" in at.info[0].value
     compared(at)
     assert not at.info and not warnings(at) and not problems(at)
@@ -91,7 +90,7 @@ def test_compare_shows_every_metric_at_every_k(start):
     assert lines(at) == [METRICS[name].card.title for name in PUBLISHED]
     assert (told["ks"][0], told["ks"][-1], told["k"]) == (2, 30_000, 5)
     assert set(PAPER_K) <= set(told["ks"])
-    areas, groups = at.table.records
+    areas, groups = at.table
     assert areas.value.index[0] == "Mean alteration ↓" and len(areas.value.columns) == 7
     assert {"counts: levels", "multiplier: w2", "normalised: no"} <= {
         name.replace("\\", "") for name in groups.value.index
@@ -146,18 +145,18 @@ def test_fewer_metrics_need_no_new_run_and_more_do(start):
     assert work(at).running.job is None
     pick(at)
     assert button(at, "Compare").disabled and "at least one metric" in at.info[0].value
-    assert not at.table.records
+    assert not at.table
 
 
 def test_ties_show_as_bands_and_as_undecided(start):
     at = see(compared(start()), "alterations")
-    assert all("≈" not in cell for cell in at.table.records[0].value.to_numpy().ravel())
+    assert all("≈" not in cell for cell in at.table[0].value.to_numpy().ravel())
     at.toggle(key="compare-bands").set_value(True)
     settled(go(at))
     assert not warnings(at) and not problems(at)
     found = work(at).findings.comparison.comparison
     assert found.has_bands and {len(line.runs) for line in found.lines} == {11}
-    marked = [cell for cell in at.table.records[0].value.to_numpy().ravel() if "≈" in cell]
+    marked = [cell for cell in at.table[0].value.to_numpy().ravel() if "≈" in cell]
     k = found.nearest(work(at).settings.k)
     assert len(marked) == int(found.alterations(k).undecided.to_numpy().sum())
     assert any("undecided" in one for one in captions(at))
@@ -165,12 +164,12 @@ def test_ties_show_as_bands_and_as_undecided(start):
     at.toggle(key="compare-bands").set_value(False)
     go(at)
     assert work(at).running.job is job, "hiding what is known needs no run"
-    assert all("≈" not in cell for cell in at.table.records[0].value.to_numpy().ravel())
+    assert all("≈" not in cell for cell in at.table[0].value.to_numpy().ravel())
 
 
 def test_whole_percentages_can_be_ranked_as_the_paper_does(start):
     at = see(compared(start()), "alterations")
-    exact = at.table.records[0].value
+    exact = at.table[0].value
     at.toggle(key="compare-rounded").set_value(True)
     rounded = go(at).table[0].value
     found = work(at).findings.comparison.comparison
@@ -178,28 +177,8 @@ def test_whole_percentages_can_be_ranked_as_the_paper_does(start):
     assert rounded.drop(index=MEAN_RANK).map(lambda c: int(c.split("(")[1][:-1])).to_numpy(
     ).tolist() == expected.to_numpy().tolist()  # fmt: skip
     whole = exact.drop(index=MEAN_RANK).map(lambda cell: float(cell.split()[0]))
-    assert np.abs(cells(at.table.records[0]).to_numpy() - whole.to_numpy()).max() <= 0.56
-    assert (cells(at.table.records[0]) % 1 == 0).all(axis=None)
-
-
-def test_an_interval_beyond_the_table_is_refused_and_stays_as_typed(start):
-    at = compared(start())
-    areas = at.table.records[0].value
-    at.selectbox(key=f"compare-preset-{work(at).version}").set_value((3, 2000))
-    go(at)
-    (problem,) = problems(at)
-    assert "k = 2 000" in problem and "10 records" in problem
-    assert (
-        at.number_input(key=f"compare-to-k-{work(at).version}").value == 2000
-        and not at.table.records
-    )
-    at.number_input(key=f"compare-to-k-{work(at).version}").set_value(10)
-    go(at)
-    assert not problems(at) and at.table.records[0].value.equals(areas)
-    at.number_input(key=f"compare-from-k-{work(at).version}").set_value(10)
-    assert "empty" in problems(go(at))[0]
-    at.number_input(key=f"compare-from-k-{work(at).version}").set_value(1)
-    assert "at least 2" in problems(go(at))[0]
+    assert np.abs(cells(at.table[0]).to_numpy() - whole.to_numpy()).max() <= 0.56
+    assert (cells(at.table[0]) % 1 == 0).all(axis=None)
 
 
 def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
@@ -241,7 +220,7 @@ def test_cancel_keeps_the_old_comparison(start):
 def test_another_table_has_no_comparison(start):
     at = compared(start())
     choose(at, "frame-sample", "animals-m23")
-    assert NOTHING_COMPARED in at.info[0].value and not at.table.records
+    assert NOTHING_COMPARED in at.info[0].value and not at.table
 
 
 def test_drawn_weights_are_compared_too(start):
@@ -249,11 +228,9 @@ def test_drawn_weights_are_compared_too(start):
     pick(at, "custom", "ncp")
     compared(at)
     assert lines(at) == ["NCP", "Custom"]
-    assert set(at.table.records[1].value["Metrics"]) == {"1"}, (
-        "drawn weights have no characteristics"
-    )
+    assert set(at.table[1].value["Metrics"]) == {"1"}, "drawn weights have no characteristics"
     see(at, "alterations")
-    assert "Custom ↓" in at.table.records[0].value.index and not problems(at)
+    assert "Custom ↓" in at.table[0].value.index and not problems(at)
 
 
 def test_a_metric_that_no_longer_fits_is_not_compared(start):
@@ -273,14 +250,14 @@ def test_cancelled_bands_leave_the_comparison_as_it_was(start):
         press(at, "Cancel")
         settled(at)
     assert at.info[0].value.replace("\\", "") == CANCELLED and not warnings(at)
-    assert not at.toggle(key="compare-bands").value and len(at.table.records) == 2
+    assert not at.toggle(key="compare-bands").value and len(at.table) == 2
 
 
 def test_no_interval_is_proposed_that_was_not_computed(start):
     at = start()
     choose(at, "run-algorithm", "gaa-small")
     compared(at)
-    assert not problems(at) and len(at.table.records) == 2
+    assert not problems(at) and len(at.table) == 2
     at = with_people(start(DATA), PEOPLE.head(2))
     compared(at)
     assert not problems(at) and any("two k at least" in one.value for one in at.info)
@@ -328,7 +305,7 @@ def test_one_click_compares_the_strategies(start):
     at = go(start(sample="census"), COMPARE)
     settled(press(at, "S1–S7, NLLM"))
     assert lines(at) == [f"S{number}" for number in range(1, 8)] and not problems(at)
-    (areas,) = at.table.records
+    (areas,) = at.table
     assert list(areas.value.columns) == lines(at)
     assert work(at).compare.interval == (3, 15_000) and work(at).compare.counted_k == "thirteen"
     assert len(work(at).findings.runs) == 7
@@ -360,11 +337,6 @@ def test_the_old_picture_stays_while_a_new_one_is_made(start):
     assert lines(at)[0] == "S1"
 
 
-def test_how_many_runs_ties_need_stands_beside_them(start):
-    at = compared(pick(go(start(), COMPARE), "ncp", "llm"))
-    assert at.toggle(key="compare-bands").label == "Show what ties decide (20 runs)"
-
-
 def test_a_kept_line_over_other_columns_is_left_out_and_said(start):
     at = pick(go(start(), COMPARE), "ncp")
     keep(compared(at), "before")
@@ -390,17 +362,10 @@ def test_without_a_sensitive_column_s1_and_k_can_be_compared(start):
     assert len(lines(at)) == 7
 
 
-def test_an_algorithm_without_strategies_says_so(start):
-    at = start()
-    choose(at, "run-algorithm", "gaa-small")
-    go(at, COMPARE)
-    assert any("Strategies are of GAA alone" in one for one in captions(at))
-
-
 def test_many_lines_stand_in_rows(start):
     at = strategies(pick(go(start(), COMPARE), "ncp", "llm"), "s1", "s2", "s3", "s4", "t")
     compared(at)
-    table = at.table.records[0].value
+    table = at.table[0].value
     assert set(MEANS[1:]) <= set(table.columns) and len(table) == 9
     assert [name.replace("\u00a0", " ").replace("\\", "") for name in table.index] == lines(at)
 

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-import kanon.algorithms.lattice
 from kanon.algorithms import samarati
 from kanon.base.formatting import thin
 from kanon.charts.searches import claims_said, finding, over_k_chart
@@ -185,27 +184,6 @@ def test_without_an_experiment_over_columns_the_one_over_k_is_shown(start, recor
     at = measured(people(start(), records, columns))
     assert len(charts(at)) == 1 and not at.table and not problems(at)
     assert why in infos(at)[-1] and "left out" in infos(at)[-1]
-
-
-def test_two_records_are_too_few(start):
-    at = people(start(), 2)
-    assert "the table has 2 records" in infos(at)[-1]
-    assert "Run the three searches" not in [one.label for one in at.button]
-
-
-def test_a_lattice_too_large_is_refused_before_a_run(start, monkeypatch):
-    monkeypatch.setattr(kanon.algorithms.lattice, "MOST_NODES", 10)
-    at = searches(start())
-    assert "Samarati searches at most 10" in infos(at)[-1]
-    assert "Run the three searches" not in [one.label for one in at.button]
-
-
-def test_without_a_usable_hierarchy_the_way_to_mend_it_is_shown(start):
-    at = go(start(), DATA)
-    for column in list(work(at).table.quasi_identifiers):
-        give_role(at, column, type(work(at).table.roles[column])("insensitive"))
-    searches(at)
-    assert "No column is a quasi-identifier yet" in infos(at)[-1]
 
 
 # --- texts ------------------------------------------------------------------------------------

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from kanon.__main__ import main
@@ -37,14 +35,8 @@ from support.dashboard import (
     warnings,
     work,
 )
+from support.visits import VISITS, known
 
-VISITS = pd.DataFrame(
-    {
-        "patient": ["Ana"] * 5 + ["Ben", "Cyd", "Dan", "Eve", "Fay"],
-        "town": ["Ulm"] * 5 + ["Horb"] * 5,
-        "disease": ["flu", "cold", "flu", "flu", "cold"] * 2,
-    }
-)
 PRIVACY = "pages/privacy.py"
 
 
@@ -126,20 +118,18 @@ def test_the_study_on_the_command_line_says_once_that_it_counts_records(
     table.write_bytes(as_bytes(VISITS, "csv"))
     said = "kanon: warning: The study counts k in records, and the plan counts it in persons."
     for person, times in (("patient", 1), (None, 0)):
-        plan.write_text(plan_of(replace(known(), person=person)).to_json(), "utf-8")
+        plan.write_text(plan_of(with_fields(known(), person=person)).to_json(), "utf-8")
         given = (str(plan), "--table", str(table), "--out", str(tmp_path / "found.csv"))
         assert main(["simulate", *given]) == 2
         assert capsys.readouterr().err.count(said) == times
 
 
 # --- what holds it ----------------------------------------------------------------------------
-def known():
-    return replace(uploaded_work(as_bytes(VISITS, "csv"), "visits.csv", 1), person="patient")
 
 
 def test_plans_and_projects_hold_the_person():
     assert json.loads(plan_of(known()).to_json())["person"] == "patient"
-    opened = opened_project(replace(known(), person=None), saved_project(known()).encode())
+    opened = opened_project(with_fields(known(), person=None), saved_project(known()).encode())
     assert opened.table.person == "patient" and plan_of(opened) == plan_of(known())
     without = uploaded_work(as_bytes(VISITS.drop(columns="patient"), "csv"), "visits.csv", 1)
     gone = opened_project(without, saved_project(known()).encode())
@@ -149,9 +139,9 @@ def test_plans_and_projects_hold_the_person():
 def test_a_line_in_persons_is_not_compared_with_one_in_records():
     work = known()
     kept = imported(with_fields(work, person=None), plan_of(work).to_json().encode(), "mine")
-    (pinned,) = kept.pinned
+    (pinned,) = kept.kept.pinned
     assert incomparable(kept, pinned) == "its k counts persons by 'patient'"
-    assert incomparable(replace(kept, person="patient"), pinned) == ""
+    assert incomparable(with_fields(kept, person="patient"), pinned) == ""
     assert work.table.roles["patient"] is Role.IDENTIFIER
 
 

@@ -94,21 +94,6 @@ def test_another_model_makes_it_outdated_until_it_is_found_again(turned):
     assert not warnings(at) and isinstance(work(at).findings.greatest.model, TCloseness)
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [(0.5, "0.5 is not used, as l has to be"), (None, "An empty field is not used")],
-)
-def test_a_number_that_is_not_allowed_is_said_and_changes_nothing(turned, typed, said):
-    at = turned
-    key = f"reverse-number-{work(at).version}-entropy-l-diversity-disease-2.0"
-    at.number_input(key=key).set_value(typed)
-    go(at)
-    assert said in problems(at)[0] and model(at).l == 2
-    assert at.number_input(key=key).value == typed, "it stays"
-    at.number_input(key=key).set_value(2.0)
-    assert not problems(go(at)) and model(at).l == 2
-
-
 def test_what_no_release_reaches_is_said_before_it_is_looked_for(turned):
     at = turned
     key = f"reverse-number-{work(at).version}-entropy-l-diversity-disease-2.0"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kanon.experiments.sweep import Configuration
@@ -21,7 +19,6 @@ from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.requirements import whole_table
 from kanon.studio.session.table_loading import reread, sample_work
 from kanon.studio.session.work import with_fields
-from studio.data.test_persons_page import VISITS, known
 from support.dashboard import (
     DATA,
     WORK,
@@ -34,6 +31,7 @@ from support.dashboard import (
     upload,
     work,
 )
+from support.visits import VISITS, known
 
 DECIDE, USE, BACK = "pages/decide.py", "Use as models", "Back to the settings before"
 MIXED = EntropyLDiversity(l=2.0, column="disease")
@@ -65,7 +63,7 @@ def test_what_a_button_took_is_given_back(begun, part):
     taken = TAKEN[part](begun)
     assert chosen(taken) != chosen(begun) and can_go_back(taken, part)
     back = as_before(taken, part)
-    assert chosen(back) == chosen(begun) and back.notice == "As it was before."
+    assert chosen(back) == chosen(begun) and back.message.notice == "As it was before."
     assert not can_go_back(back, part)
 
 
@@ -74,14 +72,18 @@ def test_what_was_chosen_since_is_not_overwritten(begun, part):
     taken = TAKEN[part](begun)
     name = {"purpose": "models", "settings": "strategy", "reverse": "k"}[part]
     other = {"models": (), "strategy": "s5", "k": 9}[name]
-    since = replace(taken, **{name: other})
+    since = with_fields(taken, **{name: other})
     assert not can_go_back(since, part) and as_before(since, part) is since
 
 
 def test_what_a_button_did_not_change_may_be_chosen_meanwhile(begun):
-    since = replace(TAKEN["purpose"](begun), metric="ncp")
+    since = with_fields(TAKEN["purpose"](begun), metric="ncp")
     back = as_before(since, "purpose")
-    assert (back.metric, back.k, back.models) == ("ncp", begun.k, begun.models)
+    assert (back.settings.metric, back.settings.k, back.settings.models) == (
+        "ncp",
+        begun.k,
+        begun.models,
+    )
 
 
 def test_two_presses_in_a_row_are_given_back_at_once(begun):
@@ -103,7 +105,7 @@ def test_the_other_way_round_waits_for_what_was_taken_later(begun):
 def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
     taken = TAKEN[part](begun)
     opened = opened_project(taken, saved_project(taken).encode())
-    changed = taken.deciding.taken[part].changed
+    changed = taken.view(DecideView).taken[part].changed
     assert all(getattr(opened, name) == after for name, (_, after) in changed.items())
     assert not can_go_back(opened, part) and not can_go_back(reread(taken), part)
 
@@ -115,7 +117,7 @@ def test_roles_that_a_finding_changed_are_not_given_back_after_a_project_or_by_h
     assert not can_be_undone(by_hand), "neither what it was, nor what it became"
     plain = with_fields(given, models=())
     opened = opened_project(plain, saved_project(plain).encode())
-    assert opened.table.roles == plain.roles and not can_be_undone(opened)
+    assert opened.table.roles == plain.table.roles and not can_be_undone(opened)
 
 
 # --- what no release reaches -------------------------------------------------------------------

@@ -14,7 +14,14 @@ from kanon.charts.simulated import finding, mean_ranks_chart
 from kanon.experiments.simulated.columns import COLUMNS
 from kanon.experiments.simulated.files import written_study
 from kanon.experiments.simulated.ranks import OVERALL, mean_ranks
-from kanon.experiments.simulated.study import CRITERIA, RUNS, STRATEGIES, Found, run_study, study_of
+from kanon.experiments.simulated.study import (
+    CRITERIA,
+    RUNS,
+    STRATEGIES,
+    RunResult,
+    run_study,
+    study_of,
+)
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.studio.decide.simulated import best_said, simulation_of, with_results
@@ -58,7 +65,7 @@ def opened(start):
         for column in ("age", "sex"):
             give_role(at, column, "quasi-identifier")
         deciding = replace(work(at).view(DecideView), part="study")
-        at.session_state[WORK] = with_fields(work(at), deciding=deciding, **fields)
+        at.session_state[WORK] = with_fields(work(at), view=deciding, **fields)
         return go(at, DECIDE)
 
     return open_with
@@ -67,7 +74,7 @@ def opened(start):
 def invented(runs=RUNS, seed=1):
     """Results that nobody has computed."""
     random = np.random.default_rng(seed)
-    return [Found(run, tuple(random.uniform(1, 99, 3).round(3).tolist())) for run in runs]
+    return [RunResult(run, tuple(random.uniform(1, 99, 3).round(3).tolist())) for run in runs]
 
 
 def with_known(at, found):
@@ -100,14 +107,14 @@ def loaded(at, content):
 def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     at = opened()
     assert any("Nothing was found with these settings" in text for text in infos(at))
-    assert button(at, RUN) and not titles(at) and not at.table.records and not problems(at)
+    assert button(at, RUN) and not titles(at) and not at.table and not problems(at)
     before = invented(RUNS[:126])
     at = with_known(at, before)
     assert any(
         "So far 126 of 147 results are there; ranked are the 18 of 21 columns" in text
         for text in captions(at)
     )
-    (table,) = at.table.records
+    (table,) = at.table
     assert len(table.value) == 18 + 1
     settled(press(at, GO_ON.format(21)))
     found, expected = known(at), []
@@ -118,7 +125,7 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     assert set(found) == {*before, *expected}, "nothing is made twice"
     means = mean_ranks(found)
     assert finding(means) in titles(at)
-    (table,) = at.table.records
+    (table,) = at.table
     assert list(table.value.columns) == [name.upper() for name in STRATEGIES]
     assert next(iter(table.value.index)).replace("\\", "") == "Equivalent, 5 values ↓"
     assert len(table.value) == len(COLUMNS) + 1, "and the mean rank"
@@ -134,7 +141,7 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
 
 def test_the_table_ranks_by_what_is_chosen(opened):
     at = with_known(opened(), invented())
-    (first,) = at.table.records
+    (first,) = at.table
     at.button_group(key="study-criterion").set_value("l_percent")
     (second,) = go(at).table
     assert not first.value.equals(second.value) and second.value.index[0].endswith("↑")
@@ -145,7 +152,7 @@ def test_the_table_ranks_by_what_is_chosen(opened):
 
 def test_without_a_complete_column_nothing_is_ranked(opened):
     at = with_known(opened(), invented(RUNS[1:5]))
-    assert not at.table.records and not titles(at) and button(at, GO_ON.format(143))
+    assert not at.table and not titles(at) and button(at, GO_ON.format(143))
     assert any("ranked are the 0 of 21 columns" in text for text in captions(at))
 
 
@@ -166,7 +173,7 @@ def test_a_cancelled_study_keeps_what_was_found(opened):
 def test_other_settings_have_a_study_of_their_own(opened):
     at = with_known(opened(), invented())
     at.selectbox(key=frame_metric(at)).set_value("total")
-    assert button(go(at), RUN) and not at.table.records
+    assert button(go(at), RUN) and not at.table
     at.button_group(key="study-scope").set_value("class")
     go(at)
     assert work(at).view(SimulatedView).scope == "class"
@@ -208,7 +215,7 @@ def test_a_study_of_another_table_is_refused_and_nothing_is_lost(opened):
     assert work(at).findings.simulations is before.findings.simulations
     loaded(at, b"{")
     assert problems(at) == ["The study file is not valid JSON: see line 1, character 2."]
-    assert work(at).findings.simulations is before.findings.simulations and at.table.records
+    assert work(at).findings.simulations is before.findings.simulations and at.table
 
 
 def test_three_records_are_too_few(opened):
@@ -229,17 +236,3 @@ def test_the_chart_shows_every_mean_rank():
         assert list(trace.y) == [one.upper() for one in STRATEGIES]
         assert list(trace.text) == [f"{x:.2f}" for x in means[name]]
     assert figure.layout.title.text == finding(means)
-
-
-def test_what_the_chart_finds_is_said_by_hand():
-    names = [*CRITERIA, OVERALL]
-    rows = [[1.0, 6, 6, 4.3], [1.001, 5, 5, 3.7], [7, 1, 1, 3], [4, 4, 1, 3]]
-    means = pd.DataFrame(rows, ["s1", "s2", "s3", "s6"], names)
-    assert finding(means) == (
-        "Best mean rank: S1 and S2 in alteration, S3 in diversity (l), S3 and S6 in distance (t)"
-    )
-    assert best_said(means).startswith("No strategy is ahead in all three criteria")
-    all_best = means.assign(alteration=[2, 2, 1.0, 3])
-    assert best_said(all_best) == "S3 is ahead in all three criteria."
-    alike = best_said(pd.DataFrame(np.ones((2, 4)), ["s1", "s2"], names))
-    assert alike == "Ahead in all three criteria, and level with each other: S1, S2."

@@ -11,6 +11,7 @@ import pytest
 from kanon.hierarchy.bundle import write_bundle
 from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.files import read_hierarchy, to_csv
+from kanon.hierarchy.graphs import to_graphml, to_node_link
 from kanon.studio.hierarchies.import_review import meant
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets import tree, tree_edits
@@ -216,25 +217,6 @@ def test_a_suggestion_says_why_and_is_taken_only_when_asked(page, drawn):
     assert work(page).table.choices["age"].tree is not before
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "height"),
-    [
-        ("suppression", "zip", 2),
-        ("mask", "zip", 5),
-        ("ordered", "zip", 4),
-        ("quantiles", "age", 5),
-        ("intervals", "age", 5),
-    ],
-)
-def test_every_builder_can_be_previewed(page, drawn, name, column, height):
-    look_at(page, column)
-    builder(page, name)
-    preview = work(page).table.previews[column]
-    assert preview.builder == name and preview.message.problem is None
-    assert preview.tree.height == height and drawn[-1][1] == "tree-preview"
-    assert drawn[-1][0]["bare"]
-
-
 # --- tables -----------------------------------------------------------------------------------
 @pytest.mark.parametrize("view", ["levels", "edges"])
 def test_the_tables_show_the_same_tree(page, drawn, view):
@@ -314,6 +296,25 @@ def test_a_zip_of_all_hierarchies_comes_back_as_it_was(page, drawn):
     assert work(page).table.trees == trees
 
 
+def test_graphs_come_back_as_they_were(page, drawn):
+    """Both kinds are offered; what they hold is the tree, with its weights."""
+    choose(page, f"tree-shown-{work(page).version}", "nllm")
+    press(page, "Make them mine")
+    column, tree = work(page).looked_at, work(page).table.trees[work(page).looked_at]
+    offered = {
+        one.proto.id.split("-", 1)[-1].rpartition("-")[2] for one in page.get("download_button")
+    }
+    assert {"graph", "graphml"} <= offered
+    for name, text in (
+        (f"graph_hierarchy_{column}-0123456789ab.json", to_node_link(tree)),
+        (f"hierarchy_{column}.graphml", to_graphml(tree)),
+    ):
+        operate(page, drawn, "rename", node="*", name=f"Before {name[:5]}")
+        drop(page, (name, text.encode()))
+        press(page, "Use 1 hierarchy")
+        assert work(page).table.trees[column] == tree and tree.weight is not None
+
+
 def test_a_file_that_matches_no_column_waits_for_one(page, drawn):
     csv = b"F;*\nM;*\n"
     drop(page, ("one.csv", csv), ("two.csv", csv))
@@ -324,27 +325,19 @@ def test_a_file_that_matches_no_column_waits_for_one(page, drawn):
     assert work(page).table.choices["sex"].typed["name"] == "two.csv"
 
 
-def test_a_ragged_file_is_said_and_changes_nothing(page, drawn):
-    before = work(page).table.trees
-    drop(page, ("sex.csv", b"F;x;*\nM;*\n"))
-    assert len(problems(page)) == 1 and "Line 2 has 2 cells" in problems(page)[0]
-    press(page, "Discard")
-    assert work(page).table.trees == before and problems(page) == []
-
-
 # --- weights ----------------------------------------------------------------------------------
 def test_the_weights_of_a_metric_become_the_users_own(page, drawn):
     assert drawn[-1][0]["weights"] is None
     choose(page, f"tree-shown-{work(page).version}", "llm")
     assert drawn[-1][0]["weights"] is not None and drawn[-1][0]["weighable"]
     press(page, "Make them mine")
-    assert all(one.weight is not None for one in work(page).table.trees.values())
-    assert work(page).shared.shown == tree_edits.DRAWN
+    assert all(one.weight is not None for one in work(page).trees.values())
+    assert work(page).shown == tree_edits.DRAWN
     go(page, COMPARE)
     assert "Custom" in page.button_group(key="compare-metrics").options
     go(page, HIERARCHIES)
     press(page, "Drop mine")
-    assert work(page).table.trees[work(page).looked_at].weight is None
+    assert work(page).trees[work(page).looked_at].weight is None
 
 
 # --- what if ----------------------------------------------------------------------------------

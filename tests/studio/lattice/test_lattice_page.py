@@ -12,7 +12,6 @@ import kanon.experiments.exploration
 import kanon.studio.lattice.subject
 from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted
-from kanon.charts.lattice import WALK_LOOKS
 from kanon.experiments.exploration import explore, outline
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare
@@ -55,8 +54,8 @@ LATTICE = "pages/lattice.py"
 
 def explored_of(session):
     """The lattice of a session, made without the page."""
-    inside = with_fields(session, algorithm="optimal")
-    return explore(no_progress, prepare(plan_of(inside), session.table.records).task())
+    inside = replace(session, algorithm="optimal")
+    return explore(no_progress, prepare(plan_of(inside), session.table).task())
 
 
 def level_key(at, column):
@@ -250,14 +249,12 @@ def test_a_part_of_the_columns_has_a_lattice_of_its_own(start):
 
 def test_new_columns_are_taken_in_at_their_original_values():
     session = sample_work("hospital")
-    session = with_fields(
-        session, lattice=replace(session.view(LatticeView), columns=("age", "sex"))
-    )
+    session = with_fields(session, view=replace(session.view(LatticeView), columns=("age", "sex")))
     explored = explored_of(
         with_fields(session, roles={**session.table.roles, "zip": session.table.roles["name"]})
     )
     session = with_node(session, explored, (2, 1))
-    assert taken_in(session, explored).lattice.node == {"age": 2, "zip": 0, "sex": 1}
+    assert taken_in(session, explored).view(LatticeView).node == {"age": 2, "zip": 0, "sex": 1}
 
 
 def test_as_many_columns_as_can_be_drawn_are_taken(monkeypatch):
@@ -307,20 +304,6 @@ def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start,
 
 
 # --- what cannot be ---------------------------------------------------------------------------
-def test_without_quasi_identifiers_the_way_to_choose_some_is_shown(start):
-    at = start(DATA)
-    for column in ("age", "zip", "sex"):
-        give_role(at, column, "insensitive")
-    go(at, LATTICE)
-    assert "no levels to choose" in at.info[0].value
-    assert "Choose roles on Data" in links(at)
-
-
-def test_a_k_beyond_the_records_is_said(start):
-    at = start(LATTICE)
-    at.session_state[WORK] = with_fields(work(at), k=11)
-    go(at)
-    assert "11" in warnings(at)[0] and "10 records" in warnings(at)[0].replace("\\", "")
 
 
 def test_models_and_suppression_are_said_with_a_way_out(start):
@@ -360,18 +343,12 @@ def test_a_node_that_is_used_is_named_by_its_columns():
     session = sample_work("hospital")
     explored = explored_of(session)
     used = use_node(session, explored, (3, 3, 1))
-    assert used.algorithm == "levels" and used.node == {"age": 3, "zip": 3, "sex": 1}
-    assert plan_of(used).algorithm.node == used.node
-
-
-def test_each_walk_begins_and_ends_in_words():
-    explored = explored_of(sample_work("hospital"))
-    for walk in explored.walks:
-        assert step_said(explored, walk, None) == step_said(explored, walk, 99)
-        assert "Here it stops" in step_said(explored, walk, None)
-    assert step_said(explored, explored.walk("samarati"), 0) == "Samarati has not begun yet."
-    assert "starts from the original values" in step_said(explored, explored.walk("datafly"), 0)
-    assert set(WALK_LOOKS) == {walk.algorithm for walk in explored.walks}
+    assert used.settings.algorithm == "levels" and used.settings.node == {
+        "age": 3,
+        "zip": 3,
+        "sex": 1,
+    }
+    assert plan_of(used).algorithm.node == used.settings.node
 
 
 def test_what_datafly_leaves_out_is_said_where_others_leave_out_nothing():

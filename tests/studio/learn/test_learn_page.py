@@ -5,27 +5,19 @@ from __future__ import annotations
 import io
 import json
 import re
-from dataclasses import replace
 
 import pandas as pd
 import pytest
 
+from kanon.algorithms.catalogue import algorithms
 from kanon.base.formatting import percent
-from kanon.errors import TableError
-from kanon.run import algorithms
-from kanon.sources.addresses import Address
-from kanon.sources.opening import open_stored_file
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.lesson import told
 from kanon.studio.learn.player import PACE
 from kanon.studio.learn.state import LessonsView
-from kanon.studio.session.table_loading import opened_work
-from kanon.studio.session.work import with_fields
 from kanon.teaching.presets import PRESETS, preset_for
 from support.dashboard import (
     DATA,
-    PEOPLE,
-    WORK,
     captions,
     choose,
     give_role,
@@ -191,35 +183,6 @@ def test_the_table_that_one_works_on(start):
     assert "t left ↓" in sheets(at)[-2]
     choose(at, "learn-algorithm", "mdav")
     assert "MDAV takes means" in warnings(at)[0] and not sheets(at)
-
-
-def test_what_has_no_lesson_is_told_in_a_sentence(start, tmp_path):
-    at = with_people(start(DATA, "hospital"), PEOPLE.head(5))
-    go(at, LEARN)
-    choose(at, "learn-table", "own")
-    assert [said.replace("\\", "") for said in warnings(at)] == [
-        "A lesson takes 6 to 30 records, and the table has 5 records; take one that comes with "
-        "kanon."
-    ]
-    assert not at.get("plotly_chart")
-    # A quasi-identifier without a usable hierarchy.
-    with_people(go(at, DATA))
-    give_role(at, "disease", "quasi-identifier")
-    now = work(at)
-    unfit = replace(now.table.choices["disease"], plan=None)
-    at.session_state[WORK] = with_fields(now, choices={**now.table.choices, "disease": unfit})
-    go(at, LEARN)
-    choose(at, "learn-table", "own")
-    assert "'disease' has no usable hierarchy yet" in warnings(at)[0].replace("\\", "")
-    # Rows that stay in an engine.
-    path = tmp_path / "people.parquet"
-    PEOPLE.to_parquet(path)
-    stored = opened_work(open_stored_file(Address.parse(str(path))), 9)
-    view = replace(
-        stored.view(LessonsView), steps=replace(stored.view(LessonsView).steps, table="own")
-    )
-    with pytest.raises(TableError, match="stays in its engine"):
-        told(with_fields(stored, lessons=view), lambda name, key, make: make())
 
 
 def test_text_that_would_like_to_be_more_stays_text(start):

@@ -250,14 +250,6 @@ def test_a_composed_metric_is_chosen_like_any_other(page, drawn):
     go(at, ANONYMISE)
 
 
-def test_a_taken_name_is_said_and_what_was_typed_stays(page, drawn):
-    compose(page, "NLLM")
-    assert problems(page) == ["The name 'NLLM' is taken; a metric needs one of its own."]
-    assert page.text_input(key="compose-name-0").value == "NLLM"
-    compose(page, " ")
-    assert problems(page) == ["A metric needs a name of 1 to 40 characters."]
-
-
 def test_what_is_composed_already_is_named(page, drawn):
     choose(page, "compose-intermediate", "leaves-normalised")
     choose(page, "compose-multiplier", "w2")
@@ -278,15 +270,6 @@ def test_a_column_that_counts_more_keeps_more(page, drawn):
     assert f"counts: {column} × 4" in line(page)
     weigh(page, "1")
     assert plan_of(work(page)).algorithm.attribute_weights == {}
-
-
-@pytest.mark.parametrize("typed", ["", "1,5", "-1", "5000", "much"])
-def test_a_weight_that_cannot_be_taken_is_said_and_stays_in_its_field(page, drawn, typed):
-    weigh(page, "2")
-    key = weigh(page, typed)
-    assert len(problems(page)) == 1 and "from 0 to 1000" in problems(page)[0]
-    assert page.text_input(key=key).value == typed
-    assert list(work(page).settings.attribute_weights.values()) == [2.0]
 
 
 def weigh(at, text):

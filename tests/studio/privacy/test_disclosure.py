@@ -34,7 +34,6 @@ from kanon.studio.privacy.disclosure import (
     what_it_means,
     worst_classes,
 )
-from kanon.studio.privacy.how import how_class, how_found
 from kanon.studio.session.text import released_tuple
 from support.random_tables import examples
 
@@ -111,35 +110,6 @@ def test_a_class_of_ranges_is_found_again_though_its_ranges_have_other_numbers()
     assert class_named(other, chosen, np.array([0, 1])) == 1
 
 
-def test_sentences_name_numbers_and_no_verdict():
-    assert class_sentence(FOUR, "ill", 0) == (
-        "3 of 4 have the same ill: whoever knows that somebody is in this class is 75.0 % sure of "
-        "“a”, which 57.1 % of the table have."
-    )
-    assert "All 2 have the same ill" in class_sentence(FOUR, "ill", 1)
-    assert what_it_means(FOUR, "ill") == (
-        "In 2 classes with 6 records (42.9 % of all), everybody has the same ill. Whoever knows "
-        "that somebody is in one of these classes knows that value for certain, although at least "
-        "2 records look alike. For 2 of the 6 it is not “a”, the most frequent value of the table."
-    )
-    assert what_it_means(release("aaaaabc", "ab"), "ill") == (
-        "No class gives the value away for certain. The surest guess is in a class where 5 of 7 "
-        "records have the same ill: whoever knows that somebody is in it is 71.4 % sure of that "
-        "value."
-    )
-
-
-@pytest.mark.parametrize(
-    ("classes", "said"),
-    [
-        (("aa", "abb"), "It is “a”, the most frequent value of the table, for all of them."),
-        (("bb", "aaab"), "It is “a”, the most frequent value of the table, for none of them."),
-    ],
-)
-def test_whether_the_value_that_is_certain_is_the_usual_one(classes, said):
-    assert what_it_means(release(*classes), "ill").endswith(said)
-
-
 @pytest.mark.parametrize("by", [name for name in LEVELS if name != "emd"])
 def test_no_level_is_rounded_to_the_better_side(by):
     level, sensitive = LEVELS[by], release("aaab", "aab", "abcd", "abbbbbb").sensitive[0]
@@ -175,15 +145,6 @@ def test_names_from_a_table_are_no_markdown():
         class_sentence(hostile, "![x](http://a.b)", 0),
     ):
         assert "![x](http" not in text
-
-
-def test_how_the_class_is_computed():
-    text = how_class(FOUR, "ill", 0)
-    assert "3/4 · ln 3/4 + 1/4 · ln 1/4" in text.replace("\\", "")
-    assert "1.7548" in text and "**1.75**" in text, "rounded down, as everywhere"
-    # p − q: a 3/4 − 8/14, b 1/4 − 2/14, c − 3/14, d − 1/14; half the sum is 2/7.
-    assert "0.2857" in text and "**0.29**" in text, "rounded up, as everywhere"
-    assert "1/2 = 0.5000" in how_found(FOUR, 0.2) and "4/14" in how_found(FOUR, 0.2)
 
 
 @examples(60)

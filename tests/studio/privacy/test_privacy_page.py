@@ -157,25 +157,6 @@ def test_a_column_that_became_sensitive_waits_for_a_new_run(start):
     assert not warnings(at) and [one for one in at.info if NOT_SENSITIVE in one.value]
 
 
-def test_both_pages_say_in_the_same_words_that_a_result_is_missing_or_old(start):
-    at = start()
-    there = [one.value for one in at.info]
-    go(at, PRIVACY)
-    assert [one.value for one in at.info] == there and NOTHING_YET in there[0]
-    anonymised(go(at, ANONYMISE))
-    choose(at, frame_metric(at), "llm")
-    there = [warning.value for warning in at.warning]
-    go(at, PRIVACY)
-    assert [warning.value for warning in at.warning] == there and OUTDATED in there[0]
-    assert button(at, "Anonymise").proto.type == "primary"
-
-
-def test_the_numbers_are_grouped_by_what_is_found_out(start):
-    at = go(anonymised(start()), PRIVACY)
-    order = texts(at)
-    assert order.index("**Learning the value: disease**") < order.index("**Finding the record**")
-
-
 def test_l_and_t_are_the_same_numbers_on_both_pages(start):
     at = anonymised(start(sample="census"))
     both = ["Worst l, health", "Worst t, health"]
@@ -326,19 +307,6 @@ def test_a_population_behind_the_table(animals):
     assert "Marketer" not in numbers(at) and work(at).purpose.population is None
 
 
-def test_a_population_that_does_not_fit_is_refused_in_a_sentence(animals):
-    at = animals
-    upload_people(at, pd.DataFrame({"gender": ["F"] * 9}))
-    assert problems(at) == [
-        "The population lacks 'race'; it needs every quasi-identifier as a column of the same name."
-    ]
-    upload_people(at, pd.DataFrame({"gender": ["F"], "race": ["Lion"]}))
-    (problem,) = problems(at)
-    assert "fewer people in the population than records" in problem
-    upload_people(at, b"\x00\x01\x02", "people.xlsx")
-    assert problems(at) and numbers(at)["Highest risk"] == "25.0 %", "the page goes on"
-
-
 def test_several_sensitive_columns(start):
     at = with_people(start(page=DATA))
     give_role(at, "disease", "sensitive")
@@ -384,8 +352,8 @@ def test_names_and_values_from_a_table_are_no_markdown(start):
     give_role(at, picture, "sensitive")
     go(anonymised(at), PRIVACY)
     shown = [one.value for one in (*at.markdown, *at.caption, *at.info)]
-    shown += [one.label for one in (*at.selectbox, *at.settings.metric)]
-    shown += [one.proto.help for one in at.settings.metric]
+    shown += [one.label for one in (*at.selectbox, *at.metric)]
+    shown += [one.proto.help for one in at.metric]
     assert any("http" in text for text in shown), "they are shown"
     assert not [text for text in shown if "](http" in text or " *sex*" in text]
 

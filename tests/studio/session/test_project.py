@@ -70,9 +70,9 @@ def test_everything_chosen_comes_back():
         name: getattr(before, name) for name in same
     }
     assert [(one.title, one.plan) for one in after.kept.pinned] == [
-        (one.title, one.plan) for one in before.kept.pinned
+        (one.title, one.plan) for one in before.pinned
     ]
-    for column, choice in before.table.choices.items():
+    for column, choice in before.choices.items():
         again = after.table.choices[column]
         assert (again.builder, again.tree) == (choice.builder, choice.tree)
         texts_of = {name: text for name, text in choice.typed.items() if isinstance(text, str)}
@@ -96,7 +96,7 @@ def test_plans_of_version_1_are_opened_with_a_word_on_what_changed():
 def test_what_is_an_identifier_now_is_in_no_hierarchy_of_the_file():
     """Not in a plan either that was kept when it was a quasi-identifier."""
     before = chosen()
-    (kept,) = before.kept.pinned
+    (kept,) = before.pinned
     values = [str(value) for value in PEOPLE["zip"]]
     assert any(value in saved_project(before) for value in values)
     now = with_role(before, "zip", Role.IDENTIFIER)
@@ -130,7 +130,7 @@ def test_what_was_typed_wrongly_comes_back_too():
 
 
 def test_next_months_table_is_told_what_its_hierarchies_lack():
-    tree = people().choices["zip"].tree
+    tree = people().table.choices["zip"].tree
     before = with_tree_drawn(people(), "zip", tree)
     later = PEOPLE.assign(zip=["99999", *PEOPLE["zip"][1:]])
     after = opened_project(
@@ -164,7 +164,7 @@ BOTH = b"a,b;c\n" + b"".join(b"%d,2;%d\n" % (i, i % 3) for i in range(9))
 def test_a_delivery_without_an_identifier_takes_the_project():
     """No release has that column; what the table cannot do without is still asked for."""
     project = saved_project(people()).encode()
-    assert people().roles["name"] is Role.IDENTIFIER
+    assert people().table.roles["name"] is Role.IDENTIFIER
     after = opened_project(
         people(PEOPLE.drop(columns="name").to_csv(index=False).encode()), project
     )
@@ -175,7 +175,7 @@ def test_a_delivery_without_an_identifier_takes_the_project():
 
 
 def test_the_notice_names_the_hierarchies_that_lack_a_value():
-    before = with_tree_drawn(people(), "zip", people().choices["zip"].tree)
+    before = with_tree_drawn(people(), "zip", people().table.choices["zip"].tree)
     later = PEOPLE.assign(zip=["99999", *PEOPLE["zip"][1:]]).to_csv(index=False).encode()
     after = opened_project(people(later), saved_project(before).encode())
     assert "To be mended on the page Hierarchies: 'zip'." in after.message.notice
@@ -189,8 +189,8 @@ def test_a_project_is_no_plan_to_be_imported():
 def test_the_columns_of_a_project_are_looked_for_as_it_reads_the_table():
     project = saved_project(people(BOTH, separator=";")).encode()
     wrong = people(BOTH, separator=",")
-    assert list(wrong.roles) == ["a", "b;c"]
-    assert list(opened_project(wrong, project).roles) == ["a,b", "c"]
+    assert list(wrong.table.roles) == ["a", "b;c"]
+    assert list(opened_project(wrong, project).table.roles) == ["a,b", "c"]
 
 
 def test_a_project_about_columns_that_are_not_there_as_it_reads_the_table_is_refused():
@@ -203,7 +203,7 @@ def test_a_project_about_columns_that_are_not_there_as_it_reads_the_table_is_ref
 def test_what_is_wrong_with_the_table_is_still_said():
     content = CSV.replace(b"age,", b"suppressed,")
     project = saved_project(people(content, missing_markers=("none",)))
-    assert "mark" in opened_project(people(content), project.encode()).problem
+    assert "mark" in opened_project(people(content), project.encode()).message.problem
 
 
 def test_what_is_open_is_not_changed():

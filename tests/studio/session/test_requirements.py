@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import fields
 
@@ -14,31 +13,21 @@ from hypothesis import strategies as some
 
 from kanon.classes import EquivalenceClasses
 from kanon.errors import TableError
-from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
-from kanon.privacy.basic_beta_likeness import BasicBetaLikeness
-from kanon.privacy.delta_disclosure import DeltaDisclosure
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
-from kanon.privacy.enhanced_beta_likeness import EnhancedBetaLikeness
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
-from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.requirements import (
-    DISTANCES,
     KINDS,
     best,
     cards_to_add,
     changed,
-    glossed,
     in_file_name,
-    not_used,
     refusal,
-    short,
     sign,
     suggested,
-    summary,
     whole_table,
 )
 from kanon.studio.session.table_loading import sample_work, uploaded_work
@@ -55,7 +44,6 @@ def one_column(values):
 
 # Four in six a cold, one an angina, one a flu.
 ILL = ["cold", "cold", "cold", "cold", "angina", "flu"]
-ENTROPY = math.exp(-(4 / 6 * math.log(4 / 6) + 2 / 6 * math.log(1 / 6)))
 
 
 def test_the_usual_models_come_first_and_none_is_lacking():
@@ -85,79 +73,6 @@ def test_cells_that_say_that_they_are_missing_are_refused():
     work = uploaded_work(as_bytes(table, "csv"), "ill.csv", 1)
     with pytest.raises(TableError, match="rename"):
         whole_table(with_role(work, "ill", Role.SENSITIVE))
-
-
-@pytest.mark.parametrize(
-    ("model", "said"),
-    [
-        (EntropyLDiversity(2.0, "ill"), f"at most {math.floor(100 * ENTROPY) / 100:g} for"),
-        (DistinctLDiversity(2, "ill"), "at most 3 for"),
-        (RecursiveCLDiversity(3.0, 2, "ill"), "above 2 for"),  # 4 / (1 + 1)
-        (RecursiveCLDiversity(3.0, 3, "ill"), "above 4 for"),
-        (RecursiveCLDiversity(3.0, 4, "ill"), "no number is enough"),
-        (AlphaKAnonymity(0.7, 2, "ill"), "at least 0.67 for"),
-        (TCloseness(0.4, "ill"), "as low as you like"),
-        (DeltaDisclosure(1.0, "ill"), "as low as you like"),
-        (BasicBetaLikeness(1.0, "ill"), "as low as you like"),
-        (EnhancedBetaLikeness(1.0, "ill"), "as low as you like"),
-        (TCloseness(0.4, "ill", "emd-ordered"), "needs numbers"),
-    ],
-)
-def test_the_best_value_is_said_first(model, said):
-    assert said in best(model, whole_table(one_column(ILL)))
-
-
-@pytest.mark.parametrize(
-    ("model", "text"),
-    [
-        (EntropyLDiversity(2.5, "ill"), "entropy l ≥ 2.5"),
-        (DistinctLDiversity(2, "ill"), "distinct l ≥ 2"),
-        (RecursiveCLDiversity(3.0, 2, "ill"), "recursive c < 3 with l = 2"),
-        (AlphaKAnonymity(0.5, 4, "ill"), "alpha ≤ 0.5"),
-        (TCloseness(0.4, "ill", "variational"), "t ≤ 0.4 (total variation)"),
-        (TCloseness(0.4, "ill"), "t ≤ 0.4 (norm 1)"),
-        (TCloseness(0.4, "ill", "emd-equal"), "t ≤ 0.4 (earth mover's, unordered)"),
-        (TCloseness(0.4, "ill", "emd-ordered"), "t ≤ 0.4 (earth mover's, ordered)"),
-        (DeltaDisclosure(1.0, "ill"), "delta < 1"),
-        (BasicBetaLikeness(1.0, "ill"), "basic beta ≤ 1"),
-        (EnhancedBetaLikeness(1.0, "ill"), "enhanced beta ≤ 1"),
-    ],
-)
-def test_a_model_in_a_few_words(model, text):
-    assert short(model) == text
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_a_distance_is_never_called_by_its_name_in_plans(distance):
-    model = TCloseness(0.4, "ill", distance)
-    whole = whole_table(one_column(ILL))
-    told = [short(model), summary([model]), model.sentence, best(model, whole)]
-    told += [refusal([model], whole) or "", not_used(model, "t", 7.0)]
-    for name in ("variational", "norm1", "emd-"):
-        assert not [text for text in told if name in text]
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_every_model_stands_in_the_list_with_a_gloss(name):
-    title, _, gloss = glossed(KINDS[name].card).partition(" — ")
-    assert title == KINDS[name].card.title and gloss[0].islower() and len(gloss) < 50
-
-
-@pytest.mark.parametrize(
-    ("model", "part", "typed", "said"),
-    [
-        (EntropyLDiversity(2.5, "ill"), "l", 0.5, "0.5 is not used, as l has to be a number of at "
-         "least 1: l = 2.5 still holds."),
-        (TCloseness(0.4, "ill", "variational"), "t", 1.5, "1.5 is not used, as t has to be a number"
-         " of at least 0 and at most 1: t = 0.4 still holds."),
-        (TCloseness(0.4, "ill"), "t", None, "An empty field is not used: t = 0.4 still holds."),
-        (RecursiveCLDiversity(3.0, 2, "ill"), "l", 1, "1 is not used, as l has to be a whole number"
-         " of at least 2: l = 2 still holds."),
-    ],
-)  # fmt: skip
-def test_what_is_not_used_is_said_with_what_still_holds(model, part, typed, said):
-    assert not_used(model, part, typed) == said
-    assert typed is None or changed(model, **{part: typed}) is None, "it is indeed not used"
 
 
 def test_models_in_the_name_of_a_file():

@@ -5,19 +5,13 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.charts.learning import scores_finding
-from kanon.errors import PlanError
-from kanon.learning.experiments import Band, Fit, Outcome
-from kanon.learning.scores import SCORES
+from kanon.learning.experiments import Fit, Outcome
 from kanon.studio.session.work import with_fields
-from kanon.studio.utility.learning import best_said, chance_said, highest_said, ks_typed
-from kanon.studio.utility.prediction import agreement_said, agreement_title, best_measures
 from kanon.studio.utility.state import UtilityView
 from support.dashboard import (
     DATA,
@@ -57,13 +51,13 @@ def opened(start):
             give_role(at, column, "quasi-identifier")
         view = work(at).view(UtilityView)
         learning = replace(view.learning, classifier=TREE, seeds=2, ks="3, 10, 40")
-        seen = with_fields(
+        seen = replace(
             view,
             part=part,
             learning=replace(learning, **fields),
             predicting=replace(view.predicting, ks="3, 10, 40"),
         )
-        at.session_state[WORK] = with_fields(work(at), utility=seen)
+        at.session_state[WORK] = with_fields(work(at), view=seen)
         return go(at, UTILITY)
 
     return open_at
@@ -172,38 +166,6 @@ def test_the_target_that_is_offered_leaves_as_it_is(opened):
     assert "Which measure predicts" in at.button_group(key="utility-part").options
 
 
-def test_missing_labels_and_a_label_of_one_record(opened):
-    table = people()
-    table.loc[:9, "disease"] = None
-    assert any(
-        "10 records without a value of the target" in text
-        for text in captions(opened("learning", table))
-    )
-    table.loc[10, "disease"] = "rare"
-    at = opened("learning", table)
-    assert "('rare') has one record only" in problems(at)[0]
-
-
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("3, many", "'many' is no k"),
-        ("3, 3", "k = 3 is given twice"),
-        ("1", "k = 1 is not allowed"),
-        ("999", "No k is left"),
-        (" ", "Give at least one k"),
-        ("99999999999999999999", "are above 160, the largest that this table allows"),
-        ("²", "'²' is no k"),
-    ],
-)
-def test_a_wrong_k_is_said_and_stays_as_it_was_typed(opened, typed, said):
-    at = opened("learning", ks=typed)
-    assert said in problems(at)[0]
-    assert at.text_input(key=f"learning-ks-{typed}").value == typed
-    with pytest.raises(PlanError, match=said):
-        ks_typed(typed, 160)
-
-
 def test_dead_networks_are_counted_and_can_be_left_out(opened):
     at = settled(press(opened("learning"), "Train 2 classifiers"))
     (key,) = work(at).findings.learnt
@@ -220,56 +182,10 @@ def test_dead_networks_are_counted_and_can_be_left_out(opened):
     assert not work(at).view(UtilityView).learning.live
     assert "live" not in titles(at)[0]
     at.toggle(key="learning-live").set_value(True)
-    both = with_fields(work(at), learnt={key: (with_fields(one, dead=True), dead)})
+    both = with_fields(work(at), learnt={key: (replace(one, dead=True), dead)})
     at.session_state[WORK] = both
     go(at)
     assert any("None is left, so all are shown" in text for text in warnings(at))
-
-
-def band(*means):
-    return Band(np.array(means), np.zeros(len(means)), 2)
-
-
-def test_the_sentences_on_experiments_name_ties_and_claim_nothing_of_nothing():
-    four = ("oneClass", "fillParent", "fillChild", "proportional")
-    nan = float("nan")
-    best = dict(
-        zip(four, (band(0.7, 0.5), band(0.8, 0.5), band(0.6, 0.5), band(0.8, 0.5)), strict=True)
-    )
-    assert highest_said(best, (3, 10), 0.5) == (
-        "No representation has a higher mean than proportional wherever anything is learnt. "
-        "At k = 10 nothing is learnt."
-    )
-    behind = {**best, "proportional": band(0.75, 0.5)}
-    assert highest_said(behind, (3, 10), 0.5).startswith("At k = 3 another one has a higher mean")
-    nothing = dict.fromkeys(four, band(nan, nan))
-    assert highest_said(nothing, (3, 10), 0.5) == "At no k anything is learnt."
-    card = SCORES["auc"]
-    assert scores_finding(nothing, (3, 10), card) == "Nothing is learnt at any k"
-    assert scores_finding(best, (3, 10), card, 0.5) == (
-        "Mean AUC is highest in fillParent at 1 of 1 k where anything is learnt, and in "
-        "proportional at as many"
-    )
-    alike = dict.fromkeys(four, dict.fromkeys(four, band(0.5, 0.5)))
-    said = best_said(alike, (3, 10), "auc")
-    assert (
-        "train on is oneClass and fillParent and fillChild and proportional alike (0.500)" in said
-    )
-    assert best_said(dict.fromkeys(four, nothing), (3, 10), "auc") == "No score could be taken."
-    assert "trained in fillChild and validated in proportional (0.800)" in best_said(
-        {**alike, "fillChild": {**alike["fillChild"], "proportional": band(0.9, 0.7)}},
-        (3, 10),
-        "auc",
-    )
-
-
-def test_what_cannot_be_learnt_is_said(opened):
-    table = people().assign(disease=np.random.default_rng(1).choice(["a", "b"], 160))
-    at = settled(press(opened("learning", table, score="accuracy"), "Train 2 classifiers"))
-    labels = SimpleNamespace(target="disease")
-    assert "can hardly be predicted" in chance_said({"x": 0.5}, 0.5, "auc", labels)
-    assert chance_said({"x": 0.7}, 0.5, "auc", labels) == ""
-    assert titles(at)
 
 
 def test_leaving_the_page_keeps_what_was_chosen_and_found(opened):
@@ -304,13 +220,6 @@ def test_which_measure_predicts_is_found_and_shown(opened):
     assert [note["text"] for note in spec["layout"]["annotations"]] == ["over all releases"]
 
 
-def test_nothing_to_run_is_said(opened):
-    at = opened("predicting")
-    at.multiselect(key="predicting-algorithms").set_value([])
-    go(at)
-    assert "Choose at least one algorithm and one classifier." in problems(at)
-
-
 def test_an_algorithm_that_cannot_be_run_is_named_before_anything_runs(opened):
     at = opened("predicting")
     at.multiselect(key="predicting-algorithms").set_value(["gaa", "mdav"])
@@ -318,46 +227,6 @@ def test_an_algorithm_that_cannot_be_run_is_named_before_anything_runs(opened):
     at = press(at, button(at, "Train 24 classifiers").label)
     assert problems(at)[0].startswith("MDAV: ")
     assert work(at).running.job is None
-
-
-def agreed(**rows):
-    return pd.DataFrame(
-        [
-            {
-                "measure": name, "score": "s", "agreement": a, "low": a - 0.1, "high": a + 0.1,
-                "at_equal_k": w, "low_at_equal_k": w - 0.1, "high_at_equal_k": w + 0.1,
-            }
-            for name, (a, w) in rows.items()
-        ]
-    )  # fmt: skip
-
-
-def test_the_sentences_say_what_holds_and_what_does_not():
-    from kanon.measures.overview import utility_cards
-
-    cards = utility_cards()
-    found = agreed(precision=(0.9, 0.0), conditional_entropy_bits=(0.8, 0.5))
-    assert best_measures(found, "agreement") == ["precision"]
-    said = agreement_said(found, cards)
-    assert said[0].startswith("Over all releases, Precision (Prec) orders them most")
-    assert "agreement 0.90 (95 % intervals within 0.80 to 1.00, above 0 for 1 of 1" in said[0]
-    assert "Conditional entropy orders them most as the classifiers do: agreement 0.50" in said[1]
-    assert "over all releases agreement 0.80" in said[2] and "place 2 of 2" in said[2]
-    assert said[2].endswith("place 1 of 2.")
-    assert agreement_title(found, cards, "auc") == "Precision (Prec) agrees most with AUC"
-    tied = agreed(precision=(0.9, 0.5), conditional_entropy_bits=(0.9, 0.5))
-    assert agreement_title(tied, cards, "auc") == "2 measures alike agree most with AUC"
-    assert "and 1 other as well, order them most" in agreement_said(tied, cards)[0]
-    assert "place 1 of 2, shared by 2" in agreement_said(tied, cards)[2]
-    # One classifier for it and one against it is no agreement.
-    split = pd.concat([agreed(precision=(0.9, 0.9)), agreed(precision=(-0.7, -0.7))])
-    split["score"] = ["s", "t"]
-    assert agreement_title(split, cards, "auc") == "No measure agrees with AUC for every classifier"
-    assert "no measure orders them as every classifier" in agreement_said(split, cards)[0]
-    few = found.assign(low=np.nan, high=np.nan)
-    assert "no interval: that needs at least 8 k" in agreement_said(few, cards)[0]
-    two = found.assign(at_equal_k=np.nan, low_at_equal_k=np.nan)
-    assert "needs three algorithms" in agreement_said(two, cards)[1]
 
 
 def test_another_classifier_renews_what_is_said(opened):

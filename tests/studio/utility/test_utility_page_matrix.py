@@ -11,7 +11,6 @@ import pytest
 
 from kanon.charts.representation import MOST_CLASSES, MOST_NODES, Shown, representation_chart
 from kanon.hierarchy.build import suppression
-from kanon.learning.disclosed import Disclosed, Guess
 from kanon.learning.representations import REPRESENTATIONS, represent
 from kanon.plan import Plan
 from kanon.recoding import Recoding
@@ -21,21 +20,17 @@ from kanon.sources.memory import MemorySource
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
 from kanon.studio.utility import matrix_panel
-from kanon.studio.utility.representation import disclosure_sentence, which_attribute
+from kanon.studio.utility.representation import which_attribute
 from kanon.studio.utility.state import UtilityView
 from support.dashboard import (
     ANONYMISE,
-    DATA,
-    PEOPLE,
     WORK,
     anonymised,
     captions,
-    give_role,
     go,
     numbers,
     problems,
     warnings,
-    with_people,
     work,
 )
 
@@ -49,7 +44,7 @@ def opened(start):
     def open_at(sample, **fields):
         at = anonymised(start(sample=sample))
         seen = replace(work(at).view(UtilityView), part="matrix", **fields)
-        at.session_state[WORK] = with_fields(work(at), utility=seen)
+        at.session_state[WORK] = with_fields(work(at), view=seen)
         return go(at, UTILITY)
 
     return open_at
@@ -121,7 +116,7 @@ def test_the_attribute_is_chosen_and_stays(opened):
     pick(at, "fillChild")
     assert "age, fillChild" in heat_map(at)
     at.session_state[WORK] = with_fields(
-        work(at), utility=replace(work(at).view(UtilityView), attribute="disease")
+        work(at), view=replace(work(at).view(UtilityView), attribute="disease")
     )
     go(at)  # a column that is no quasi-identifier, chosen in another part
     assert at.selectbox(key=key).value in ("age", "zip", "sex") and not problems(at)
@@ -148,20 +143,8 @@ def test_the_downloads(opened, monkeypatch, kind):
     assert len(table.columns) == 2 + 14
     names = [one.proto.label for one in at.get("download_button")]
     assert {"Parquet", "CSV"} <= set(names)
-    handed = work(go(at, ANONYMISE)).handed
+    handed = work(go(at, ANONYMISE)).kept.handed
     assert [one.title for one in handed] == ["k3-gaa-nllm"], "it holds the release too"
-
-
-def test_a_taken_name_is_said(start):
-    table = PEOPLE.assign(sex_F="x")[["sex", "sex_F", "disease"]]
-    at = with_people(start(DATA), table)
-    give_role(at, "sex", Role.QUASI_IDENTIFIER)
-    anonymised(at)
-    at.session_state[WORK] = with_fields(work(at), utility=UtilityView(part="matrix"))
-    go(at, UTILITY)
-    assert [text for text in captions(at) if text.startswith("The table has a column")] == [
-        "The table has a column “sex_F” of its own: that of the matrix is called “sex_F (2)”."
-    ]
 
 
 # What is picked to be shown
@@ -218,14 +201,3 @@ def test_text_of_the_table_is_no_markup():
     shown = Shown.of(recoding, represent("oneClass", recoding), 0)
     drawn = representation_chart(shown, ["<u>"] * 2, ["<u>"] * 2, "<b>q</b>").to_json()
     assert "<i>" not in drawn and "<u>" not in drawn and "<b>q" not in drawn
-
-
-def test_what_is_read_off_is_said():
-    before, after = Guess(0.5, 0.125, 0.25), Guess(0.75, 0.125, 0.5)
-    said = disclosure_sentence(Disclosed(40, 10, 4, before, after), "_a*", 2)
-    assert "**4 generalised cells** (10.0 % of all cells) are the only ones of their class" in said
-    assert "**25.0 %** of the cells were generalised in vain" in said
-    assert "**75.0 %** (50.0 % without the shares) sure of the person's \\_a\\*" in said
-    assert "certain of **12.5 %** (as without the shares) of the persons" in said
-    assert "2 suppressed persons counted too" in said
-    assert "suppressed" not in disclosure_sentence(Disclosed(40, 0, 1, before, after), "a", 0)

@@ -24,14 +24,8 @@ from kanon.studio.session.work import with_fields
 from kanon.studio.utility.changes import (
     WAY,
     Changed,
-    association_sentence,
-    changed_most,
-    distribution_sentence,
-    left_out_sentence,
-    query_sentence,
 )
 from kanon.studio.utility.state import UtilityView
-from measures.test_loss_measures import AGES, SEX, by_hand, recoded
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -44,6 +38,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.measured_tables import AGES, SEX, by_hand, recoded
 from support.random_tables import PlainTree, Problem
 
 UTILITY = "pages/utility.py"
@@ -148,40 +143,6 @@ def changed_in(recoding: Recoding) -> Changed:
     return Changed(tuple(found), then, association_change.after(recoding), study(recoding))
 
 
-def test_sentences_by_hand():
-    changed = changed_in(by_hand())
-    said = distribution_sentence(changed)
-    assert said.startswith("**q1 changed most**") and "31.2 % of the records (2)" in said
-    assert "q0 changed least (25.0 %)." in said
-    assert "The 2 suppressed records have no value at all" in said
-    assert query_sentence(changed).startswith("Half of 1\u202f000 counts are off by at most ")
-    assert left_out_sentence(changed) == ""
-
-
-def test_nothing_changed_is_said():
-    problem = Problem((AGES, SEX), (("a", "F"), ("b", "M")))
-    changed = changed_in(recoded(problem, {row: row for row in problem.sizes}))
-    assert distribution_sentence(changed).startswith("**No column changed**")
-    assert association_sentence(changed) == "All columns go together as they did"
-
-
-def test_what_is_left_out_is_named(monkeypatch):
-    monkeypatch.setattr(association_change, "MOST_PAIRS", 7)
-    said = left_out_sentence(changed_in(by_hand()))
-    assert said == "Left out, for having more than 7 pairs of values: q0 × q1."
-
-
-def test_an_association_that_appears_is_no_loss():
-    """Spread may make columns look closer than they are."""
-    trees = (SEX, SEX)
-    problem = Problem(trees, (("F", "F"), ("F", "M"), ("M", "F"), ("M", "M")))
-    to = {row: row for row in problem.sizes} | {("F", "M"): None, ("M", "F"): None}
-    changed = changed_in(recoded(problem, to))
-    assert association_sentence(changed) == (
-        "q0 and q1 tell more of each other: Cramér's V 0.00 before, 1.00 after"
-    )
-
-
 # --- pictures -----------------------------------------------------------------------------------
 def long_column(number: int, name: str = "n") -> Distribution:
     tree = flat([str(value) for value in range(number)])
@@ -261,17 +222,3 @@ def test_the_curve_of_errors_ends_where_it_is_said():
     table = query_table(found, ("q0", "q1"))
     assert set(table["about"]) <= {"q0 × q1", "q1 × q0"} and len(table) == 1000
     assert pd.Series(found.errors).equals(table["error_percent"])
-
-
-def test_columns_that_changed_alike_have_no_winner():
-    tree = flat(["x", "y"])
-    shares = np.array([3.0, 1.0]), np.array([2.0, 2.0])
-    two = tuple(Distribution(name, tree, *shares, 0, 4) for name in ("a", "b"))
-    changed = Changed(two, None, None, None)
-    assert distribution_sentence(changed).startswith("**All columns changed alike**")
-    assert changed_most(changed) == "all columns changed alike, by 25.0 % under equal spread"
-    little = np.array([3_000_000.0, 1_000_001.0]), np.array([3_000_000.4, 1_000_000.6])
-    other = Distribution("b", tree, little[0], little[0], 0, 4_000_001)
-    one = Distribution("a", tree, *little, 0, 4_000_001)
-    changed = Changed((one, other), None, None, None)
-    assert "(fewer than one) would need another a" in distribution_sentence(changed)

@@ -1,1 +1,0 @@
-"""How often the advisor's guess before running anything is right."""

@@ -1,0 +1,85 @@
+"""The algorithms there are, and what each of them takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from types import ModuleType
+
+import kanon.algorithms
+from kanon.algorithms.task import Task
+from kanon.cards import parts_of
+
+__all__ = [
+    "FAMILIES",
+    "algorithm_named",
+    "algorithms",
+    "check_task",
+    "needs_hierarchies",
+    "serves_every_k",
+    "short_title",
+    "uses",
+]
+
+
+FAMILIES: Mapping[str, str] = {
+    "merging": "merging",
+    "levels": "full-domain",
+    "regions": "regions",
+    "clusters": "clustering",
+}
+"""How an algorithm goes about it, in the order of the pick lists."""
+
+
+@cache
+def algorithms() -> Mapping[str, ModuleType]:
+    """The modules of all algorithms by name, by family."""
+    order = list(FAMILIES)
+    found = parts_of(kanon.algorithms)
+    return dict(sorted(found.items(), key=lambda item: order.index(item[1].FAMILY)))
+
+
+def algorithm_named(name: str) -> ModuleType:
+    """The module of an algorithm."""
+    return algorithms()[name]
+
+
+def short_title(name: str) -> str:
+    """What an algorithm is called where there is little room.
+
+    >>> short_title("gaa")
+    'GAA'
+    """
+    return str(algorithm_named(name).CARD.title).split(" (")[0]
+
+
+def uses(name: str, setting: str) -> bool:
+    """Whether an algorithm takes one of the settings that many share.
+
+    >>> uses("gaa", "metric"), uses("datafly", "metric")
+    (True, False)
+    """
+    return setting in algorithm_named(name).USES
+
+
+def needs_hierarchies(name: str) -> bool:
+    """Whether an algorithm needs a hierarchy for every quasi-identifier."""
+    return bool(getattr(algorithm_named(name), "NEEDS_HIERARCHIES", True))
+
+
+def check_task(name: str, task: Task) -> None:
+    """Check that an algorithm can do what a task asks for.
+
+    Raises
+    ------
+    PlanError
+        It cannot; the message says why.
+    """
+    check = getattr(algorithm_named(name), "check", None)
+    if check is not None:
+        check(task)
+
+
+def serves_every_k(name: str) -> bool:
+    """Whether one run of an algorithm holds the release for every k."""
+    return hasattr(algorithm_named(name), "merge_path")

@@ -1,0 +1,233 @@
+"""What an algorithm finds: the release at every k, or at those that were computed."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+
+from kanon.algorithms.catalogue import algorithm_named, serves_every_k
+from kanon.algorithms.lattice_size import n_nodes
+from kanon.algorithms.merge_until_models_hold import repaired
+from kanon.algorithms.task import Progress, Task
+from kanon.base.formatting import thin
+from kanon.errors import Unsatisfiable
+from kanon.measures.along import Curves, Points, curves_along, points_of
+from kanon.measures.cells import share
+from kanon.metrics import Metric
+from kanon.privacy.conjunction import broken
+from kanon.recoding import MergePath, Recoding
+
+__all__ = ["FINISHED_K", "PATIENCE", "Solution", "finished_at", "recodings_at", "solve"]
+
+
+FINISHED_K = (
+    *(2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 250, 350, 500, 750, 1000, 1500, 2000, 3000),
+    *(5000, 7500, 10000, 15000, 20000, 30000, 50000, 100000, 200000, 500000, 1000000),
+)
+"""The k that a run with several models is finished for, beside the one asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What an algorithm found: the release at every k, or the one for the task's k.
+
+    Attributes
+    ----------
+    path
+        The merge path of an algorithm that serves every k, or None.
+    recoding
+        The recoding of any other algorithm, or None.
+    curves
+        The criteria along the path, or at the known k; None if only one k is known.
+    seconds
+        How long the algorithm took.
+    finished
+        Per k its release, where the path had to be merged on for other models than k-anonymity, or
+        where there is no path and several k were computed.
+    bound
+        Of an algorithm that knows one, a cost for the task's k that no release without suppression
+        can go below, in percent of all that could be lost, as what guided it counts; else None.
+    """
+
+    path: MergePath | None
+    recoding: Recoding | None
+    curves: Curves | Points | None
+    seconds: float
+    finished: Mapping[int, Recoding] = field(default_factory=dict)
+    bound: float | None = None
+
+    @property
+    def known(self) -> tuple[int, ...] | None:
+        """The k that were computed, rising; None if every k up to n can be looked up."""
+        return tuple(sorted(self.finished)) if self.finished else None
+
+    def at(self, k: int) -> Recoding:
+        """The recoding for k; of an algorithm without a path, the only one there is.
+
+        Raises
+        ------
+        ValueError
+            It was not computed for that k.
+        """
+        if self.finished:
+            if k not in self.finished:
+                raise ValueError(f"k = {k} was not computed")
+            return self.finished[k]
+        if self.path is not None:
+            return self.path.at(k)
+        assert self.recoding is not None
+        return self.recoding
+
+
+def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metric]) -> Solution:
+    """Run an algorithm on a task: what a worker process is given.
+
+    An algorithm that serves every k runs to the end, so that a slider over k only looks up. Where
+    a model beyond k-anonymity needs more merges than the path has, the path is the same for all k,
+    and is merged on from there for the task's k and those of :data:`FINISHED_K`. Any other
+    algorithm runs for the task's k, and then for others of those as long as
+    :data:`PATIENCE` allows, the nearest first.
+
+    Parameters
+    ----------
+    progress
+        Told how far the run is.
+    algorithm
+        Its name.
+    task
+        The classes, costs and k.
+    metrics
+        The metrics whose curves are wanted.
+    """
+    module = algorithm_named(algorithm)
+    started = time.perf_counter()
+    if not serves_every_k(algorithm):
+        recoding = module.anonymise(task, progress)
+        seconds = time.perf_counter() - started
+        done = {task.k: recoding, **_others_near(progress, module, task, seconds)}
+        several = dict(sorted(done.items())) if len(done) > 1 else {}
+        points = points_of(several, metrics) if several else None
+        return Solution(None, recoding, points, seconds, several, _bound(module, task, progress))
+    task.check()
+    merged = _MERGED if task.others else 1.0
+    path = module.merge_path(
+        replace(task, k=task.classes.n_records), lambda part, text: progress(merged * part, text)
+    )
+    done = finished_at(path, task, [task.k, *FINISHED_K], progress)
+    seconds = time.perf_counter() - started
+    curves = points_of(done, metrics) if done else curves_along(path, metrics)
+    return Solution(path, None, curves, seconds, done)
+
+
+_BOUNDED = 500_000_000
+"""A lower bound is looked for up to so many nodes times classes: about ten seconds."""
+
+
+def _bound(module: ModuleType, task: Task, progress: Progress) -> float | None:
+    """The least cost of any release without suppression, if an algorithm knows a bound."""
+    nodes = n_nodes(task.classes.hierarchies)
+    if not hasattr(module, "lower_bound") or nodes * task.classes.n_classes > _BOUNDED:
+        return None
+    tuples, counts = task.classes.nodes, task.classes.counts
+    possible = sum(int(depth[tuples[:, j]] @ counts) for j, depth in enumerate(task.potentials))
+    return share(float(module.lower_bound(task, progress)), float(possible))
+
+
+PATIENCE = 3.0
+"""For so many seconds an algorithm that runs once per k goes on, for other k than the one asked."""
+
+
+def _others_near(
+    progress: Progress, module: ModuleType, task: Task, seconds: float
+) -> dict[int, Recoding]:
+    """The releases for other k, the nearest by ratio first, as many as there is time for.
+
+    None if the run for the task's k, which took so many seconds, took too long already.
+    """
+    wanted = [k for k in FINISHED_K if k != task.k and k <= task.classes.highest_k]
+    wanted.sort(key=lambda k: abs(math.log(k / task.k)))
+    found: dict[int, Recoding] = {}
+    started = time.perf_counter()
+    slowest = seconds
+    for k in wanted:
+        spent = time.perf_counter() - started
+        if spent + slowest > PATIENCE:
+            break
+        progress(min(1.0, spent / PATIENCE), f"the same for k = {thin(k)}")
+        try:
+            found[k] = module.anonymise(task.for_k(k))
+        except Unsatisfiable:  # levels chosen for a smaller k
+            continue
+        slowest = max(slowest, time.perf_counter() - started - spent)
+    return found
+
+
+_MERGED = 0.5
+"""The share of a run's time that passes before releases are finished for other models, about."""
+
+
+def finished_at(
+    path: MergePath, task: Task, ks: Iterable[int], progress: Progress
+) -> dict[int, Recoding]:
+    """The releases that meet all models of a task, per k; none if the path itself serves them.
+
+    Parameters
+    ----------
+    path
+        The run for k-anonymity alone.
+    task
+        Its task.
+    ks
+        For which k; those beyond n, or beyond the number of persons where k counts them, are
+        left out.
+    progress
+        Told how far the work is.
+    """
+    # Merging never breaks a model, and who meets it for a large k does so for a smaller one.
+    wanted = sorted({k for k in ks if k <= min(path.k_max, task.classes.highest_k)})
+    hardest = task.for_k(max(wanted, default=1)).others
+    if not broken(hardest, path.at(1).released).any():
+        return {}
+    found = {}
+    for place, k in enumerate(wanted):
+        done = _MERGED + (1 - _MERGED) * place / len(wanted)
+        progress(done, f"finishing k = {thin(k)} for the other models")
+        found[k] = repaired(path.at(k), task.for_k(k))
+    return found
+
+
+def recodings_at(
+    progress: Progress, algorithm: str, task: Task, ks: Sequence[int]
+) -> dict[int, Recoding]:
+    """The releases for several k: from one run where that serves them all, else a run per k.
+
+    Parameters
+    ----------
+    progress
+        Told how far the work is.
+    algorithm
+        Its name.
+    task
+        What to run it on; its own k is not used.
+    ks
+        For which k, at least one; none above n.
+
+    Raises
+    ------
+    Unsatisfiable
+        One of them cannot be reached.
+    """
+    module = algorithm_named(algorithm)
+    if serves_every_k(algorithm):
+        path = module.merge_path(task.for_k(max(ks)), progress)
+        return finished_at(path, task, ks, progress) or {k: path.at(k) for k in ks}
+
+    def alone(place: int, k: int) -> Recoding:
+        return module.anonymise(
+            task.for_k(k), lambda part, text: progress((place + part) / len(ks), text)
+        )
+
+    return {k: alone(place, k) for place, k in enumerate(ks)}

@@ -1,0 +1,141 @@
+"""Where a panel is drawn, and its axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from kanon.base.formatting import thin
+from kanon.cards import Card
+from kanon.charts.layout import Panel
+from kanon.charts.looks import Look
+from kanon.charts.measured import is_percent, scale_of
+from kanon.experiments.comparison import Comparison
+from kanon.matrices import CostMatrix
+
+__all__ = [
+    "PERCENT_RANGE",
+    "Costs",
+    "PanelContext",
+    "k_axis_of",
+    "k_range",
+    "k_ticks",
+    "log_range",
+    "y_axis_of",
+]
+
+Costs = Callable[[str, str], CostMatrix | None]
+"""The cost matrix of a column under a metric, few nodes; None if there is no such column."""
+
+PERCENT_RANGE = [0.0, 103.0]
+"""The ends of an axis in percent."""
+
+
+@dataclass(frozen=True, eq=False)
+class PanelContext:
+    """Where a panel is drawn, and of what.
+
+    Attributes
+    ----------
+    comparison
+        The configurations of this panel alone.
+    looks
+        How each line looks, by name.
+    panel
+        What is asked for.
+    place
+        The place of the panel on the board, from 0.
+    figure
+        The board: a panel changes its own two axes alone.
+    costs
+        Where cost matrices come from.
+    """
+
+    comparison: Comparison
+    looks: Mapping[str, Look]
+    panel: Panel
+    place: int
+    figure: go.Figure
+    costs: Costs
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """The axes of the panel, as a trace names them."""
+        number = "" if self.place == 0 else str(self.place + 1)
+        return {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+
+    def axis(self, kind: str) -> Any:
+        """One of the axes in the layout: of kind ``x`` or ``y``."""
+        return self.figure.layout[f"{kind}axis{self.axes['xaxis'][1:]}"]
+
+    def marked(self) -> bool:
+        """Whether markers tell lines apart; they are left out where all have the same."""
+        return len({look.symbol for look in self.looks.values()}) > 1
+
+
+def k_ticks(largest: int) -> list[int]:
+    """Panels are narrow: fewer ticks than a chart of its own has, but several in a small table.
+
+    >>> k_ticks(8), k_ticks(300), k_ticks(30_000)
+    ([2, 3, 4, 5, 6, 7, 8], [2, 5, 10, 20, 50, 100, 200], [2, 10, 100, 1000, 10000])
+    """
+    if largest <= 8:
+        return list(range(2, largest + 1))
+    powers = [10**power for power in range(1, 10)]
+    if largest < 500:
+        powers = sorted({5, *powers, *(2 * ten for ten in powers), *(5 * ten for ten in powers)})
+    return [2, *(tick for tick in powers if tick <= largest)]
+
+
+def k_range(comparison: Comparison) -> list[float]:
+    """The ends of all axes for k, as powers of ten."""
+    return [math.log10(1.8), math.log10(max(comparison.ks[-1], 3) * 1.15)]
+
+
+def k_axis_of(scene: PanelContext) -> None:
+    """Give a panel the axis for k that all of them share."""
+    ticks = k_ticks(scene.comparison.n_records)
+    scene.axis("x").update(
+        type="log", range=k_range(scene.comparison), fixedrange=True, tickvals=ticks,
+        ticktext=[thin(k) for k in ticks], tickangle=0,
+        title={"text": "k (log scale)", "standoff": 4, "font": {"size": 13}},
+    )  # fmt: skip
+
+
+def y_axis_of(scene: PanelContext, card: Card, values: np.ndarray) -> list[float]:
+    """Percentages share one scale, counts are logarithmic; returns the ends of the axis."""
+    most = float(np.nanmax(values, initial=0.0))
+    if is_percent(card):  # some can exceed 100 %
+        ends = PERCENT_RANGE if most <= 100 else [0.0, 1.05 * most]
+        step = 25 if most <= 100 else None
+        scene.axis("y").update(range=ends, dtick=step, ticksuffix=" ", fixedrange=True)
+        return ends
+    if scale_of(card) != "log":
+        ends = [0.0, 1.08 * most or 1.0]
+        scene.axis("y").update(range=ends, nticks=5, ticksuffix=" ", fixedrange=True)
+        return ends
+    ends = k_range(scene.comparison)
+    if card.name != "min_k":
+        ends = log_range(float(np.nanmin(values)), float(np.nanmax(values)))
+    n_records = scene.comparison.n_records
+    beyond = (10**power for power in range(1, 19) if 10**power > n_records)  # up to n²
+    ticks = [tick for tick in (1, *k_ticks(n_records), *beyond)
+             if ends[0] <= math.log10(tick) <= ends[1]]  # fmt: skip
+    scene.axis("y").update(
+        type="log", range=ends, fixedrange=True, tickvals=ticks,
+        ticktext=[thin(tick) if tick < 10**6 else f"10<sup>{len(str(tick)) - 1}</sup>"
+                  for tick in ticks],
+        ticksuffix=" ",
+    )  # fmt: skip
+    return ends
+
+
+def log_range(low: float, high: float) -> list[float]:
+    """The ends of a logarithmic axis that leaves room on both sides."""
+    low, high = max(low, 1.0), max(high, 2.0)
+    return [math.log10(low / 1.15), math.log10(high * 1.15)]

@@ -1,0 +1,45 @@
+"""``exercises``: mark answers to an exercise set."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from kanon.base.formatting import counted, percent
+from kanon.cli.command import Command
+from kanon.cli.outputs import check_different, check_written
+from kanon.errors import quoted
+from kanon.sources.writing import table_bytes, write_whole
+from kanon.teaching.exercises import read_exercises, score_files
+
+__all__ = ["COMMAND", "add_arguments", "execute"]
+
+COMMAND = Command("exercises", "mark answers to an exercise set", place=12)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    marking = parser.add_subparsers(required=True, metavar="COMMAND").add_parser(
+        "score", help="mark the answers of a class: a row per file"
+    )
+    marking.add_argument("set", type=Path, metavar="SET.json")
+    marking.add_argument("answers", type=Path, nargs="+", metavar="ANSWERS.json")
+    marking.add_argument("--out", type=Path, required=True, metavar="SCORES.csv")
+
+
+def execute(given: argparse.Namespace) -> None:
+    """Mark answers; a file that is none is a row that says so, and stops nothing."""
+    check_written([given.out])
+    check_different(
+        [given.set, *given.answers, given.out], [], "the set, the answers and what is written"
+    )
+    exercises = read_exercises(given.set)
+    scores = score_files(exercises, [(str(path), path) for path in given.answers])
+    write_whole(table_bytes(scores, "csv", neutral=True), given.out)
+    failed = scores[scores["problem"] != ""]
+    for name, sentence in zip(failed["file"], failed["problem"], strict=True):
+        print(f"kanon: {quoted(name, 200)} was not marked: {sentence}", file=sys.stderr)
+    marked = scores["percent"].dropna()
+    mean = f", on average {percent(marked.mean())} of {exercises.points:g} points"
+    print(f"{counted(len(marked), 'file')} marked{mean if len(marked) else ''}")

@@ -1,0 +1,45 @@
+"""What commands show on standard error beside errors: a bar, and warnings."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+
+from kanon.algorithms.task import Progress, no_progress
+from kanon.errors import PlanWarning
+
+__all__ = ["progress_shown", "show_warning", "warnings_shown"]
+
+
+def progress_shown(given: argparse.Namespace) -> Progress:
+    """The bar if one is asked for, or nothing."""
+    return _bar if given.progress else no_progress
+
+
+def _bar(fraction: float, text: str) -> None:
+    filled = round(30 * fraction)
+    end = "\n" if fraction >= 1 else ""
+    print(f"\r{'█' * filled:<30} {fraction:4.0%} {text:<50}", end=end, file=sys.stderr, flush=True)
+
+
+def show_warning(message: Warning | str, *_: object) -> None:
+    """Show a warning."""
+    print(f"kanon: warning: {message}", file=sys.stderr)
+
+
+def warnings_shown() -> Callable[..., None]:
+    """What shows warnings; that of old plans once, of however many plans.
+
+    The filter "once" would not do: who reads a table may set filters, and then it begins anew.
+    """
+    about_plans: set[str] = set()
+
+    def show(message: Warning | str, *_: object) -> None:
+        if isinstance(message, PlanWarning) and str(message) in about_plans:
+            return
+        if isinstance(message, PlanWarning):
+            about_plans.add(str(message))
+        show_warning(message)
+
+    return show

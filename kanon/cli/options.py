@@ -1,0 +1,56 @@
+"""Arguments that several commands take."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kanon.sources.addresses import Address
+from kanon.sources.stored import ENGINES
+
+__all__ = ["add_context", "add_json", "add_plan", "add_progress", "add_seed", "add_table"]
+
+
+def add_plan(parser: argparse.ArgumentParser) -> None:
+    """Take a plan."""
+    parser.add_argument("plan", type=Path, metavar="PLAN.json")
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Take a seed beside the plan's."""
+    parser.add_argument("--seed", type=int, help="the seed, instead of the plan's")
+
+
+def add_progress(parser: argparse.ArgumentParser) -> None:
+    """Take whether a bar is shown."""
+    parser.add_argument("--progress", action="store_true", help="show a bar")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Take whether numbers are printed as JSON."""
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """Take a table, and how it is read."""
+    parser.add_argument(
+        "--table", type=Address.parse, required=True, metavar="TABLE",
+        help="a file, a folder of Parquet files, or a database: DATA.duckdb#TABLE, URL#TABLE",
+    )  # fmt: skip
+    parser.add_argument(
+        "--engine", choices=("memory", *ENGINES), metavar="|".join(("memory", *ENGINES)),
+        help="what reads it; by default memory for small files, else what fits",
+    )  # fmt: skip
+    parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else found")
+
+
+def add_context(parser: argparse.ArgumentParser, required: bool) -> None:
+    """Take what a release is for."""
+    parser.add_argument(
+        "--context", type=Path, required=required, metavar="CONTEXT.json",
+        help="what the release is for; see docs/explanation/release-context.md",
+    )  # fmt: skip
+    parser.add_argument(
+        "--population", type=Path, metavar="P",
+        help="everybody who might be in the table, with its original values",
+    )  # fmt: skip

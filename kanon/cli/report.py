@@ -1,0 +1,64 @@
+"""``report``: write the report of a release, for the file."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime
+from pathlib import Path
+
+from kanon.cli.command import Command
+from kanon.cli.inputs import read_people, read_plan, read_records
+from kanon.cli.messages import progress_shown
+from kanon.cli.options import add_context, add_plan, add_progress, add_seed, add_table
+from kanon.cli.outputs import check_files
+from kanon.errors import PlanError
+from kanon.release.context import Context
+from kanon.sources.memory import MemoryTable
+from kanon.sources.writing import write_whole
+
+__all__ = ["COMMAND", "add_arguments", "execute"]
+
+COMMAND = Command("report", "write the report of a release, for the file", place=6)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    add_plan(parser)
+    add_table(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="REPORT.html")
+    parser.add_argument(
+        "--words", type=Path, metavar="WORDS.json",
+        help="purpose, responsible person, recipient, legal basis and such, in your own words",
+    )  # fmt: skip
+    add_context(parser, required=False)
+    parser.add_argument(
+        "--public", action="store_true", help="the form for publication: no values of the table"
+    )
+    add_seed(parser)
+    add_progress(parser)
+
+
+def execute(given: argparse.Namespace) -> None:
+    """Execute the command."""
+    # Here, as no other command draws: Plotly takes its time to be imported.
+    from kanon.report.gathering import gather
+    from kanon.report.origin import origin_of_file
+    from kanon.report.public import for_publication
+    from kanon.report.rendering import rendered
+    from kanon.report.words import read_words
+
+    if given.out.suffix.lower() not in (".html", ".htm"):
+        raise PlanError("--out: a report is a page; end its name in .html.")
+    plan = read_plan(given)
+    check_files(given, plan, given.out)
+    words = None if given.words is None else read_words(given.words)
+    context = None if given.context is None else Context.load(given.context)
+    people = read_people(given, context)
+    table = read_records(given, plan)
+    origin = origin_of_file(given.table.path) if isinstance(table, MemoryTable) else None
+    report = gather(
+        plan, table, given.plan.parent, date=datetime.now().date(), words=words, origin=origin,
+        context=context, people=people, progress=progress_shown(given),
+    )  # fmt: skip
+    write_whole(rendered(for_publication(report) if given.public else report), given.out)
+    print(report.verdict)

@@ -1,0 +1,137 @@
+"""``run``: anonymise a table as a plan says."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+from kanon.algorithms.catalogue import algorithm_named
+from kanon.base.formatting import counted, thin
+from kanon.cli.command import Command
+from kanon.cli.inputs import read_plan, read_records
+from kanon.cli.messages import progress_shown
+from kanon.cli.options import add_plan, add_progress, add_seed, add_table
+from kanon.cli.outputs import check_files
+from kanon.errors import PlanError, TableError, quoted
+from kanon.plan import Plan
+from kanon.release.drift import same_levels
+from kanon.run import Run, run
+from kanon.sources.addresses import Address
+from kanon.sources.reading import kind_of
+from kanon.sources.stored import StoredTable
+from kanon.sources.stored_source import check_outside, kind_written
+from kanon.sources.tables import Table
+from kanon.sources.writing import write_whole
+
+__all__ = ["COMMAND", "add_arguments", "execute"]
+
+COMMAND = Command("run", "anonymise a table as a plan says", place=1)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    add_plan(parser)
+    add_table(parser)
+    parser.add_argument("--out", type=Address.parse, required=True, metavar="RELEASED")
+    parser.add_argument("--measures", type=Path, metavar="M.json", help="write the measures")
+    parser.add_argument(
+        "--pin", type=Path, metavar="NEXT.json",
+        help="write the plan that raises later tables to the levels that were found",
+    )  # fmt: skip
+    add_seed(parser)
+    add_progress(parser)
+    parser.add_argument(
+        "--neutralise-formulas", action="store_true",
+        help="begin cells of a CSV or TSV that a spreadsheet would run as a formula with an "
+        "apostrophe: it alters those cells",
+    )  # fmt: skip
+
+
+def execute(given: argparse.Namespace) -> None:
+    """Execute the command."""
+    plan = read_plan(given)
+    if given.out.is_url:
+        raise PlanError("--out: a release is written to a path, not to a URL.")
+    check_files(given, plan, given.out.path, given.measures, given.pin)
+    if given.pin is not None and algorithm_named(plan.algorithm.name).FAMILY != "levels":
+        raise PlanError(
+            f"--pin: {quoted(plan.algorithm.name)} decides for each table anew, so there are no "
+            "levels to keep; the plan itself can be run on the next table."
+        )
+    table = read_records(given, plan)
+    if given.neutralise_formulas:
+        _check_neutral(given.out, table)
+    if isinstance(table, StoredTable):
+        kind_written(given.out)
+        check_outside(given.out, given.table)
+    else:
+        _check_kind(given.out)
+    progress = progress_shown(given)
+    done = run(plan, table, given.plan.parent, progress)
+    done.write(given.out, progress, given.neutralise_formulas)
+    if given.measures:
+        write_whole((json.dumps(done.measures, indent=2) + "\n").encode("utf-8"), given.measures)
+    if given.pin and (pinned := same_levels(done)):
+        moved = _moved(pinned, given.plan.parent, given.pin.parent)
+        write_whole(moved.to_json().encode("utf-8"), given.pin)
+    print(_outcome(done))
+
+
+def _moved(plan: Plan, old: Path, new: Path) -> Plan:
+    """The plan for another folder: its hierarchy files are where they were."""
+    content = plan.model_dump(mode="json", exclude_none=True)
+    for column in content["columns"].values():
+        name = column.get("hierarchy")
+        if isinstance(name, str) and not Path(name).is_absolute():
+            path = os.path.relpath((old / name).resolve(), new.resolve())
+            column["hierarchy"] = Path(path).as_posix()
+    return Plan.from_content(content)
+
+
+def _check_neutral(out: Address, table: Table) -> None:
+    """Check that there are formulas to be neutralised, and that kanon writes them itself."""
+    if isinstance(table, StoredTable):
+        raise PlanError(
+            "--neutralise-formulas needs a table in memory, as an engine writes cells as they are; "
+            "leave it out, or add --engine memory."
+        )
+    if kind_of(out.path.name) not in ("csv", "tsv"):
+        raise PlanError(
+            "--neutralise-formulas is for CSV and TSV: cells of an XLSX are marked as text anyway, "
+            "and Parquet and Feather have no formulas."
+        )
+
+
+def _check_kind(out: Address) -> None:
+    """Check that a table in memory can be written so."""
+    try:
+        kind_of(out.shown)
+    except TableError as error:
+        if not out.path.suffix or out.table:
+            raise PlanError(
+                "--out: a folder of Parquet files or a table of a DuckDB file is written by an "
+                "engine; add --engine duckdb."
+            ) from None
+        raise error
+
+
+def _outcome(done: Run) -> str:
+    found, plan = done.measures, done.prepared.plan
+    dropped = f", {thin(found['dropped'])} dropped for missing values" if found["dropped"] else ""
+    suppressed = f", {thin(found['suppressed'])} suppressed" if found["suppressed"] else ""
+    classes = "no class is left"
+    if found["classes"]:
+        classes = (
+            f"{counted(found['classes'], 'class', 'classes')}, the smallest of "
+            f"{counted(found['min_k'], 'record')}"
+        )
+        if "min_persons" in found:
+            classes += f", the one of fewest persons of {counted(found['min_persons'], 'person')}"
+    return (
+        f"{counted(found['records'], 'record')}{dropped}{suppressed}; {classes}; "
+        f"alteration {found['alteration'][plan.metric.name]:.1f} % of all that could be lost, "
+        f"as {plan.metric.card.title} counts"
+        f"{f'; {done.about_parts}' if done.about_parts else ''}"
+    )

@@ -1,0 +1,59 @@
+"""``sweep``: what every k costs under several metrics."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from kanon.base.formatting import counted
+from kanon.cli.command import Command
+from kanon.cli.inputs import parts_of_list, read_plan, read_records
+from kanon.cli.messages import progress_shown
+from kanon.cli.options import add_plan, add_progress, add_seed, add_table
+from kanon.cli.outputs import check_files
+from kanon.errors import PlanError, quoted
+from kanon.experiments.sweep import sweep
+from kanon.metrics import PUBLISHED
+from kanon.sources.writing import write_whole
+
+__all__ = ["COMMAND", "add_arguments", "execute"]
+
+COMMAND = Command("sweep", "what every k costs under several metrics", place=2)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    add_plan(parser)
+    add_table(parser)
+    parser.add_argument("--k", required=True, metavar="3,4,5,10")
+    parser.add_argument("--metrics", default="all", metavar="all|a,b", help="all: the seven")
+    parser.add_argument("--strategies", default="s1", metavar="s1")
+    parser.add_argument("--out", type=Path, required=True, metavar="CURVES.csv")
+    add_seed(parser)
+    add_progress(parser)
+
+
+def execute(given: argparse.Namespace) -> None:
+    """Execute the command."""
+    plan = read_plan(given)
+    check_files(given, plan, given.out)
+    ks = [_whole(part.strip()) for part in given.k.split(",")]
+    metrics = PUBLISHED if given.metrics == "all" else parts_of_list(given.metrics)
+    strategies = parts_of_list(given.strategies)
+    records = read_records(given, plan)
+    curves = sweep(plan, records, ks, metrics, strategies, given.plan.parent, progress_shown(given))
+    write_whole(curves.to_csv(index=False, lineterminator="\n").encode("utf-8"), given.out)
+    print(
+        f"{counted(len(curves), 'row')}: {counted(len(metrics), 'metric')}, "
+        f"{counted(len(strategies), 'strategy', 'strategies')}, {len(ks)} k"
+    )
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text.strip())
+    except ValueError:
+        raise PlanError(
+            f"--k: {quoted(text.strip())} is no whole number; give whole numbers with commas "
+            "between, such as 3,4,5,10."
+        ) from None

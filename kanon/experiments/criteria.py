@@ -1,0 +1,67 @@
+"""The criteria of a comparison: what is shown over k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kanon.cards import Card
+from kanon.measures import at_root, deleted_among_modified, generalised, minimum_k
+from kanon.measures.alteration import MEAN_CARD
+
+__all__ = ["COSTLESS", "CRITERIA", "L_CARD", "SUPPRESSED_CARD", "T_CARD"]
+
+
+CRITERIA: Mapping[str, Card] = {
+    card.name: card
+    for card in (
+        MEAN_CARD,
+        generalised.CARD,
+        at_root.CARD,
+        deleted_among_modified.CARD,
+        minimum_k.CARD,
+    )
+}
+"""What every comparison shows over k, by its name in ``CURVES.csv``."""
+
+
+L_CARD = Card(
+    name="l_percent",
+    title="Diversity (entropy l)",
+    summary="How mixed the sensitive values of the least mixed class are: its entropy l as a share "
+    "of what the table as one class has, the best that can be reached.",
+    source="Mauger, Le Mahec, Dequen 2023, section 4.3",
+    unit="%",
+    direction="higher",
+    lowest="near 0 %: in some class everybody has the same value",
+    highest="100 %: every class is as mixed as the whole table",
+)
+
+
+T_CARD = Card(
+    name="t_percent",
+    title="Distance (t, total variation)",
+    summary="How far the sensitive values of the most unusual class are from those of the whole "
+    "table: the share of its records that would have to have another value.",
+    source="Mauger, Le Mahec, Dequen 2023, section 4.3 (half of its norm 1)",
+    unit="%",
+    direction="lower",
+    lowest="0 %: every class is like the whole table",
+    highest="100 %: some class has nothing in common with the table",
+)
+
+
+SUPPRESSED_CARD = Card(
+    name="suppressed_percent",
+    title="Suppressed",
+    summary="Records left out, because their class did not satisfy. They count as lost "
+    "in alteration, and are in no class.",
+    source="Samarati 2001",
+    unit="%",
+    direction="lower",
+    lowest="0 %: every record is released",
+    highest="100 %: nothing is released",
+)
+
+
+COSTLESS = ("l", "t")
+"""The strategies that count no cost, so that no metric guides them."""

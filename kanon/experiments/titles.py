@@ -1,0 +1,136 @@
+"""What the configurations of a comparison are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from kanon.algorithms.catalogue import short_title, uses
+from kanon.experiments.criteria import COSTLESS
+from kanon.experiments.sweep import Configuration
+from kanon.metrics import METRICS
+from kanon.strategies import LOOKS_AT, Scope
+
+__all__ = ["combined", "full_title", "guided", "name_of", "titles_of_configurations"]
+
+
+def name_of(configuration: Configuration) -> str:
+    """A name for a configuration, whatever breaks its ties: its metric and what is unusual.
+
+    >>> name_of(Configuration("nllm")), name_of(Configuration("ncp", "s3", scope="class"))
+    ('nllm', 'ncp · s3 · class')
+    """
+    metric = configuration.metric
+    if metric not in METRICS:  # one of the user's own may be called like a strategy
+        metric = f"“{metric}”"
+    parts = [metric] if guided(configuration) else []
+    parts += [configuration.strategy] if configuration.strategy != "s1" else []
+    parts += [configuration.scope] if configuration.scope != "table" else []
+    parts += [configuration.algorithm] if configuration.algorithm != "gaa" else []
+    return " · ".join(parts)
+
+
+def guided(configuration: Configuration) -> bool:
+    """Whether a metric guides a configuration.
+
+    Some strategies count no cost, and some algorithms go by a rule of their own.
+
+    >>> guided(Configuration("ncp")), guided(Configuration("ncp", "l"))
+    (True, False)
+    """
+    return configuration.strategy not in COSTLESS and uses(configuration.algorithm, "metric")
+
+
+def combined(
+    metrics: Sequence[str],
+    strategies: Sequence[str],
+    scopes: Sequence[Scope] = ("table",),
+    algorithms: Sequence[str] = ("gaa",),
+    tie_seed: int | None = None,
+) -> tuple[Configuration, ...]:
+    """Every algorithm with every metric, strategy and scope, each configuration once.
+
+    A strategy that looks at no sensitive attribute has no scope, and one that counts no cost has
+    no metric; the first one stands for it, or NLLM. An algorithm that picks no partners has no
+    strategy, and one that counts no cost has no metric either.
+
+    >>> [name_of(each) for each in combined(["ncp", "llm"], ["s1", "s2", "l"], ["table", "class"])]
+    ... # doctest: +NORMALIZE_WHITESPACE
+    ['ncp', 'ncp · s2', 'ncp · s2 · class', 'l', 'l · class', 'llm', 'llm · s2', 'llm · s2 · class']
+    >>> [name_of(each) for each in combined(["ncp", "llm"], ["s3"], ["table"], ["gaa", "datafly"])]
+    ['ncp · s3', 'llm · s3', 'datafly']
+    """
+    found: dict[str, Configuration] = {}
+    for algorithm in algorithms:
+        led = strategies if uses(algorithm, "strategy") else ("s1",)
+        for metric, strategy, scope in product(metrics or ["nllm"], led, scopes):
+            chosen = scope if LOOKS_AT[strategy] else "table"
+            one = Configuration(metric, strategy, tie_seed, chosen, algorithm)
+            if metrics or not guided(one):
+                found.setdefault(name_of(one), one)
+    return tuple(found.values())
+
+
+def titles_of_configurations(
+    configurations: Sequence[Configuration], metrics: Mapping[str, str]
+) -> list[str]:
+    """A short label for each configuration: what tells it from the others.
+
+    Parameters
+    ----------
+    configurations
+        What stands side by side.
+    metrics
+        The titles of the metrics, by name.
+
+    >>> titles = {"ncp": "NCP", "llm": "LLM"}
+    >>> titles_of_configurations(combined(["ncp", "llm"], ["s1"]), titles)
+    ['NCP', 'LLM']
+    >>> titles_of_configurations(combined(["ncp"], ["s1", "s3", "t"]), titles)
+    ['S1', 'S3', 'T']
+    >>> titles_of_configurations(combined(["ncp", "llm"], ["s3"], ["class"]), titles)
+    ['NCP · S3 (merged class)', 'LLM · S3 (merged class)']
+    >>> several = combined(["ncp"], ["s1"], algorithms=["gaa", "datafly"])
+    >>> titles_of_configurations(several, titles)
+    ['GAA', 'Datafly']
+    """
+    metrics_used = {each.metric for each in configurations if guided(each)}
+    picking = [each for each in configurations if uses(each.algorithm, "strategy")]
+    strategies = {each.strategy for each in picking}
+    several = len({each.algorithm for each in configurations}) > 1
+    found = []
+    for each in configurations:
+        parts = []
+        if guided(each) and (len(metrics_used) > 1 or (not several and len(strategies) <= 1)):
+            parts.append(metrics.get(each.metric, each.metric))
+        if each in picking and (len(strategies) > 1 or each.strategy != "s1"):
+            parts.append(each.strategy.upper())
+        if several or not parts:
+            parts.append(short_title(each.algorithm))
+        found.append(" · ".join(parts) + (" (merged class)" if each.scope == "class" else ""))
+    return found
+
+
+def full_title(configuration: Configuration, metric: str) -> str:
+    """A label for a configuration that stands alone: all that it is.
+
+    Parameters
+    ----------
+    configuration
+        The configuration.
+    metric
+        The title of its metric.
+
+    >>> full_title(Configuration("ncp"), "NCP"), full_title(Configuration("ncp", "l"), "NCP")
+    ('NCP · S1', 'L')
+    >>> full_title(Configuration("ncp", "s3", scope="class"), "NCP")
+    'NCP · S3 (merged class)'
+    >>> full_title(Configuration("ncp", algorithm="datafly"), "NCP")
+    'Datafly'
+    """
+    parts = [metric] if guided(configuration) else []
+    if uses(configuration.algorithm, "strategy"):
+        parts.append(configuration.strategy.upper())
+    if configuration.algorithm != "gaa":
+        parts.append(short_title(configuration.algorithm))
+    return " · ".join(parts) + (" (merged class)" if configuration.scope == "class" else "")

@@ -1,0 +1,110 @@
+"""A hierarchy while it is edited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kanon.hierarchy.tree import Hierarchy
+
+__all__ = ["Draft"]
+
+
+@dataclass
+class Draft:
+    """A tree that can be changed, by the numbers of the old tree; new nodes come after them."""
+
+    root: int
+    labels: list[str]
+    parent: list[int]
+    children: list[list[int]]
+    weight: list[float] | None
+    gone: set[int]
+
+    @classmethod
+    def of(cls, tree: Hierarchy) -> Draft:
+        """A draft of a tree, to be changed."""
+        weight = None if tree.weight is None else tree.weight.tolist()
+        children = [list(below) for below in tree.children]
+        return cls(tree.root, list(tree.labels), tree.parent.tolist(), children, weight, set())
+
+    def new(self, label: str, above: int, weight: float | None) -> int:
+        """A node that knows its parent, and that its parent does not know yet."""
+        self.labels.append(label)
+        self.parent.append(above)
+        self.children.append([])
+        if self.weight is not None:
+            self.weight.append(weight or 0.0)
+        return len(self.labels) - 1
+
+    def add(self, label: str, above: int, weight: float | None) -> int:
+        """A new last child."""
+        node = self.new(label, above, weight)
+        self.children[above].append(node)
+        return node
+
+    def take(self, nodes: Iterable[int]) -> set[int]:
+        """Take nodes from their parents, whose numbers are returned."""
+        taken = set(nodes)
+        left = {self.parent[node] for node in taken}
+        for above in left:
+            self.children[above] = [node for node in self.children[above] if node not in taken]
+        return left
+
+    def hang(self, nodes: Sequence[int], above: int) -> None:
+        """Hang nodes that have no parent under one, after its children."""
+        self.children[above].extend(nodes)
+        for node in nodes:
+            self.parent[node] = above
+
+    def prune(self, groups: Iterable[int]) -> None:
+        """Take away those of the groups that are empty, and what becomes empty by that."""
+        empty = {node for node in groups if not self.children[node] and node != self.root}
+        while empty:
+            self.gone |= empty
+            above = self.take(empty)
+            empty = {node for node in above if not self.children[node] and node != self.root}
+
+    def split(self, between: int) -> None:
+        """Give a new group half of its members' least weight, and take that from theirs."""
+        if self.weight is None:
+            return
+        half = min(self.weight[node] for node in self.children[between]) / 2
+        self.weight[between] = half
+        for node in self.children[between]:
+            self.weight[node] -= half
+
+    def dissolve(self, nodes: Sequence[int]) -> None:
+        """Put the children of groups in their place."""
+        chosen = set(nodes)
+        # Downwards: a dissolved group hands on what it got from a dissolved group above it.
+        for node in sorted(chosen, reverse=True):
+            for child in self.children[node]:
+                if self.weight is not None:
+                    self.weight[child] += self.weight[node]
+        for above in {self.parent[node] for node in chosen} - chosen:
+            self.children[above] = self._without(chosen, self.children[above])
+
+    def _without(self, chosen: set[int], nodes: Sequence[int]) -> list[int]:
+        """The nodes, each chosen one replaced by its children, however deep that goes."""
+        found: list[int] = []
+        stack = list(reversed(nodes))
+        while stack:
+            node = stack.pop()
+            if node in chosen:
+                stack.extend(reversed(self.children[node]))
+            else:
+                found.append(node)
+        return found
+
+    def build(self) -> Hierarchy:
+        """The tree that the draft describes."""
+        entries: list[tuple[str, str | None, float | None]] = [(self.labels[self.root], None, None)]
+        stack = [self.root]
+        while stack:
+            above = stack.pop()
+            for node in self.children[above]:
+                drawn = None if self.weight is None else self.weight[node]
+                entries.append((self.labels[node], self.labels[above], drawn))
+            stack.extend(self.children[above])
+        return Hierarchy.from_entries(entries)

@@ -1,0 +1,131 @@
+"""Hierarchies built from how often each value occurs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+from kanon.base.formatting import thin
+from kanon.base.values import canonical_text
+from kanon.errors import HierarchyError
+from kanon.hierarchy.build import is_whole, parsed_numbers, run_label, tree_of_paths
+from kanon.hierarchy.tree import Hierarchy
+
+__all__ = ["by_frequency", "quantile_intervals"]
+
+
+def quantile_intervals(counts: Mapping[str, int], parts: Sequence[int]) -> Hierarchy:
+    """Numbers in nested intervals that hold about as many records each.
+
+    The finest level has ``parts[0]`` intervals, whose bounds lie as near to the quantiles of the
+    records as they can: a number with many records is never split, so there may be fewer. Each
+    further level joins neighbours. An interval is named by the smallest and the largest number
+    that occurs in it; one with a single number adds no level, nor does one that holds them all.
+
+    Parameters
+    ----------
+    counts
+        The numbers that occur, as text, and how many records have each.
+    parts
+        The numbers of intervals, from many to few, each a multiple of the next.
+
+    Raises
+    ------
+    HierarchyError
+        A value is not a number, there are no records, or the parts do not nest.
+
+    Examples
+    --------
+    >>> tree = quantile_intervals({"17": 3, "18": 3, "19": 1, "30": 2, "40": 1, "90": 2}, [4, 2])
+    >>> tree.labels
+    ('17', '18', '19', '30', '40', '90', '17 to 18', '19 to 30', '40 to 90', '19 to 90', '*')
+    """
+    merged = _merged(counts)
+    parsed = dict(zip(merged, parsed_numbers(list(merged)).tolist(), strict=True))
+    if not sum(merged.values()):
+        raise HierarchyError("Intervals by records need at least one record.")
+    _check_parts(parts)
+    ascending = sorted(merged, key=lambda text: (parsed[text], text))
+    finest = _parts_by_records(ascending, merged, parsed, int(parts[0]))
+    paths = [[text] for text in ascending]
+    for count in parts:
+        part_of = [part // (int(parts[0]) // int(count)) for part in finest]
+        for _, places in itertools.groupby(range(len(paths)), part_of.__getitem__):
+            members = list(places)
+            name = run_label(ascending, members[0], members[-1], " to ")
+            for place in members:
+                paths[place].append(name)
+    return tree_of_paths(paths)
+
+
+def by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
+    """Frequent values directly under the root; all rare ones in one group first.
+
+    Parameters
+    ----------
+    counts
+        The values that occur, and how many records have each.
+    least
+        A value with fewer records than this is rare.
+
+    Raises
+    ------
+    HierarchyError
+        ``least`` is not a whole number of at least 1, or every value is rare.
+
+    Examples
+    --------
+    >>> by_frequency({"Cat": 50, "Dog": 70, "Okapi": 1, "Yak": 2}, least=5).labels[4:]
+    ('Other (fewer than 5 records)', '*')
+    """
+    if not is_whole(least) or least < 1:
+        raise HierarchyError("The least number of records is a whole number of at least 1.")
+    merged = _merged(counts)
+    rare = [text for text, count in merged.items() if count < least]
+    if rare and len(rare) == len(merged):
+        raise HierarchyError(
+            f"Every value has fewer than {thin(least)} records, so that all would share one group; "
+            "choose a smaller number."
+        )
+    name = f"Other (fewer than {int(least)} {'record' if least == 1 else 'records'})"
+    frequent = [[text, text] for text, count in merged.items() if count >= least]
+    return tree_of_paths([*frequent, *([text, name] for text in rare)])
+
+
+def _parts_by_records(
+    ascending: Sequence[str], counts: Mapping[str, int], numbers: Mapping[str, float], parts: int
+) -> list[int]:
+    """For each text the part, out of so many, that the middle of its records falls into.
+
+    So the bound between two parts is the one nearest to the quantile that splits no number.
+    """
+    records = sum(counts.values())
+    found: list[int] = []
+    before = 0
+    for _, equal in itertools.groupby(ascending, key=numbers.__getitem__):
+        texts = list(equal)
+        own = sum(counts[text] for text in texts)
+        part = parts * (2 * before + own) // (2 * records)
+        found += [min(part, parts - 1)] * len(texts)
+        before += own
+    return found
+
+
+def _merged(counts: Mapping[str, int]) -> dict[str, int]:
+    """The records of each value, whatever the ways in which it is written."""
+    merged: dict[str, int] = {}
+    for value, count in counts.items():
+        text = canonical_text(value)
+        merged[text] = merged.get(text, 0) + int(count)
+    return merged
+
+
+def _check_parts(parts: Sequence[int]) -> None:
+    if not parts or any(not is_whole(part) or part < 2 for part in parts):
+        raise HierarchyError("Intervals by records need whole numbers of parts, each at least 2.")
+    for many, few in itertools.pairwise(parts):
+        if few >= many or many % few:
+            raise HierarchyError(
+                f"The number of parts {thin(many)} is not a multiple of the number {thin(few)} "
+                "after it; nested intervals need that."
+            )

@@ -1,0 +1,33 @@
+"""The order in which people read labels: numbers by size, words by the alphabet."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from kanon.base.values import numbers
+
+__all__ = ["natural_order"]
+
+_LEADING = re.compile(r"([<>]?)([+-]?[0-9]{1,300}(?:\.[0-9]+)?)")
+_DIGITS = re.compile(r"([0-9]+)")
+_ENDS = {"<": -1, "": 0, ">": 1}
+
+
+def natural_order(text: str) -> tuple[int, int, float, tuple[object, ...], str]:
+    """A key to sort names: numbers, then intervals by their bounds, then texts."""
+    parsed = numbers([text]) if any(map(str.isdigit, text)) else None
+    if parsed is not None:
+        return 0, 0, float(parsed[0]), (), text
+    leading = _LEADING.match(text)
+    # "-10 to -6" comes before "-5 to -1", and the open ends "<20" and ">80" come around.
+    kind, end, start = 2, 0, math.inf
+    if leading:
+        kind, end, start = 1, _ENDS[leading[1]], float(leading[2])
+    # Texts at even places and digits at odd ones, so that like is compared with like; digits by
+    # length and then by text, because Python refuses to read very long numbers.
+    parts: list[object] = []
+    for place, part in enumerate(_DIGITS.split(text.casefold())):
+        digits = part.lstrip("0")
+        parts.append((len(digits), digits) if place % 2 else part)
+    return kind, end, start, tuple(parts), text

@@ -1,0 +1,145 @@
+"""A hierarchy as a plan names it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    Discriminator,
+    Field,
+    StrictInt,
+    Tag,
+)
+
+from kanon.base.checked_json import Number, Strict
+from kanon.errors import KanonError, quoted
+from kanon.hierarchy import Hierarchy, build
+from kanon.hierarchy.files import parse_nodes, read_hierarchy
+
+__all__ = [
+    "DatesPlan",
+    "GroupsPlan",
+    "HierarchyPlan",
+    "IntervalsPlan",
+    "MaskPlan",
+    "NodesPlan",
+    "SuppressionPlan",
+    "build_hierarchy",
+]
+
+
+class SuppressionPlan(Strict):
+    """Keep a value or lose it."""
+
+    build: Literal["suppression"]
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy over the values of a column, whatever the order of its rows."""
+        return build.suppression(sorted(values))
+
+
+class IntervalsPlan(Strict):
+    """Numbers in nested intervals."""
+
+    build: Literal["intervals"]
+    widths: list[Number] = Field(min_length=1)
+    origin: Number = 0.0
+    lowest: Number | None = None
+    highest: Number | None = None
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy over the values of a column."""
+        return build.intervals(values, self.widths, self.origin, self.lowest, self.highest)
+
+
+class MaskPlan(Strict):
+    """Codes masked character by character."""
+
+    build: Literal["mask"]
+    keep: list[StrictInt] = Field(min_length=1)
+    side: Literal["left", "right"] = "left"
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy over the values of a column."""
+        return build.mask(values, self.keep, self.side)
+
+
+class DatesPlan(Strict):
+    """Dates raised to longer periods."""
+
+    build: Literal["dates"]
+    levels: list[Literal["day", "month", "quarter", "year", "decade"]] = Field(min_length=1)
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy over the values of a column."""
+        return build.dates(values, self.levels)
+
+
+class GroupsPlan(Strict):
+    """Groups by hand, level by level."""
+
+    build: Literal["groups"]
+    levels: list[dict[str, list[str]]] = Field(min_length=1)
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy; values that stand in no group are an error when it is used."""
+        return build.groups(self.levels)
+
+
+class NodesPlan(Strict):
+    """A tree written out, with edge weights or without."""
+
+    nodes: list[dict[str, Any]]
+
+
+def _kind_of_hierarchy(given: Any) -> str:
+    if isinstance(given, str):
+        return "file"
+    if isinstance(given, dict):
+        return "nodes" if "nodes" in given else str(given.get("build", ""))
+    return getattr(given, "build", "nodes")
+
+
+HierarchyPlan = Annotated[
+    Annotated[SuppressionPlan, Tag("suppression")]
+    | Annotated[IntervalsPlan, Tag("intervals")]
+    | Annotated[MaskPlan, Tag("mask")]
+    | Annotated[DatesPlan, Tag("dates")]
+    | Annotated[GroupsPlan, Tag("groups")]
+    | Annotated[NodesPlan, Tag("nodes")]
+    | Annotated[str, Tag("file")],
+    Discriminator(_kind_of_hierarchy),
+]
+
+
+def build_hierarchy(
+    column: str, chosen: HierarchyPlan, texts: Sequence[str], folder: Path
+) -> Hierarchy:
+    """The hierarchy that a plan chose for a column.
+
+    Parameters
+    ----------
+    column
+        The column's name, for messages.
+    chosen
+        The plan's choice.
+    texts
+        The distinct values of the column; builders take their leaves from them.
+    folder
+        Where relative paths start.
+
+    Raises
+    ------
+    HierarchyError
+        The file is missing or no tree, or the builder does not fit the values.
+    """
+    try:
+        if isinstance(chosen, str):
+            return read_hierarchy(folder / chosen).hierarchy
+        if isinstance(chosen, NodesPlan):
+            return parse_nodes(chosen.nodes)
+        return chosen.make(list(texts))
+    except KanonError as error:
+        raise error.within(f"Hierarchy of column {quoted(column)}") from None

@@ -1,0 +1,80 @@
+"""What changes along a merge path: the worst class, and the cells that keep their value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.histograms import join_histograms, measure
+from kanon.kernels.merging_state import LOOKS_AT_L, LOOKS_AT_T
+from kanon.kernels.worst_classes import rate
+
+__all__ = ["measure_along", "unchanged_cells"]
+
+
+@loop_with_arrays
+def measure_along(histograms, parts, state):
+    """How bad the worst class is after 0, 1, … merges: minus its entropy, and its t.
+
+    Parameters
+    ----------
+    histograms
+        Those of the original classes, with twice the room; they are used up.
+    parts
+        The merges of the path. Shape (M, 3).
+    state
+        The number of entries in use.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        Two of shape (M + 1,).
+    """
+    merges = parts.shape[0]
+    size = len(histograms.length) - merges
+    half = 1
+    while half < size + merges:
+        half *= 2
+    entropy, distance = np.full(2 * half, -np.inf), np.full(2 * half, -np.inf)
+    worst_entropy, worst_distance = np.empty(merges + 1), np.empty(merges + 1)
+    alive = np.zeros(size + merges, dtype=np.bool_)
+    at = np.zeros(3, dtype=np.int64)
+    alive[:size] = True
+    for each in range(size + merges):
+        if each >= size:
+            worst_entropy[each - size], worst_distance[each - size] = entropy[1], distance[1]
+            for part in parts[each - size]:
+                if part >= 0:
+                    rate(entropy, part, -np.inf)
+                    rate(distance, part, -np.inf)
+            join_histograms(histograms, alive, parts[each - size], each, state, at)
+            alive[each] = True
+        rate(entropy, each, measure(histograms, each, LOOKS_AT_L)[0])
+        rate(distance, each, measure(histograms, each, LOOKS_AT_T)[0])
+    worst_entropy[merges], worst_distance[merges] = entropy[1], distance[1]
+    return worst_entropy, worst_distance
+
+
+@loop_with_arrays
+def unchanged_cells(
+    nodes: np.ndarray, counts: np.ndarray, parts: np.ndarray, size: int
+) -> np.ndarray:
+    """The number of cells that still hold their original value, after 0, 1, … merges."""
+    merges, m = parts.shape[0], nodes.shape[1]
+    unchanged = np.zeros((size + merges, m), dtype=np.int64)
+    left = np.zeros(merges + 1, dtype=np.int64)
+    for e in range(size):
+        for j in range(m):
+            unchanged[e, j] = counts[e]
+            left[0] += counts[e]
+    for i in range(merges):
+        left[i + 1] = left[i]
+        for part in parts[i]:
+            if part < 0:
+                continue
+            for j in range(m):
+                if nodes[part, j] == nodes[size + i, j]:
+                    unchanged[size + i, j] += unchanged[part, j]
+                else:
+                    left[i + 1] -= unchanged[part, j]
+    return left

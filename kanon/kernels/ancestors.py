@@ -1,0 +1,26 @@
+"""The nodes above a node: parents have larger numbers than their children."""
+
+from __future__ import annotations
+
+from kanon.kernels.compilation import loop
+
+__all__ = ["covers", "lca"]
+
+
+@loop
+def lca(parent, one, other):
+    """The lowest common ancestor; parents have larger numbers than their children."""
+    while one != other:
+        if one < other:
+            one = parent[one]
+        else:
+            other = parent[other]
+    return one
+
+
+@loop
+def covers(parent, above, below):
+    """Whether a node is another one or above it."""
+    while below >= 0 and below < above:
+        below = parent[below]
+    return below == above

@@ -1,0 +1,234 @@
+"""How bad a merge is: the class that is made, or the table that has it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.ancestors import lca
+from kanon.kernels.compilation import loop
+from kanon.kernels.histograms import ln, n_log_n
+from kanon.kernels.merging_state import (
+    COVERED,
+    LEAST_PRODUCT,
+    LESS,
+    LOOKS_AT_K,
+    LOOKS_AT_L,
+    MERGES,
+    MORE,
+    NEAR,
+    SEARCHED,
+    SLACK,
+    TOLERANCE,
+)
+from kanon.kernels.prefix_tree import find_class
+
+__all__ = [
+    "bad_of_two",
+    "bad_with",
+    "badness",
+    "changes_nothing",
+    "factor_of",
+    "least_of_two",
+    "mark_counts",
+    "merged_bad",
+    "most_for",
+    "no_worse",
+    "note",
+    "third_class",
+    "worst_left",
+]
+
+
+@loop
+def mark_counts(view, each, sign):
+    """Add the counts of a class to the marks, or take them off."""
+    histograms = view.histograms
+    start = histograms.start[each]
+    for entry in range(start, start + histograms.length[each]):
+        view.marks[histograms.value[entry]] += sign * histograms.tally[entry]
+
+
+@loop
+def _logs_added(logs, value, tally, marks, first, last):
+    """By how much n ln n of the marks and of a class grows where they share values."""
+    grown = 0.0
+    for entry in range(first, last):
+        mine = marks[value[entry]]
+        if mine > 0:
+            its = tally[entry]
+            grown += n_log_n(logs, mine + its) - n_log_n(logs, mine) - n_log_n(logs, its)
+    return grown
+
+
+@loop
+def _excess_added(total, records, value, tally, marks, first, last, size):
+    """By how much what is above the table's shares grows when a class is added to the marks.
+
+    Of a class of that size, in whole numbers: n times the records above, summed over the values.
+    """
+    grown = np.int64(0)
+    for entry in range(first, last):
+        due = total[value[entry]] * size
+        mine = marks[value[entry]] * records
+        grown += max(mine + tally[entry] * records - due, 0) - max(mine - due, 0)
+    return grown
+
+
+@loop
+def _excess(total, records, value, tally, first, last, size):
+    """The same of a class alone."""
+    above = np.int64(0)
+    for entry in range(first, last):
+        above += max(tally[entry] * records - total[value[entry]] * size, 0)
+    return above
+
+
+@loop
+def bad_of_two(
+    at, logs, records, total, start, length, value, tally, marks, one, other, size, mass
+):
+    """How bad the merge of two classes is. The marks are those of ``one``; ``mass`` is of both.
+
+    Takes arrays, not the records that hold them: handing those over costs more than the sum.
+    """
+    if at == LOOKS_AT_K:
+        return -float(size)
+    first, last = start[other], start[other] + length[other]
+    if at == LOOKS_AT_L:
+        mass += _logs_added(logs, value, tally, marks, first, last)
+        return mass / size - ln(logs, size)
+    own, its = start[one], start[one] + length[one]
+    above = _excess(total, records, value, tally, own, its, size)
+    above += _excess_added(total, records, value, tally, marks, first, last, size)
+    return (2 * above) / (records * size)
+
+
+@loop
+def merged_bad(view, work, chosen, other, third):
+    """How bad the class is that a merge makes. The marks are those of ``chosen``."""
+    logs, records, total, start, length, value, tally = view.histograms
+    marks, at = view.marks, view.at
+    size = work.counts[chosen] + work.counts[other]
+    mass = view.mass[chosen] + view.mass[other]
+    if third < 0:
+        return bad_of_two(
+            at, logs, records, total, start, length, value, tally, marks, chosen, other, size, mass
+        )  # fmt: skip
+    size += work.counts[third]
+    if at == LOOKS_AT_K:
+        return -float(size)
+    first, last = start[other], start[other] + length[other]
+    after, end = start[third], start[third] + length[third]
+    if at == LOOKS_AT_L:
+        mass += view.mass[third] + _logs_added(logs, value, tally, marks, first, last)
+        mark_counts(view, other, MORE)
+        mass += _logs_added(logs, value, tally, marks, after, end)
+        mark_counts(view, other, LESS)
+        return mass / size - ln(logs, size)
+    own, its = start[chosen], start[chosen] + length[chosen]
+    above = _excess(total, records, value, tally, own, its, size)
+    above += _excess_added(total, records, value, tally, marks, first, last, size)
+    mark_counts(view, other, MORE)
+    above += _excess_added(total, records, value, tally, marks, after, end, size)
+    mark_counts(view, other, LESS)
+    return (2 * above) / (records * size)
+
+
+@loop
+def least_of_two(
+    at, logs, shares, size, mass, reach, mask, other_size, other_mass, other_reach, other_mask
+):
+    """A bound: the merge of two classes is at least so bad.
+
+    The entropy is highest if they share no value. t is lowest if one has what the other lacks, and
+    at least twice the share of the table whose values neither has.
+    """
+    both = size + other_size
+    if at == LOOKS_AT_L:
+        return (mass + other_mass) / both - ln(logs, both) - SLACK
+    covered = min(reach + other_reach, shares[mask | other_mask])
+    return max(abs(mass - other_mass) / both, 2.0 * (1.0 - covered)) - SLACK
+
+
+@loop
+def third_class(view, work, rules, chosen, candidate):
+    """The class that the merge with a candidate would meet; -1 if none."""
+    stamp = work.state[MERGES] + 1
+    if view.state[COVERED] == stamp:
+        return view.third[candidate] if view.stamp[candidate] == stamp else -1
+    nodes = work.nodes
+    met = nodes[nodes.shape[0] // 2 + work.state[MERGES]]  # where the merged tuple will stand
+    for j in range(nodes.shape[1]):
+        met[j] = lca(rules.parents[j], nodes[chosen, j], nodes[candidate, j])
+    found = find_class(work, SEARCHED, met, rules.order)
+    return -1 if found == candidate else found
+
+
+@loop
+def worst_left(view, candidate, third):
+    """How bad the worst class is that a merge leaves as it is."""
+    for place in range(3):
+        end = view.ends[place]
+        if end >= 0 and end != candidate and end != third:
+            return view.ends_bad[place]
+    return -np.inf
+
+
+@loop
+def bad_with(view, work, chosen, candidate, third):
+    """How bad the merged class is, or the table that has it."""
+    bad = merged_bad(view, work, chosen, candidate, third)
+    return max(bad, worst_left(view, candidate, third)) if view.whole else bad
+
+
+@loop
+def badness(view, work, rules, chosen, candidate):
+    """The same, the third class looked up."""
+    third = third_class(view, work, rules, chosen, candidate)
+    return bad_with(view, work, chosen, candidate, third)
+
+
+@loop
+def changes_nothing(view, chosen, by, bar):
+    """Whether the table stays as bad as its worst class, whatever ``chosen`` is merged with.
+
+    A class made of others is at most as bad as the worst of them, and by size as the best.
+    """
+    if not view.whole:
+        return False
+    if by == LEAST_PRODUCT:  # of those that do not take in all of the worst classes
+        return view.bad[chosen] <= view.ends_bad[0]
+    fits = view.at == LOOKS_AT_K or view.bad[chosen] <= bar
+    return fits and view.ends_bad[0] <= bar
+
+
+@loop
+def no_worse(view, work, rules, chosen, candidate, bar):
+    """Whether a merge leaves the class, or the table, no worse than ``bar``."""
+    third = third_class(view, work, rules, chosen, candidate)
+    if view.whole and worst_left(view, candidate, third) > bar:
+        return False
+    return merged_bad(view, work, chosen, candidate, third) <= bar
+
+
+@loop
+def factor_of(at, bad):
+    """What a cost is multiplied by: 1 / l, or t."""
+    return np.exp(bad) if at == LOOKS_AT_L else max(bad, 0.0)
+
+
+@loop
+def most_for(product, factor):
+    """The cost above which no candidate comes near a product."""
+    if factor <= 0 or product == np.inf:
+        return np.inf
+    return product * (1 + 2 * TOLERANCE) / factor
+
+
+@loop
+def note(view, candidate, value):
+    """Put a candidate near the best."""
+    place = view.state[NEAR]
+    view.near[place] = candidate
+    view.near_value[place] = value
+    view.state[NEAR] += 1

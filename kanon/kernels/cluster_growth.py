@@ -1,0 +1,181 @@
+"""Grow clusters one after the other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kanon.kernels.ancestors import lca
+from kanon.kernels.clusters import MOST, meet_all
+from kanon.kernels.compilation import loop_with_arrays
+
+__all__ = ["CLUSTERS", "LEFT", "LIVE", "START", "TAKEN", "Unclustered", "grow_some"]
+
+LIVE, TAKEN, CLUSTERS, LEFT, START = range(5)
+"""The places in ``Unclustered.state``."""
+
+
+class Unclustered(NamedTuple):
+    """The classes that have no cluster yet, beside the cluster that grows.
+
+    Attributes
+    ----------
+    values : numpy.ndarray, shape (m, E), int32
+        Their tuples, in canonical order, one row per quasi-identifier.
+    number, records : numpy.ndarray, shape (E,), int64
+        Which class each is, and its number of records: 0 once it is taken.
+    up, down : numpy.ndarray, shape (E,), int64
+        What it costs per record to raise the cluster, and to raise the class, to where they meet.
+    apart : numpy.ndarray, shape (E,), int64
+        The distance of a record to one of the class that the cluster was begun with.
+    up_of, down_of : numpy.ndarray, shape (m, N), int64
+        Per quasi-identifier and node the part of it in ``up`` and ``down``.
+    change : numpy.ndarray, shape (2, N), int64
+        By how much both change for each node.
+    state : numpy.ndarray, shape (5,), int64
+        How many stand in the arrays, how many of those are taken, the number of clusters, the
+        records left, and the class that the last cluster was begun with (before the first: the
+        one that was drawn).
+    """
+
+    values: np.ndarray
+    number: np.ndarray
+    records: np.ndarray
+    up: np.ndarray
+    down: np.ndarray
+    apart: np.ndarray
+    up_of: np.ndarray
+    down_of: np.ndarray
+    change: np.ndarray
+    state: np.ndarray
+
+
+@loop_with_arrays
+def _close_ranks(grown):
+    """Drop the classes that are taken, without changing the order of the others."""
+    state = grown.state
+    if 8 * state[TAKEN] <= state[LIVE]:
+        return
+    kept = 0
+    for place in range(state[LIVE]):
+        if grown.records[place] > 0:
+            for j in range(grown.values.shape[0]):
+                grown.values[j, kept] = grown.values[j, place]
+            grown.number[kept] = grown.number[place]
+            grown.records[kept] = grown.records[place]
+            grown.apart[kept] = grown.apart[place]
+            kept += 1
+    state[LIVE] = kept
+    state[TAKEN] = 0
+
+
+@loop_with_arrays
+def _begin_at(table, grown, clusters, chosen):
+    """What meeting a class costs all others; it becomes the centre of a cluster."""
+    live = grown.state[LIVE]
+    grown.up[:live] = 0
+    grown.down[:live] = 0
+    for j in range(table.nodes.shape[1]):
+        node = table.nodes[chosen, j]
+        clusters.nodes[grown.state[CLUSTERS], j] = node
+        up_of, down_of = grown.up_of[j], grown.down_of[j]
+        meet_all(table.parents[j], table.depths[j], table.sizes[j], node, up_of, down_of)
+        values = grown.values[j]
+        for place in range(live):
+            grown.up[place] += up_of[values[place]]
+            grown.down[place] += down_of[values[place]]
+    for place in range(live):
+        grown.apart[place] = grown.up[place] + grown.down[place]
+
+
+@loop_with_arrays
+def _furthest(grown):
+    """The place of the class furthest from the last start; the first of several."""
+    best, most = -1, -1
+    for place in range(grown.state[LIVE]):
+        if grown.apart[place] > most and grown.records[place] > 0:
+            best, most = place, grown.apart[place]
+    return best
+
+
+@loop_with_arrays
+def _cheapest(grown, own, weighted):
+    """The place of the class that the cluster is widened by at least cost; the first of several."""
+    best, least = -1, MOST
+    for place in range(grown.state[LIVE]):
+        records = grown.records[place]
+        if records > 0:
+            cost = own * grown.up[place] + (records if weighted else 1) * grown.down[place]
+            if cost < least:
+                best, least = place, cost
+    return best
+
+
+@loop_with_arrays
+def _take(table, grown, clusters, place, grows):
+    """Move a class into the cluster; if it grows on, what it costs to widen it is kept true."""
+    state = grown.state
+    cluster = state[CLUSTERS]
+    for j in range(table.nodes.shape[1]):
+        before = clusters.nodes[cluster, j]
+        after = lca(table.parents[j], before, grown.values[j, place])
+        if after == before:
+            continue
+        clusters.nodes[cluster, j] = after
+        if not grows:
+            continue
+        up_of, down_of, size = grown.up_of[j], grown.down_of[j], table.sizes[j]
+        up, down = grown.change[0], grown.change[1]
+        meet_all(table.parents[j], table.depths[j], size, after, up, down)
+        for v in range(size):
+            up_of[v], up[v] = up[v], up[v] - up_of[v]
+            down_of[v], down[v] = down[v], down[v] - down_of[v]
+        values = grown.values[j]
+        for other in range(state[LIVE]):
+            grown.up[other] += up[values[other]]
+            grown.down[other] += down[values[other]]
+    clusters.of[grown.number[place]] = cluster
+    clusters.records[cluster] += grown.records[place]
+    state[LEFT] -= grown.records[place]
+    state[TAKEN] += 1
+    grown.records[place] = 0
+
+
+@loop_with_arrays
+def grow_some(table, grown, clusters, looks):
+    """Make clusters one by one, until fewer than k records are left, or for so many looks.
+
+    The first cluster is begun with the class furthest from the one that was drawn, each other
+    with the class furthest from the start of the last; as long as it has fewer than k records, it
+    takes the class by which its loss grows least.
+
+    Returns
+    -------
+    bool
+        Whether fewer than k records are left.
+    """
+    state = grown.state
+    m = table.nodes.shape[1]
+    while looks > 0:
+        cluster = state[CLUSTERS]
+        own = clusters.records[cluster]
+        if own == 0:
+            if state[LEFT] < table.k:
+                return True
+            _close_ranks(grown)
+            if cluster == 0:
+                _begin_at(table, grown, clusters, state[START])
+            place = _furthest(grown)
+            state[START] = grown.number[place]
+            _begin_at(table, grown, clusters, state[START])
+            _take(table, grown, clusters, place, False)
+            looks -= (m + 1) * state[LIVE]
+        else:
+            place = _cheapest(grown, own if table.weighted else 1, table.weighted)
+            grows = own + grown.records[place] < table.k
+            _take(table, grown, clusters, place, grows)
+            looks -= 2 * state[LIVE]
+        if clusters.records[cluster] >= table.k:
+            state[CLUSTERS] += 1
+    return False

@@ -1,0 +1,98 @@
+"""Let clusters above k lose the members furthest from the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.ancestors import lca
+from kanon.kernels.clusters import raise_to
+from kanon.kernels.compilation import loop_with_arrays
+
+__all__ = ["shed_some"]
+
+
+@loop_with_arrays
+def _widening(table, centre, own, tuple_, its):
+    """What it costs to widen a cluster by a class."""
+    cost = np.int64(0)
+    for j in range(len(tuple_)):
+        met = table.depths[j, lca(table.parents[j], centre[j], tuple_[j])]
+        cost += own * (table.depths[j, centre[j]] - met)
+        cost += its * (table.depths[j, tuple_[j]] - met)
+    return cost
+
+
+@loop_with_arrays
+def _apart(table, mine, records):
+    """Per member of a cluster, two at least, what it costs to widen all others by it.
+
+    Parameters
+    ----------
+    mine : numpy.ndarray of int64
+        The members.
+    records
+        How many records they have.
+    """
+    size, m = len(mine), table.nodes.shape[1]
+    before = np.empty((size, m), dtype=np.int32)  # the centre of the members up to each
+    before[0] = table.nodes[mine[0]]
+    for i in range(1, size):
+        before[i] = before[i - 1]
+        raise_to(table, before[i], table.nodes[mine[i]])
+    after = table.nodes[mine[size - 1]].copy()  # the centre of the members after each
+    others = np.empty(m, dtype=np.int32)
+    apart = np.empty(size, dtype=np.int64)
+    for i in range(size - 1, -1, -1):
+        others[:] = before[i - 1] if i > 0 else after
+        if 0 < i < size - 1:
+            raise_to(table, others, after)
+        own = its = np.int64(1)
+        if table.weighted:
+            its = table.counts[mine[i]]
+            own = records - its
+        apart[i] = _widening(table, others, own, table.nodes[mine[i]], its)
+        raise_to(table, after, table.nodes[mine[i]])
+    return apart
+
+
+@loop_with_arrays
+def shed_some(table, clusters, members, start, state, looks):
+    """Let clusters above k lose the members furthest from the others, for so many looks.
+
+    From the furthest to the nearest, the first of several at the same distance sooner, each member
+    leaves without which k records are left.
+
+    Parameters
+    ----------
+    members : numpy.ndarray, shape (E,), int64
+        The classes, by cluster and then in canonical order.
+    start : numpy.ndarray, shape (K + 1,), int64
+        Where the members of each cluster begin.
+    state : numpy.ndarray, shape (1,), int64
+        How many clusters are done.
+
+    Returns
+    -------
+    bool
+        Whether all are.
+    """
+    while state[0] < len(clusters.records):
+        if looks <= 0:
+            return False
+        cluster = state[0]
+        state[0] += 1
+        mine = members[start[cluster] : start[cluster + 1]]
+        if clusters.records[cluster] <= table.k or len(mine) < 2:
+            continue
+        looks -= 8 * len(mine)
+        apart = _apart(table, mine, clusters.records[cluster])
+        for i in np.argsort(-apart, kind="mergesort"):
+            records = table.counts[mine[i]]
+            if clusters.records[cluster] - records >= table.k:
+                clusters.records[cluster] -= records
+                clusters.of[mine[i]] = -1
+        stays = mine[clusters.of[mine] == cluster]
+        clusters.nodes[cluster] = table.nodes[stays[0]]
+        for each in stays[1:]:
+            raise_to(table, clusters.nodes[cluster], table.nodes[each])
+    return True

@@ -1,0 +1,48 @@
+"""How kernels are compiled, and how long what was compiled is kept.
+
+Numba keeps what it compiled for a function as long as the file does not change that the function
+stands in; what that file imports it does not look at. So a kernel is kept by the contents of all
+kernels instead: a change in a helper compiles its callers anew, wherever they stand. Where it is
+kept is Numba's choice: beside the source, in ``NUMBA_CACHE_DIR``, or in the user's cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+__all__ = ["loop", "loop_with_arrays"]
+
+
+def _all_sources() -> bytes:
+    """A hash of all kernels."""
+    found = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(path.name.encode())
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.digest()
+
+
+_SOURCES = _all_sources()
+
+
+def loop_with_arrays(function: Callable[..., Any], **options: Any) -> Any:
+    """Compile a loop that may make arrays, and keep what was compiled."""
+    compiled: Any = njit(cache=True, nogil=True, **options)(function)
+    if compiled is not function:  # as it is where NUMBA_DISABLE_JIT is set
+        # Numba has no public way to say so; tests/kernels/test_cache.py sees that it holds.
+        compiled._cache._cache_file._source_stamp = _SOURCES
+    return compiled
+
+
+def loop(function: Callable[..., Any]) -> Any:
+    """Compile a loop that makes no arrays: whoever calls it holds those that it works on.
+
+    Numba counts references to every array of a record that is handed over, up and down again; that
+    took half of the time. Without the counts nothing here may be allocated, nor kept.
+    """
+    return loop_with_arrays(function, _nrt=False)

@@ -1,0 +1,31 @@
+"""Numbers that depend on a tuple and a seed alone (splitmix64)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.compilation import loop_with_arrays
+
+__all__ = ["MIX", "tuple_hash", "tuple_hashes"]
+
+MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@loop_with_arrays
+def tuple_hash(nodes, seed):
+    """A number per tuple that depends on the tuple and the seed alone (splitmix64)."""
+    state = np.uint64(seed) * MIX + MIX
+    for j in range(nodes.shape[0]):
+        state = (state ^ np.uint64(nodes[j] + 1)) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state = state ^ (state >> np.uint64(31))
+    return state
+
+
+@loop_with_arrays
+def tuple_hashes(nodes, seed):
+    """The hash of each tuple. Shapes (E, m) -> (E,)."""
+    hashes = np.empty(nodes.shape[0], dtype=np.uint64)
+    for e in range(nodes.shape[0]):
+        hashes[e] = tuple_hash(nodes[e], seed)
+    return hashes

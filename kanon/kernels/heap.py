@@ -1,0 +1,61 @@
+"""Heaps of classes by size and ties, or by ties alone: the next to repair, and the first."""
+
+from __future__ import annotations
+
+from kanon.kernels.compilation import loop
+
+__all__ = ["pop", "precedes", "push"]
+
+
+@loop
+def precedes(one, other, ranks, nodes):
+    """The tie rule: the lower rank (all 0 without a seed), then the lexicographic order."""
+    if ranks[one] != ranks[other]:
+        return ranks[one] < ranks[other]
+    for j in range(nodes.shape[1]):
+        if nodes[one, j] != nodes[other, j]:
+            return nodes[one, j] < nodes[other, j]
+    return False
+
+
+@loop
+def _sooner(work, one, other, by_ties):
+    """Whether a class is taken before another: by size and then ties, or by ties alone."""
+    if not by_ties and work.counts[one] != work.counts[other]:
+        return work.counts[one] < work.counts[other]
+    return precedes(one, other, work.ranks, work.nodes)
+
+
+@loop
+def push(work, heap, size, added, by_ties):
+    """Put a class into a heap of that size."""
+    place = size
+    while place > 0:
+        above = (place - 1) >> 1
+        if not _sooner(work, added, heap[above], by_ties):
+            break
+        heap[place] = heap[above]
+        place = above
+    heap[place] = added
+
+
+@loop
+def pop(work, heap, size, by_ties):
+    """Take the next class that still exists, -1 if there is none; and the size that is left."""
+    while size > 0:
+        top = heap[0]
+        size -= 1
+        last = heap[size]
+        place = 0
+        while 2 * place + 1 < size:
+            below = 2 * place + 1
+            if below + 1 < size and _sooner(work, heap[below + 1], heap[below], by_ties):
+                below += 1
+            if not _sooner(work, heap[below], last, by_ties):
+                break
+            heap[place] = heap[below]
+            place = below
+        heap[place] = last
+        if work.alive[top]:
+            return top, size
+    return -1, 0

@@ -1,0 +1,101 @@
+"""Histograms of the sensitive attribute: joined, and measured."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.compilation import loop
+from kanon.kernels.merging_state import LOOKS_AT_L
+
+__all__ = ["join_histograms", "ln", "measure", "n_log_n"]
+
+
+@loop
+def n_log_n(logs, count):
+    """n ln n."""
+    return logs[count] if count < len(logs) else count * np.log(count)
+
+
+@loop
+def ln(logs, count):
+    """ln n."""
+    return logs[count] / count if count < len(logs) else np.log(count)
+
+
+@loop
+def _gather(histograms, alive, state):
+    """Move the entries of the live classes together; classes with larger numbers stand later."""
+    place = 0
+    for each in range(len(alive)):
+        if not alive[each] or histograms.length[each] == 0:
+            continue
+        start = histograms.start[each]
+        histograms.start[each] = place
+        for step in range(histograms.length[each]):
+            histograms.value[place] = histograms.value[start + step]
+            histograms.tally[place] = histograms.tally[start + step]
+            place += 1
+    state[0] = place
+
+
+@loop
+def join_histograms(histograms, alive, parts, made, state, at):
+    """The histogram of a class made of others, which lose theirs. ``state`` begins with ENTRIES."""
+    needed = 0
+    for part in parts:
+        if part >= 0:
+            needed += histograms.length[part]
+            alive[part] = True
+    if state[0] + needed > len(histograms.value):
+        _gather(histograms, alive, state)
+    place = state[0]
+    histograms.start[made] = place
+    for p in range(len(parts)):
+        at[p] = 0
+    while True:
+        least = np.int32(2**31 - 1)
+        for p in range(len(parts)):
+            part = parts[p]
+            if part >= 0 and at[p] < histograms.length[part]:
+                least = min(least, histograms.value[histograms.start[part] + at[p]])
+        if least == 2**31 - 1:
+            break
+        count = np.int64(0)
+        for p in range(len(parts)):
+            part = parts[p]
+            if part >= 0 and at[p] < histograms.length[part]:
+                entry = histograms.start[part] + at[p]
+                if histograms.value[entry] == least:
+                    count += histograms.tally[entry]
+                    at[p] += 1
+        histograms.value[place] = least
+        histograms.tally[place] = count
+        place += 1
+    histograms.length[made] = place - state[0]
+    state[0] = place
+    for part in parts:
+        if part >= 0:
+            alive[part] = False
+            histograms.length[part] = 0
+
+
+@loop
+def measure(histograms, each, at):
+    """How bad a class is by its values, what bounds it when merged, its reach (StrategyView)."""
+    start, length = histograms.start[each], histograms.length[each]
+    size = np.int64(0)
+    for entry in range(start, start + length):
+        size += histograms.tally[entry]
+    if at == LOOKS_AT_L:
+        gathered = 0.0
+        for entry in range(start, start + length):
+            gathered += n_log_n(histograms.logs, histograms.tally[entry])
+        bad = gathered / size - np.log(size) if length > 1 else 0.0
+        return bad, gathered, 0.0
+    above, reach = np.int64(0), np.int64(0)
+    for entry in range(start, start + length):
+        whole = histograms.total[histograms.value[entry]]
+        above += max(histograms.tally[entry] * histograms.records - whole * size, 0)
+        reach += whole
+    bad = (2 * above) / (histograms.records * size)
+    return bad, size * bad, reach / histograms.records

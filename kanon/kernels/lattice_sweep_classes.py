@@ -1,0 +1,191 @@
+"""Released classes that are made better: their tuples, and what sharing a class costs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kanon.kernels.ancestors import lca
+from kanon.kernels.compilation import loop
+
+__all__ = [
+    "ALIVE",
+    "CHANGES",
+    "PLACE",
+    "TOP",
+    "WORK",
+    "Pool",
+    "Shared",
+    "Trees",
+    "common_nodes",
+    "merge_cost",
+    "share",
+    "share_all",
+    "sort_members",
+    "take",
+]
+
+PLACE, WORK, CHANGES, ALIVE, TOP = range(5)
+"""The places in ``Shared.state``: where to go on in what is to be done, how much was done in all,
+how many changes were made, how many classes there are, from which number on none was ever used."""
+
+
+class Trees(NamedTuple):
+    """The hierarchies, in arrays as wide as the largest of them.
+
+    Attributes
+    ----------
+    parents, levels, depths
+        Per quasi-identifier the parent (-1 for roots), level and potential of every node, (m, N).
+    """
+
+    parents: np.ndarray
+    levels: np.ndarray
+    depths: np.ndarray
+
+
+class Shared(NamedTuple):
+    """Which tuples share a released class. Released classes have numbers; a number is used again.
+
+    Attributes
+    ----------
+    own
+        Per tuple its potential, (E,).
+    following
+        Per tuple another one of the same class; -1 for the last, (E,).
+    head
+        Per released class its first tuple; -1 for a number that is not used, (E,).
+    size, loss
+        Per released class its number of records and its loss.
+    nodes
+        Per released class the lowest common ancestors of its tuples, (E, m).
+    state
+        See :data:`PLACE`.
+    """
+
+    own: np.ndarray
+    following: np.ndarray
+    head: np.ndarray
+    size: np.ndarray
+    loss: np.ndarray
+    nodes: np.ndarray
+    state: np.ndarray
+
+
+class Pool(NamedTuple):
+    """Room for the tuples of some released classes.
+
+    Attributes
+    ----------
+    members, spare
+        The tuples, and room for as many.
+    chosen, best
+        Which of them are in the group that is looked at, and in the best so far.
+    above
+        Rows of one number per quasi-identifier.
+    ends
+        The parts that the pool was split into, and those that are still to be split: where each
+        begins and ends, (2, E + 2, 2).
+    near, costs
+        The nearest classes of one, and what merging it with them costs.
+    undone
+        Per tuple that was moved what its new class was before: its number, its loss, its tuple.
+    """
+
+    members: np.ndarray
+    spare: np.ndarray
+    chosen: np.ndarray
+    best: np.ndarray
+    above: np.ndarray
+    ends: np.ndarray
+    near: np.ndarray
+    costs: np.ndarray
+    undone: np.ndarray
+
+
+@loop
+def take(shared, pool, each, size):
+    """Add the tuples of a released class to the pool; returns how many it holds then."""
+    member = shared.head[each]
+    while member >= 0:
+        pool.members[size] = member
+        size += 1
+        member = shared.following[member]
+    return size
+
+
+@loop
+def sort_members(members, size):
+    """Sort the first numbers; they are few, or some rising rows of them."""
+    gap = size // 2
+    while gap > 0:
+        for i in range(gap, size):
+            member, place = members[i], i
+            while place >= gap and members[place - gap] > member:
+                members[place] = members[place - gap]
+                place -= gap
+            members[place] = member
+        gap //= 2
+
+
+@loop
+def merge_cost(trees, low, records, shared, other, limit):
+    """What raising a tuple and a released class to what they share costs; or ``limit`` or more."""
+    cost = 0
+    for j in range(low.shape[0]):
+        one, two = low[j], shared.nodes[other, j]
+        if one != two:
+            both = trees.depths[j, lca(trees.parents[j], one, two)]
+            cost += (trees.depths[j, one] - both) * records
+            cost += (trees.depths[j, two] - both) * shared.size[other]
+            if cost >= limit:
+                break
+    return cost
+
+
+@loop
+def common_nodes(lattice, trees, pool, begins, ends, wanted, row):
+    """The lowest common ancestors of those members that were chosen so; their potential."""
+    m, first, left = lattice.levels.shape[0], True, 0
+    above = pool.above[row]
+    for i in range(begins, ends):
+        if pool.chosen[i] == wanted:
+            for j in range(m):
+                node = lattice.nodes[pool.members[i], j]
+                if first:
+                    above[j] = node
+                elif above[j] != node:
+                    above[j] = lca(trees.parents[j], node, above[j])
+            first = False
+    for j in range(m):
+        left += trees.depths[j, above[j]]
+    return left
+
+
+@loop
+def share(lattice, trees, shared, pool, each, begins, ends):
+    """Make a released class of some members of the pool."""
+    total = 0
+    shared.head[each] = -1
+    shared.size[each] = 0
+    for i in range(begins, ends):
+        member = pool.members[i]
+        shared.following[member] = shared.head[each]
+        shared.head[each] = member
+        shared.size[each] += lattice.counts[member]
+        total += lattice.counts[member] * shared.own[member]
+        pool.chosen[i] = 0
+    left = common_nodes(lattice, trees, pool, begins, ends, 0, 0)
+    shared.loss[each] = total - shared.size[each] * left
+    for j in range(lattice.levels.shape[0]):
+        shared.nodes[each, j] = pool.above[0, j]
+
+
+@loop
+def share_all(lattice, trees, shared, pool, starts):
+    """Make the released classes: of the members of the pool from each start up to the next."""
+    for each in range(starts.shape[0] - 1):
+        share(lattice, trees, shared, pool, each, starts[each], starts[each + 1])
+    shared.state[ALIVE] = starts.shape[0] - 1
+    shared.state[TOP] = starts.shape[0] - 1

@@ -1,0 +1,90 @@
+"""Dissolve released classes whose tuples cost less in others."""
+
+from __future__ import annotations
+
+from kanon.kernels.ancestors import lca
+from kanon.kernels.compilation import loop
+from kanon.kernels.lattice_sweep_classes import (
+    ALIVE,
+    CHANGES,
+    PLACE,
+    TOP,
+    WORK,
+    merge_cost,
+    sort_members,
+    take,
+)
+
+__all__ = ["dissolve_some"]
+
+
+@loop
+def dissolve_some(lattice, trees, shared, pool, todo, most):
+    """Dissolve classes if what their tuples cost elsewhere is less than what they cost now.
+
+    Every tuple, in canonical order, joins the class for which that costs least (the first by
+    number on a tie), which is raised to what both share. If all together do not cost less than
+    the class did, everything stays.
+
+    Parameters
+    ----------
+    todo
+        The classes to try, in this order, from ``state[PLACE]`` on.
+    most
+        How much may be done, about, before this returns.
+
+    Returns
+    -------
+    bool
+        Whether all were tried.
+    """
+    state, ends = shared.state, shared.state[WORK] + most
+    m = lattice.levels.shape[0]
+    while state[PLACE] < todo.shape[0]:
+        if state[WORK] > ends:
+            return False
+        given = todo[state[PLACE]]
+        state[PLACE] += 1
+        if shared.head[given] < 0 or shared.loss[given] == 0 or state[ALIVE] < 2:
+            continue
+        size = take(shared, pool, given, 0)
+        sort_members(pool.members, size)
+        left, moved = shared.loss[given], 0
+        while moved < size and left > 0:
+            member = pool.members[moved]
+            low, records = lattice.nodes[member], lattice.counts[member]
+            taker, cost = -1, left
+            for other in range(state[TOP]):
+                if other != given and shared.head[other] >= 0:
+                    found = merge_cost(trees, low, records, shared, other, cost)
+                    if found < cost:
+                        taker, cost = other, found
+            state[WORK] += state[TOP]
+            if taker < 0:
+                break
+            pool.undone[moved, 0] = taker
+            pool.undone[moved, 1] = cost
+            for j in range(m):
+                node = shared.nodes[taker, j]
+                pool.undone[moved, 2 + j] = node
+                shared.nodes[taker, j] = lca(trees.parents[j], low[j], node)
+            shared.size[taker] += records
+            shared.loss[taker] += cost
+            left -= cost
+            moved += 1
+        if moved == size:  # then something is left: what was too dear was not taken
+            shared.head[given] = -1
+            state[ALIVE] -= 1
+            state[CHANGES] += 1
+            for i in range(size):
+                member, taker = pool.members[i], pool.undone[i, 0]
+                shared.following[member] = shared.head[taker]
+                shared.head[taker] = member
+        else:
+            for i in range(moved - 1, -1, -1):
+                taker = pool.undone[i, 0]
+                shared.size[taker] -= lattice.counts[pool.members[i]]
+                shared.loss[taker] -= pool.undone[i, 1]
+                for j in range(m):
+                    shared.nodes[taker, j] = pool.undone[i, 2 + j]
+    return True

@@ -1,0 +1,273 @@
+"""A sweep by groups instead of nodes: the cheapest group of any node is released first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kanon.kernels.compilation import loop
+from kanon.kernels.lattice_sweep_groups import forget, group_node
+from kanon.kernels.lattice_sweep_walk import NEXT, RECORDS, REMAINING, STEPS
+
+__all__ = ["NONE", "Losses", "Ordered", "bound_some", "first_keys", "heaped", "order_some"]
+
+NONE = 2**62
+"""More than any loss: there is none."""
+
+
+class Losses(NamedTuple):
+    """What raising costs, and what it costs the groups of a node.
+
+    Attributes
+    ----------
+    left
+        For every place of ``LatticeArrays.raised`` the potential of the node there: what raising it
+        on to the root costs.
+    own
+        Per class the potential of its tuple, (E,).
+    first
+        Per group its first class.
+    total
+        Per group the potential of its records as they are, added up.
+    target
+        Per group the potential of the tuple that it is raised to; only of those that reach k.
+    mean
+        Per group the loss per record, rounded down; :data:`NONE` for those below k.
+    """
+
+    left: np.ndarray
+    own: np.ndarray
+    first: np.ndarray
+    total: np.ndarray
+    target: np.ndarray
+    mean: np.ndarray
+
+
+class Ordered(NamedTuple):
+    """A sweep by groups instead of nodes.
+
+    Attributes
+    ----------
+    key
+        Per node of the lattice the least mean loss of its groups that reach k, as it was when
+        they were grouped last; :data:`NONE` if there was none.
+    heap
+        The nodes by key, least first, then by number; the first ``state[NEXT]`` of the array.
+    live, at, state
+        As in a ``SweepWalk``, but for ``state[NEXT]``. A fifth place counts the groupings.
+    """
+
+    key: np.ndarray
+    heap: np.ndarray
+    live: np.ndarray
+    at: np.ndarray
+    state: np.ndarray
+
+
+@loop
+def _left_at(lattice, losses, node, each):
+    """The potential of what a node makes of a class."""
+    found = 0
+    for j in range(lattice.levels.shape[0] - 1, -1, -1):
+        level = node % lattice.levels[j]
+        node //= lattice.levels[j]
+        place = lattice.start[j] + level * lattice.width[j] + lattice.nodes[each, j]
+        found += losses.left[place]
+    return found
+
+
+@loop
+def _weigh(lattice, table, losses, node, k, live, size, groups):
+    """What the groups of a node cost per record; returns the least."""
+    for group in range(groups):
+        losses.first[group] = -1
+        losses.total[group] = 0
+    for i in range(size):
+        each, group = live[i], table.of[i]
+        losses.total[group] += lattice.counts[each] * losses.own[each]
+        if losses.first[group] < 0:
+            losses.first[group] = each
+    least = NONE
+    for group in range(groups):
+        losses.mean[group] = NONE
+        records = table.size[group]
+        if records >= k:
+            target = _left_at(lattice, losses, node, losses.first[group])
+            losses.target[group] = target
+            losses.mean[group] = (losses.total[group] - records * target) // records
+            least = min(least, losses.mean[group])
+    return least
+
+
+@loop
+def _of_large_parts(lattice, halves, table, full, node, k, live):
+    """The classes whose groups by the first half alone reach k; returns how many.
+
+    No other class is in a group that reaches k at any node with these levels.
+    """
+    size = lattice.counts.shape[0]
+    for each in range(size):
+        live[each] = each
+    if not full:
+        forget(halves)
+    # The last node with these levels raises all other quasi-identifiers to their roots.
+    last = (node // lattice.parts[1] + 1) * lattice.parts[1] - 1
+    group_node(lattice, halves, table, last, live, size)
+    left = 0
+    for each in range(size):
+        if table.size[table.of[each]] >= k:
+            live[left] = each
+            left += 1
+    return left
+
+
+@loop
+def first_keys(lattice, halves, table, losses, full, k, live, key, begun, most):
+    """The least mean loss of the groups of every node, all classes being there.
+
+    Parameters
+    ----------
+    full
+        Whether all halves are there.
+    live
+        Room for one number per class.
+    key
+        Per node; filled.
+    begun
+        The node to go on with, and how many classes are in ``live``; both change.
+    most
+        How many classes may be grouped, about, before this returns.
+    """
+    work = 0
+    while begun[0] < key.shape[0] and work <= most:
+        node = begun[0]
+        if node % lattice.parts[1] == 0:
+            begun[1] = _of_large_parts(lattice, halves, table, full, node, k, live)
+            work += lattice.counts.shape[0]
+        size = begun[1]
+        groups = group_node(lattice, halves, table, node, live, size)
+        key[node] = _weigh(lattice, table, losses, node, k, live, size, groups)
+        work += size + 1
+        begun[0] += 1
+
+
+@loop
+def bound_some(lattice, halves, table, losses, full, k, live, best, begun, most):
+    """The largest potential that each class keeps in any group of k records at any node.
+
+    Parameters
+    ----------
+    best
+        Per class; raised where a larger one is found. All others as in :func:`first_keys`.
+    """
+    work = 0
+    while begun[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
+        node = begun[0]
+        if node % lattice.parts[1] == 0:
+            begun[1] = _of_large_parts(lattice, halves, table, full, node, k, live)
+            work += lattice.counts.shape[0]
+        size = begun[1]
+        groups = group_node(lattice, halves, table, node, live, size)
+        for group in range(groups):
+            losses.target[group] = -1
+        for i in range(size):
+            each, group = live[i], table.of[i]
+            if table.size[group] >= k:
+                if losses.target[group] < 0:
+                    losses.target[group] = _left_at(lattice, losses, node, each)
+                best[each] = max(best[each], losses.target[group])
+        work += size + 1
+        begun[0] += 1
+
+
+@loop
+def _before(key, one, other):
+    """Whether a node comes before another: by key, then by number."""
+    return key[one] < key[other] or (key[one] == key[other] and one < other)
+
+
+@loop
+def _sink(key, heap, size, place):
+    """Let the node at a place of the heap sink to where it belongs."""
+    node = heap[place]
+    while True:
+        below = 2 * place + 1
+        if below >= size:
+            break
+        if below + 1 < size and _before(key, heap[below + 1], heap[below]):
+            below += 1
+        if not _before(key, heap[below], node):
+            break
+        heap[place] = heap[below]
+        place = below
+    heap[place] = node
+
+
+@loop
+def heaped(key, heap):
+    """Put the nodes that have a group into a heap; returns how many they are."""
+    size = 0
+    for node in range(key.shape[0]):
+        if key[node] < NONE:
+            heap[size] = node
+            size += 1
+    for place in range(size // 2 - 1, -1, -1):
+        _sink(key, heap, size, place)
+    return size
+
+
+@loop
+def order_some(lattice, halves, table, losses, ordered, k, most):
+    """Take the node with the cheapest group, release it, and so on.
+
+    The node is grouped again: some of its records may have been released since. Its groups that
+    cost no more than the cheapest of any other node are released; it is put back with the cheapest
+    that it still has.
+
+    Parameters
+    ----------
+    most
+        How many classes may be grouped, about, before this returns.
+
+    Returns
+    -------
+    bool
+        Whether it has ended: no node has a group of k records left.
+    """
+    key, heap, live, state = ordered.key, ordered.heap, ordered.live, ordered.state
+    work = 0
+    while state[NEXT] > 0 and state[RECORDS] >= k:
+        if work > most:
+            return False
+        node, size = heap[0], state[REMAINING]
+        limit = NONE - 1
+        for place in range(1, min(3, state[NEXT])):
+            limit = min(limit, key[heap[place]])
+        groups = group_node(lattice, halves, table, node, live, size)
+        least = _weigh(lattice, table, losses, node, k, live, size, groups)
+        work += size
+        state[4] += 1
+        if least <= limit:
+            least = NONE
+            for group in range(groups):
+                if losses.mean[group] <= limit:
+                    state[STEPS] += 1
+                else:
+                    least = min(least, losses.mean[group])
+            left = 0
+            for i in range(size):
+                each = live[i]
+                if losses.mean[table.of[i]] <= limit:
+                    ordered.at[each] = node
+                    state[RECORDS] -= lattice.counts[each]
+                else:
+                    live[left] = each
+                    left += 1
+            state[REMAINING] = left
+        key[node] = least
+        if least == NONE:
+            state[NEXT] -= 1
+            heap[0] = heap[state[NEXT]]
+        _sink(key, heap, state[NEXT], 0)
+    return True

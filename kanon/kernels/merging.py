@@ -1,0 +1,117 @@
+"""The compiled loop of greedy merging: pick a smallest class, search for its partner, merge.
+
+A function is compiled for every type that it is called with, and each time takes seconds: what is
+handed over as a candidate is int64 everywhere, and so is a choice or a sign, never a literal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.ancestors import lca
+from kanon.kernels.compilation import loop
+from kanon.kernels.groups import miss, see
+from kanon.kernels.hashing import tuple_hash
+from kanon.kernels.heap import pop
+from kanon.kernels.histograms import join_histograms
+from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, LOOKS_AT_NOTHING, MERGES, SEARCHED, USED
+from kanon.kernels.partner import partner
+from kanon.kernels.prefix_tree import add_class, find_class, remove_class
+
+__all__ = ["merge_chosen", "merge_some", "plant"]
+
+
+@loop
+def _let_live(work, rules, view, added):
+    add_class(work, rules, added)
+    if view.at != LOOKS_AT_NOTHING:
+        see(view, work, added)
+
+
+@loop
+def _let_go(work, view, gone):
+    remove_class(work, gone)
+    if view.at != LOOKS_AT_NOTHING:
+        miss(view, work, gone)
+
+
+@loop
+def plant(work, rules, view, planted):
+    """Let the original classes live, in the order given, which changes the speed alone."""
+    work.tree.child[SEARCHED] = -1
+    work.tree.child[ASIDE] = -1
+    work.state[USED] = 2
+    for e in planted:
+        _let_live(work, rules, view, e)
+
+
+@loop
+def _merge(work, rules, view, chosen):
+    """Merge a class with its partner. Returns the class that is made."""
+    nodes, counts, state = work.nodes, work.counts, work.state
+    merge = state[MERGES]
+    made = nodes.shape[0] // 2 + merge
+    _let_go(work, view, chosen)
+    own = least = np.int64(1)
+    if rules.weighted:
+        own = counts[chosen]
+        least = own if rules.least < 0 else rules.least
+    root = SEARCHED if work.tree.child[SEARCHED] >= 0 else ASIDE
+    other = partner(work, rules, view, root, chosen, own, least)
+    _let_go(work, view, other)
+    for j in range(nodes.shape[1]):
+        nodes[made, j] = lca(rules.parents[j], nodes[chosen, j], nodes[other, j])
+    work.ranks[made] = tuple_hash(nodes[made], rules.seed) if rules.seed >= 0 else np.uint64(0)
+    counts[made] = counts[chosen] + counts[other]
+    third = find_class(work, SEARCHED, nodes[made], rules.order)
+    if third < 0:
+        third = find_class(work, ASIDE, nodes[made], rules.order)
+    if third >= 0:
+        counts[made] += counts[third]
+        _let_go(work, view, third)
+    work.parts[merge, 0] = chosen
+    work.parts[merge, 1] = other
+    work.parts[merge, 2] = third
+    work.smallest[merge] = counts[chosen]
+    if view.at != LOOKS_AT_NOTHING:
+        parts, at = work.parts[merge], work.path[7]
+        join_histograms(view.histograms, work.alive, parts, made, view.state, at)
+    _let_live(work, rules, view, made)
+    state[MERGES] += 1
+    return made
+
+
+@loop
+def merge_some(work, rules, view, n):
+    """Merge until every class holds k records, or ``n`` merges more were made.
+
+    Parameters
+    ----------
+    work
+        The run so far, which is continued; :func:`plant` has begun it.
+    rules
+        What stays the same.
+    view
+        What the strategy sees of the classes beside the cost.
+    n
+        The number of merges after which to return, to report progress.
+
+    Returns
+    -------
+    bool
+        Whether every class holds k records.
+    """
+    for _ in range(n):
+        if work.state[LIVE] <= 1:
+            return True
+        chosen, work.state[HEAP] = pop(work, work.heap, work.state[HEAP], rules.first_below_k)
+        if chosen < 0 or work.counts[chosen] >= rules.k:
+            return True
+        _merge(work, rules, view, chosen)
+    return False
+
+
+@loop
+def merge_chosen(work, rules, view, chosen):
+    """Merge one class with its partner, whatever its size. Returns the class that is made."""
+    return _merge(work, rules, view, chosen)

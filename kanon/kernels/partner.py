@@ -1,0 +1,125 @@
+"""The partner of a class, as the strategy says."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.badness import badness, factor_of, mark_counts
+from kanon.kernels.compilation import loop
+from kanon.kernels.heap import precedes
+from kanon.kernels.merging_state import (
+    CHEAPEST,
+    CHEAPEST_THEN_LEAST_BAD,
+    LEAST_BAD_THEN_CHEAPEST,
+    LEAST_PRODUCT,
+    LESS,
+    LOOKS_AT_L,
+    MORE,
+    NEAR,
+    TOLERANCE,
+)
+from kanon.kernels.partner_badness import (
+    first_no_worse,
+    note_helpers,
+    note_least_bad,
+    note_least_bad_table,
+)
+from kanon.kernels.partner_product import least_noted, note_helping_products, note_low_products
+from kanon.kernels.partner_search import merge_cost, search
+from kanon.kernels.third_classes import mark_thirds
+from kanon.kernels.worst_classes import find_ends
+
+__all__ = ["partner"]
+
+
+@loop
+def _first_near(view, work, rules, chosen, own, most):
+    """Of the candidates noted with a value up to ``most``, the cheapest or the first, by ties."""
+    by_cost = rules.by == LEAST_BAD_THEN_CHEAPEST
+    best, least = -1, np.int64(0)
+    for place in range(view.state[NEAR]):
+        if view.near_value[place] > most:
+            continue
+        candidate = view.near[place]
+        cost = merge_cost(work, rules, chosen, candidate, own) if by_cost else np.int64(0)
+        if (
+            best < 0
+            or cost < least
+            or (cost == least and precedes(candidate, best, work.ranks, work.nodes))
+        ):
+            best, least = candidate, cost
+    return best
+
+
+@loop
+def _partner_by_product(work, rules, view, root, chosen, own, least, slack):
+    """The class of least cost times badness."""
+    view.state[NEAR] = 0
+    if view.whole:
+        bar = factor_of(view.at, view.ends_bad[0])
+        search(work, rules, view, root, chosen, own, least, rules.by, bar)
+        note_helping_products(view, work, rules, chosen, own, slack)
+    else:
+        mark_thirds(view, work, rules, chosen)
+        bar = note_low_products(view, work, rules, root, chosen, own, least)
+        search(work, rules, view, root, chosen, own, least, rules.by, bar)
+    most = least_noted(view) * (1 + TOLERANCE)
+    return _first_near(view, work, rules, chosen, own, most)
+
+
+@loop
+def _partner_by_badness(work, rules, view, root, chosen, own, least, slack):
+    """The class whose merge is least bad; where cost counts, the cheapest of those."""
+    by = rules.by
+    if view.whole:
+        bar = view.ends_bad[0]
+        helped = note_helpers(view, work, rules, chosen, slack)
+        if helped < bar - slack:
+            return _first_near(view, work, rules, chosen, own, helped + slack)
+        bar = min(bar, helped) + slack
+        view.state[NEAR] = 0
+        if by == LEAST_BAD_THEN_CHEAPEST:
+            best = search(work, rules, view, root, chosen, own, least, by, bar)
+        else:
+            best = first_no_worse(view, work, rules, chosen, bar)
+        if best >= 0:
+            return best
+        lowest = note_least_bad_table(view, work, rules, chosen, slack)
+    else:
+        mark_thirds(view, work, rules, chosen)
+        lowest = note_least_bad(view, work, rules, chosen, slack)
+    return _first_near(view, work, rules, chosen, own, lowest + slack)
+
+
+@loop
+def _partner_by_cost(work, rules, view, root, chosen, own, least, slack):
+    """The class of least cost; of several, the one whose merge is least bad."""
+    view.state[NEAR] = 0
+    search(work, rules, view, root, chosen, own, least, rules.by, 0.0)
+    if view.state[NEAR] == 1:
+        return view.near[0]
+    for place in range(view.state[NEAR]):
+        bad = badness(view, work, rules, chosen, view.near[place])
+        view.near_value[place] = bad
+    most = least_noted(view) + slack
+    return _first_near(view, work, rules, chosen, own, most)
+
+
+@loop
+def partner(work, rules, view, root, chosen, own, least):
+    """The class to merge ``chosen`` with, as the strategy says."""
+    by = rules.by
+    if by == CHEAPEST:
+        return search(work, rules, view, root, chosen, own, least, by, 0.0)
+    slack = TOLERANCE if view.at == LOOKS_AT_L else 0.0
+    mark_counts(view, chosen, MORE)
+    if view.whole:
+        find_ends(view)
+    if by == CHEAPEST_THEN_LEAST_BAD:
+        best = _partner_by_cost(work, rules, view, root, chosen, own, least, slack)
+    elif by == LEAST_PRODUCT:
+        best = _partner_by_product(work, rules, view, root, chosen, own, least, slack)
+    else:
+        best = _partner_by_badness(work, rules, view, root, chosen, own, least, slack)
+    mark_counts(view, chosen, LESS)
+    return best

@@ -1,0 +1,223 @@
+"""The partners whose merge is least bad, whatever they cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.ancestors import covers
+from kanon.kernels.badness import (
+    bad_of_two,
+    bad_with,
+    badness,
+    changes_nothing,
+    merged_bad,
+    no_worse,
+    note,
+    third_class,
+    worst_left,
+)
+from kanon.kernels.compilation import loop
+from kanon.kernels.heap import pop, push
+from kanon.kernels.histograms import ln
+from kanon.kernels.merging_state import (
+    FIRST,
+    GROUPS,
+    LEAST_BAD,
+    LOOKS_AT_K,
+    LOOKS_AT_L,
+    MARKED,
+    MERGES,
+    NEAR,
+    SLACK,
+)
+from kanon.kernels.third_classes import mark_meeting
+
+__all__ = [
+    "bound_all",
+    "first_no_worse",
+    "note_helpers",
+    "note_least_bad",
+    "note_least_bad_table",
+    "unmarked",
+]
+
+
+@loop
+def _note_if_helping(view, work, chosen, candidate, third, slack):
+    """Note a candidate whose merge takes in all of the worst classes. Returns how bad it is."""
+    stamp = work.state[MERGES] + 1
+    left = worst_left(view, candidate, third)
+    if not left < view.ends_bad[0] - slack:
+        return np.inf
+    view.stamp[candidate] = stamp
+    bad = bad_with(view, work, chosen, candidate, third)
+    note(view, candidate, bad)
+    return bad
+
+
+@loop
+def note_helpers(view, work, rules, chosen, slack):
+    """Note the candidates whose merge takes in all of the worst classes: two at most.
+
+    No other merge helps the table. Returns how bad it is after the best of them; infinite if there
+    are none.
+    """
+    state, ends, ends_bad = view.state, view.ends, view.ends_bad
+    state[NEAR] = state[MARKED] = 0
+    least = np.inf
+    if not ends_bad[2] < ends_bad[0] - slack:
+        return least
+    worst = ends[0]
+    alone = ends_bad[1] < ends_bad[0] - slack
+    for j in range(work.nodes.shape[1]):
+        above, below = work.nodes[worst, j], work.nodes[chosen, j]
+        alone = alone and covers(rules.parents[j], above, below)
+    if alone:
+        mark_meeting(view, work, rules, chosen, worst)
+        for place in range(state[MARKED]):
+            candidate = view.marked[place]
+            bad = _note_if_helping(view, work, chosen, candidate, worst, slack)
+            least = min(least, bad)
+    for end in range(2):
+        candidate = ends[end]
+        if candidate >= 0 and view.stamp[candidate] != work.state[MERGES] + 1:
+            third = third_class(view, work, rules, chosen, candidate)
+            bad = _note_if_helping(view, work, chosen, candidate, third, slack)
+            least = min(least, bad)
+    return least
+
+
+@loop
+def bound_all(view, work, chosen):
+    """Bound how bad the merges with all groups are. Returns the place of the least bound."""
+    at, logs, groups = view.at, view.histograms.logs, view.groups
+    sizes, masses, reaches, bounds = groups.sizes, groups.masses, groups.reaches, groups.bounds
+    masks, shares, mask = groups.masks, view.shares, view.mask[chosen]
+    size, mass, reach = work.counts[chosen], view.mass[chosen], view.reach[chosen]
+    number = view.state[GROUPS]
+    if at == LOOKS_AT_L:
+        for place in range(number):
+            both = size + sizes[place]
+            bounds[place] = (mass + masses[place]) / both - ln(logs, both) - SLACK
+    elif at == LOOKS_AT_K:
+        for place in range(number):
+            bounds[place] = -float(size + sizes[place])
+    else:
+        for place in range(number):
+            covered = min(reach + reaches[place], shares[mask | masks[place]])
+            apart = abs(mass - masses[place]) / (size + sizes[place])
+            bounds[place] = max(apart, 2.0 * (1.0 - covered)) - SLACK
+    first = 0
+    for place in range(number):
+        if bounds[place] < bounds[first]:
+            first = place
+    return first
+
+
+@loop
+def unmarked(view, candidate, stamp):
+    """The class, or the next of its group, that is not marked; -1 if there is none."""
+    while candidate >= 0 and view.stamp[candidate] == stamp:
+        candidate = view.groups.following[candidate]
+    return candidate
+
+
+@loop
+def _marked_bad(view, work, chosen, candidate):
+    """How bad the merge with a marked candidate is, measured once per group and third class."""
+    groups, third = view.groups, view.third[candidate]
+    group, met = groups.of[candidate], (work.state[MERGES] + 1) * len(work.counts) + third
+    if groups.met[group] != met:
+        groups.met[group] = met
+        groups.met_bad[group] = merged_bad(view, work, chosen, candidate, third)
+    return groups.met_bad[group]
+
+
+@loop
+def note_least_bad(view, work, rules, chosen, slack):
+    """Note all candidates whose merge is about the least bad. Returns how bad that is."""
+    logs, records, total, start, length, value, tally = view.histograms
+    groups, state, marks, at = view.groups, view.state, view.marks, view.at
+    bounds, alike, alike_value = groups.bounds, groups.alike, groups.alike_value
+    counts, masses, stamp = work.counts, view.mass, work.state[MERGES] + 1
+    size, mass = counts[chosen], masses[chosen]
+    first = groups.live[bound_all(view, work, chosen)]
+    best = badness(view, work, rules, chosen, groups.head[first])
+    state[NEAR] = 0
+    for place in range(state[MARKED]):
+        candidate = view.marked[place]
+        found = _marked_bad(view, work, chosen, candidate)
+        if found < best - slack:
+            state[NEAR] = 0
+        best = min(best, found)
+        if found <= best + slack:
+            note(view, candidate, found)
+    noted = 0
+    for place in range(state[GROUPS]):
+        if bounds[place] > best + slack:
+            continue
+        group = groups.live[place]
+        candidate = unmarked(view, groups.head[group], stamp)
+        if candidate < 0:
+            continue
+        found = bad_of_two(
+            at, logs, records, total, start, length, value, tally, marks,
+            chosen, candidate, size + counts[candidate], mass + masses[candidate],
+        )  # fmt: skip
+        if found < best - slack:
+            noted = 0
+        best = min(best, found)
+        if found <= best + slack:
+            alike[noted], alike_value[noted] = group, found
+            noted += 1
+    for place in range(noted):
+        candidate = unmarked(view, groups.head[alike[place]], stamp)
+        while candidate >= 0:
+            note(view, candidate, alike_value[place])
+            candidate = unmarked(view, groups.following[candidate], stamp)
+    return best
+
+
+@loop
+def note_least_bad_table(view, work, rules, chosen, slack):
+    """Note all candidates after whose merge the table is about the least bad.
+
+    Returns how bad that is. Any of them may meet a third class, so all are looked at.
+    """
+    groups, state = view.groups, view.state
+    best = np.inf
+    state[NEAR] = 0
+    for place in range(state[GROUPS]):
+        candidate = groups.head[groups.live[place]]
+        while candidate >= 0:
+            found = badness(view, work, rules, chosen, candidate)
+            if found < best - slack:
+                state[NEAR] = 0
+            best = min(best, found)
+            if found <= best + slack:
+                note(view, candidate, found)
+            candidate = groups.following[candidate]
+    return best
+
+
+@loop
+def first_no_worse(view, work, rules, chosen, bar):
+    """The first class, by ties, whose merge is no worse than ``bar``; -1 if none is."""
+    first, size = view.first, view.state[FIRST]
+    plain = changes_nothing(view, chosen, np.int64(LEAST_BAD), bar)
+    passed = 0  # those that are too bad, kept aside
+    found = -1
+    while True:
+        candidate, size = pop(work, first, size, True)
+        if candidate < 0:
+            break
+        view.near[passed] = candidate
+        passed += 1
+        if plain or no_worse(view, work, rules, chosen, candidate, bar):
+            found = candidate
+            break
+    for place in range(passed):
+        push(work, first, size, view.near[place], True)
+        size += 1
+    view.state[FIRST] = size
+    return found

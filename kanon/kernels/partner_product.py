@@ -1,0 +1,162 @@
+"""The partners with the least product of cost and badness."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.ancestors import covers
+from kanon.kernels.badness import (
+    bad_of_two,
+    badness,
+    factor_of,
+    least_of_two,
+    merged_bad,
+    most_for,
+    note,
+)
+from kanon.kernels.compilation import loop
+from kanon.kernels.histograms import ln
+from kanon.kernels.merging_state import (
+    CHEAPEST,
+    COVERED,
+    GROUPS,
+    LOOKS_AT_L,
+    MARKED,
+    NEAR,
+    TOLERANCE,
+)
+from kanon.kernels.partner_badness import bound_all, unmarked
+from kanon.kernels.partner_search import cost_up_to, merge_cost, search
+from kanon.kernels.third_classes import mark_meeting
+
+__all__ = ["least_noted", "note_helping_products", "note_low_products"]
+
+_STEPS, _SAMPLED = 24, 16
+"""How often a factor is lowered at most until few candidates have a lower one; one in so many is
+asked."""
+
+
+@loop
+def _note_product(view, work, rules, chosen, candidate, own, product):
+    """Note a candidate with its product of cost and badness, if it may be near the least."""
+    cost = merge_cost(work, rules, chosen, candidate, own)
+    found = cost * factor_of(view.at, badness(view, work, rules, chosen, candidate))
+    if found <= product * (1 + TOLERANCE):
+        note(view, candidate, found)
+    return min(product, found)
+
+
+@loop
+def note_low_products(view, work, rules, root, chosen, own, least):
+    """Look one by one at the candidates with the lowest factors, so that a search can leave them.
+
+    The more of them are looked at, the higher is the factor that all others have at least, and the
+    less of the tree has to be searched. Returns that factor. Those that meet a third class have
+    another bound: they are looked at here, too, wherever they stand, so that a search leaves them.
+    """
+    at, groups, state = view.at, view.groups, view.state
+    bounds, counts, stamp = groups.bounds, work.counts, state[COVERED]
+    logs, records, total, start, length, value, tally = view.histograms
+    masses, reaches, masks, marks = view.mass, view.reach, view.mask, view.marks
+    marked, thirds, shares = view.marked, view.third, view.shares
+    size, mass = counts[chosen], masses[chosen]
+    cheapest = search(work, rules, view, root, chosen, own, least, np.int64(CHEAPEST), 0.0)
+    bound_all(view, work, chosen)
+    usual = badness(view, work, rules, chosen, cheapest)
+    product = merge_cost(work, rules, chosen, cheapest, own) * factor_of(at, usual)
+    note(view, cheapest, product)
+    number = state[GROUPS]
+    # Downwards from how bad the merge with the cheapest class is, until about a tenth is below.
+    bar = usual
+    for _ in range(_STEPS):
+        bar = bar - 0.5 * np.log(2.0) if at == LOOKS_AT_L else bar * np.sqrt(0.5)
+        below = 0
+        for place in range(0, number, _SAMPLED):
+            below += bounds[place] < bar
+        if below * _SAMPLED <= 16 + number // 10:
+            break
+    for place in range(number):
+        if bounds[place] >= bar:
+            continue
+        most = most_for(product, factor_of(at, bounds[place]))
+        bad = -np.inf  # not measured yet
+        candidate = unmarked(view, groups.head[groups.live[place]], stamp)
+        while candidate >= 0:
+            cost = cost_up_to(work, rules, chosen, candidate, own, least, most)
+            if cost <= most:
+                if bad == -np.inf:
+                    bad = bad_of_two(
+                        at, logs, records, total, start, length, value, tally, marks,
+                        chosen, candidate, size + counts[candidate], mass + masses[candidate],
+                    )  # fmt: skip
+                found = cost * factor_of(at, bad)
+                if found <= product * (1 + TOLERANCE):
+                    note(view, candidate, found)
+                    product = min(product, found)
+                most = most_for(product, factor_of(at, bad))
+            candidate = unmarked(view, groups.following[candidate], stamp)
+    third, both, joint, reach, mask = -1, size, mass, 0.0, masks[chosen]
+    for place in range(state[MARKED]):
+        candidate = marked[place]
+        if thirds[candidate] != third:  # it is often the same as the one before
+            third = thirds[candidate]
+            both = size + counts[third]
+            bad = bad_of_two(
+                at, logs, records, total, start, length, value, tally, marks,
+                chosen, third, both, mass + masses[third],
+            )  # fmt: skip
+            joint = both * (bad + ln(logs, both) if at == LOOKS_AT_L else bad)
+            reach, mask = reaches[chosen] + reaches[third], masks[chosen] | masks[third]
+        bad = least_of_two(
+            at, logs, shares, both, joint, reach, mask, counts[candidate],
+            masses[candidate], reaches[candidate], masks[candidate],
+        )  # fmt: skip
+        most = most_for(product, factor_of(at, bad))
+        cost = cost_up_to(work, rules, chosen, candidate, own, least, most)
+        if cost > most:
+            continue
+        found = cost * factor_of(at, merged_bad(view, work, chosen, candidate, third))
+        if found <= product * (1 + TOLERANCE):
+            note(view, candidate, found)
+            product = min(product, found)
+    return factor_of(at, bar)
+
+
+@loop
+def least_noted(view):
+    """The least value that was noted."""
+    least = np.inf
+    for place in range(view.state[NEAR]):
+        least = min(least, view.near_value[place])
+    return least
+
+
+@loop
+def note_helping_products(view, work, rules, chosen, own, slack):
+    """Note the candidates whose merge takes in all of the worst classes, if they may be near.
+
+    What a search has noted of them is too high: the factor of all other candidates.
+    """
+    ends, ends_bad = view.ends, view.ends_bad
+    if not ends_bad[2] < ends_bad[0] - slack:
+        return
+    product = least_noted(view)
+    for end in range(2):
+        candidate = ends[end]
+        if candidate < 0:
+            continue
+        # Without it, and at best without the other one, too: the third is the worst that is left.
+        cost = merge_cost(work, rules, chosen, candidate, own)
+        if cost * factor_of(view.at, ends_bad[2]) <= product * (1 + TOLERANCE):
+            product = _note_product(view, work, rules, chosen, candidate, own, product)
+    worst = ends[0]
+    if not ends_bad[1] < ends_bad[0] - slack:
+        return
+    for j in range(work.nodes.shape[1]):
+        if not covers(rules.parents[j], work.nodes[worst, j], work.nodes[chosen, j]):
+            return
+    view.state[MARKED] = 0
+    mark_meeting(view, work, rules, chosen, worst)
+    for place in range(view.state[MARKED]):
+        candidate = view.marked[place]
+        product = _note_product(view, work, rules, chosen, candidate, own, product)

@@ -1,0 +1,221 @@
+"""The cost of merges, and the search of the prefix tree for partners by what they cost.
+
+The cost of a merge is a sum over quasi-identifiers, so what a prefix of the path costs is a lower
+bound for every class below it, and a branch that costs more than the best partner so far is not
+entered.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.ancestors import lca
+from kanon.kernels.badness import (
+    bad_of_two,
+    badness,
+    changes_nothing,
+    factor_of,
+    least_of_two,
+    most_for,
+    no_worse,
+    note,
+)
+from kanon.kernels.compilation import loop
+from kanon.kernels.heap import precedes
+from kanon.kernels.merging_state import (
+    CHEAPEST,
+    CHEAPEST_THEN_LEAST_BAD,
+    LEAST_BAD_THEN_CHEAPEST,
+    LEAST_PRODUCT,
+    LOOKS_AT_NOTHING,
+    MERGES,
+    NEAR,
+    NONE,
+    TOLERANCE,
+)
+from kanon.kernels.prefix_tree import child_with
+
+__all__ = ["cost_up_to", "meeting_cost", "merge_cost", "search"]
+
+
+@loop
+def _times(size, weight):
+    """The product, or 2^62 where the weight says that there is none."""
+    return size * weight if weight < NONE else np.int64(NONE)
+
+
+@loop
+def _nearer(limit, cost):
+    """The smaller of a limit and a cost that may be too large for a whole number."""
+    return np.int64(cost) if cost < limit else limit
+
+
+@loop
+def meeting_cost(parent, depth, mine, value, own, least):
+    """What it costs at least to meet a value, and what it costs per record of the other class."""
+    met = lca(parent, mine, value)
+    down = depth[value] - depth[met]
+    return own * (depth[mine] - depth[met]) + least * down, down
+
+
+@loop
+def search(work, rules, view, root, chosen, own, least, by, bar):
+    """Look for partners of ``chosen`` below a root, by what they cost.
+
+    A class y of size s costs ``own * up + s * down`` in each quasi-identifier, where ``up`` raises
+    the chosen class to the LCA and ``down`` raises y. No class is smaller than ``least``, so with
+    it in place of s the sum along a prefix is a lower bound for all classes below; branches that
+    only reach the limit are entered, as they may hold an equal class that precedes the best.
+    Where a prefix and the least that any other value than the own one adds cost more, none of the
+    other values is looked at.
+
+    Parameters
+    ----------
+    by
+        ``CHEAPEST``: the class of least cost, by ties. ``CHEAPEST_THEN_LEAST_BAD``: all of least
+        cost are put near the best, with how bad the merge would be where there are several.
+        ``LEAST_BAD_THEN_CHEAPEST``: the class of least cost, by ties, among those whose merge is
+        no worse than ``bar``. ``LEAST_PRODUCT``: all of about the least product of cost and
+        badness are put near the best; no class has a factor below ``bar``.
+
+    Returns
+    -------
+    int
+        The class, where it is one; else, or if there is none, -1.
+    """
+    tree, nodes, order = work.tree, work.nodes, rules.order
+    parents, depths = rules.parents, rules.depths
+    # Per value met by this class: computed once, when needed.
+    bound_of, down_of, known = work.bound, work.down, work.known
+    m = len(order)
+    stamp = work.state[MERGES] + 1
+    logs, records, total, start, length, value_of, tally = view.histograms
+    at, whole, counts, marks = view.at, view.whole, work.counts, view.marks
+    masses, reaches, masks, shares = view.mass, view.reach, view.mask, view.shares
+    stamps = view.stamp
+    size, mass, reach, mask = counts[chosen], 0.0, 0.0, 0
+    if at != LOOKS_AT_NOTHING:
+        mass, reach, mask = masses[chosen], reaches[chosen], masks[chosen]
+    # Whether every merge leaves the table as bad as its worst class is: nothing to be computed.
+    plain = by == CHEAPEST or changes_nothing(view, chosen, by, bar)
+    best = np.int64(-1)
+    limit = np.int64(2**63 - 1)
+    product = np.inf
+    if by == LEAST_PRODUCT:
+        for place in range(view.state[NEAR]):
+            product = min(product, view.near_value[place])
+        limit = _nearer(limit, most_for(product, bar))
+    bound, down, current = work.path[0], work.path[1], work.path[2]
+    equal = work.path[3]  # per depth the child that costs nothing, visited first
+    other = work.path[4]  # per depth the least that another value adds
+    bound[0] = down[0] = 0
+    for d in range(m):
+        j = order[d]
+        mine = nodes[chosen, j]
+        other[d] = _times(least, rules.nearest[j, mine])
+        if parents[j, mine] >= 0:
+            other[d] = min(other[d], own * (depths[j, mine] - depths[j, parents[j, mine]]))
+    depth = 0
+    equal[0] = child_with(tree, root, nodes[chosen, order[0]])
+    current[0] = equal[0] if equal[0] >= 0 else tree.child[root]
+    while depth >= 0:
+        entry = current[depth]
+        if entry < 0 or (entry != equal[depth] and bound[depth] + other[depth] > limit):
+            depth -= 1
+            continue
+        following = tree.following[entry]
+        if entry == equal[depth]:
+            following = tree.child[tree.above[entry]]
+        if following >= 0 and following == equal[depth]:
+            following = tree.following[following]
+        current[depth] = following
+
+        j = order[depth]
+        value = tree.value[entry]
+        if known[j, value] != stamp:
+            known[j, value] = stamp
+            bound_of[j, value], down_of[j, value] = meeting_cost(
+                parents[j], depths[j], nodes[chosen, j], value, own, least
+            )
+        lower = bound[depth] + bound_of[j, value]
+        if lower > limit:
+            continue
+        raised = down[depth] + down_of[j, value]
+        if depth + 1 < m:
+            depth += 1
+            bound[depth] = lower
+            down[depth] = raised
+            equal[depth] = child_with(tree, entry, nodes[chosen, order[depth]])
+            current[depth] = equal[depth] if equal[depth] >= 0 else tree.child[entry]
+            continue
+        candidate = np.int64(tree.child[entry])
+        cost = lower
+        if rules.weighted:
+            cost += (work.counts[candidate] - least) * raised
+        if cost > limit:
+            continue
+        if by in (CHEAPEST, LEAST_BAD_THEN_CHEAPEST):
+            if cost == limit and best >= 0 and not precedes(candidate, best, work.ranks, nodes):
+                continue
+            if not (plain or no_worse(view, work, rules, chosen, candidate, bar)):
+                continue
+            best, limit = candidate, cost
+        elif by == CHEAPEST_THEN_LEAST_BAD:
+            if cost < limit:
+                view.state[NEAR] = 0
+            limit = cost
+            note(view, candidate, 0.0)
+        elif stamps[candidate] != stamp:  # else it was noted before
+            found = cost * bar
+            if not plain:
+                if not whole:
+                    # Its product is at least cost times the bound on its factor.
+                    bad = least_of_two(
+                        at, logs, shares, size, mass, reach, mask, counts[candidate],
+                        masses[candidate], reaches[candidate], masks[candidate],
+                    )  # fmt: skip
+                    if cost * factor_of(at, bad) > product * (1 + TOLERANCE):
+                        continue
+                    bad = bad_of_two(
+                        at, logs, records, total, start, length, value_of, tally, marks,
+                        chosen, candidate, size + counts[candidate], mass + masses[candidate],
+                    )  # fmt: skip
+                else:
+                    bad = badness(view, work, rules, chosen, candidate)
+                found = cost * factor_of(at, bad)
+            if found <= product * (1 + TOLERANCE):
+                note(view, candidate, found)
+            if found < product:
+                product = found
+                limit = _nearer(np.int64(2**63 - 1), most_for(product, bar))
+    return best
+
+
+@loop
+def merge_cost(work, rules, chosen, candidate, own):
+    """What it costs to merge two classes."""
+    its = work.counts[candidate] if rules.weighted else np.int64(1)
+    cost = np.int64(0)
+    for j in range(work.nodes.shape[1]):
+        mine, theirs = work.nodes[chosen, j], work.nodes[candidate, j]
+        cost += meeting_cost(rules.parents[j], rules.depths[j], mine, theirs, own, its)[0]
+    return cost
+
+
+@loop
+def cost_up_to(work, rules, chosen, candidate, own, least, most):
+    """What it costs to merge two classes; or, where it is more than ``most``, some more than it."""
+    stamp, known = work.state[MERGES] + 1, work.known
+    more = work.counts[candidate] - least if rules.weighted else np.int64(0)
+    cost = np.int64(0)
+    for j in rules.order:
+        value = work.nodes[candidate, j]
+        if known[j, value] != stamp:
+            known[j, value] = stamp
+            work.bound[j, value], work.down[j, value] = meeting_cost(
+                rules.parents[j], rules.depths[j], work.nodes[chosen, j], value, own, least
+            )
+        cost += work.bound[j, value] + more * work.down[j, value]
+        if cost > most:
+            break
+    return cost

@@ -1,0 +1,91 @@
+"""The live classes in a prefix tree: one level per quasi-identifier, one path per class."""
+
+from __future__ import annotations
+
+from kanon.kernels.compilation import loop
+from kanon.kernels.heap import push
+from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, SEARCHED, SPARE, USED
+
+__all__ = ["add_class", "child_with", "find_class", "remove_class"]
+
+
+@loop
+def child_with(tree, entry, value):
+    """The child of an entry that holds a value; -1 if none does."""
+    child = tree.child[entry]
+    while child >= 0 and tree.value[child] != value:
+        child = tree.following[child]
+    return child
+
+
+@loop
+def find_class(work, root, tuple_, order):
+    """The class of a tuple below a root; -1 if there is none."""
+    entry = root
+    for j in order:
+        entry = child_with(work.tree, entry, tuple_[j])
+        if entry < 0:
+            return -1
+    return work.tree.child[entry]
+
+
+@loop
+def _insert(work, root, added, order):
+    """Add a class whose tuple does not stand below the root yet."""
+    tree, state = work.tree, work.state
+    entry = root
+    for j in order:
+        value = work.nodes[added, j]
+        child = child_with(tree, entry, value)
+        if child < 0:
+            if state[SPARE] > 0:
+                state[SPARE] -= 1
+                child = tree.spare[state[SPARE]]
+            else:
+                child = state[USED]
+                state[USED] += 1
+            tree.value[child] = value
+            tree.child[child] = -1
+            tree.above[child] = entry
+            tree.previous[child] = -1
+            tree.following[child] = tree.child[entry]
+            if tree.child[entry] >= 0:
+                tree.previous[tree.child[entry]] = child
+            tree.child[entry] = child
+        entry = child
+    tree.child[entry] = added
+    work.leaf[added] = entry
+
+
+@loop
+def remove_class(work, gone):
+    """Take a class out of the tree, and every entry that then leads nowhere."""
+    tree, state = work.tree, work.state
+    work.alive[gone] = False
+    state[LIVE] -= 1
+    entry = work.leaf[gone]
+    while entry > ASIDE:
+        above = tree.above[entry]
+        if tree.previous[entry] >= 0:
+            tree.following[tree.previous[entry]] = tree.following[entry]
+        else:
+            tree.child[above] = tree.following[entry]
+        if tree.following[entry] >= 0:
+            tree.previous[tree.following[entry]] = tree.previous[entry]
+        tree.spare[state[SPARE]] = entry
+        state[SPARE] += 1
+        if tree.child[above] >= 0:
+            break
+        entry = above
+
+
+@loop
+def add_class(work, rules, added):
+    """Let a class live: in the tree, and in the heap if it may have to be repaired."""
+    work.alive[added] = True
+    work.state[LIVE] += 1
+    aside = rules.first_below_k and work.counts[added] >= rules.k
+    _insert(work, ASIDE if aside else SEARCHED, added, rules.order)
+    if not aside:
+        push(work, work.heap, work.state[HEAP], added, rules.first_below_k)
+        work.state[HEAP] += 1

@@ -1,0 +1,72 @@
+"""The third class that a merge meets: one that stands where the merged tuple leads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.ancestors import covers, lca
+from kanon.kernels.compilation import loop
+from kanon.kernels.merging_state import COVERED, MARKED, MERGES, SEARCHED
+
+__all__ = ["mark_meeting", "mark_thirds"]
+
+
+@loop
+def mark_meeting(view, work, rules, chosen, cover):
+    """Mark the candidates whose merge with ``chosen`` meets a class that covers it."""
+    tree, order, nodes = work.tree, rules.order, work.nodes
+    m = len(order)
+    current = work.path[5]
+    depth = 0
+    current[0] = tree.child[SEARCHED]
+    while depth >= 0:
+        entry = current[depth]
+        if entry < 0:
+            depth -= 1
+            continue
+        current[depth] = tree.following[entry]
+        j = order[depth]
+        value, goal = tree.value[entry], nodes[cover, j]
+        if value > goal or lca(rules.parents[j], nodes[chosen, j], value) != goal:
+            continue
+        if depth + 1 < m:
+            depth += 1
+            current[depth] = tree.child[entry]
+            continue
+        candidate = tree.child[entry]
+        if candidate != cover:
+            view.third[candidate] = cover
+            view.stamp[candidate] = work.state[MERGES] + 1
+            view.marked[view.state[MARKED]] = candidate
+            view.state[MARKED] += 1
+
+
+@loop
+def mark_thirds(view, work, rules, chosen):
+    """Find the classes that stand where merges of ``chosen`` lead, and the candidates they meet.
+
+    Such a class covers the chosen one in every quasi-identifier; the candidates are those whose
+    lowest common ancestor with it is the class's own tuple.
+    """
+    view.state[COVERED] = work.state[MERGES] + 1
+    view.state[MARKED] = 0
+    tree, order, nodes = work.tree, rules.order, work.nodes
+    m = len(order)
+    current = work.path[6]
+    depth = 0
+    current[0] = tree.child[SEARCHED]
+    while depth >= 0:
+        entry = current[depth]
+        if entry < 0:
+            depth -= 1
+            continue
+        current[depth] = tree.following[entry]
+        j = order[depth]
+        value, mine = tree.value[entry], nodes[chosen, j]
+        if value < mine or not covers(rules.parents[j], value, mine):
+            continue
+        if depth + 1 < m:
+            depth += 1
+            current[depth] = tree.child[entry]
+            continue
+        mark_meeting(view, work, rules, chosen, np.int64(tree.child[entry]))

@@ -1,0 +1,43 @@
+"""A tree over classes whose inner nodes hold the largest value below: the worst class on top."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.compilation import loop
+
+__all__ = ["find_ends", "rate"]
+
+
+@loop
+def rate(worst, each, bad):
+    """Let a class count, or with minus infinity no longer, when the worst is looked for."""
+    place = len(worst) // 2 + each
+    worst[place] = bad
+    place >>= 1
+    while place:
+        largest = max(worst[2 * place], worst[2 * place + 1])
+        if worst[place] == largest:
+            break
+        worst[place] = largest
+        place >>= 1
+
+
+@loop
+def find_ends(view):
+    """Find the three worst classes."""
+    worst = view.worst
+    half = len(worst) // 2
+    for end in range(3):
+        bad = worst[1]
+        view.ends[end], view.ends_bad[end] = -1, bad
+        if bad == -np.inf:
+            continue
+        place = 1
+        while place < half:
+            place = 2 * place if worst[2 * place] == bad else 2 * place + 1
+        view.ends[end] = place - half
+        rate(worst, place - half, -np.inf)
+    for end in range(3):
+        if view.ends[end] >= 0:
+            rate(worst, view.ends[end], view.ends_bad[end])

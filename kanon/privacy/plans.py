@@ -1,0 +1,99 @@
+"""A privacy model as a plan names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+
+from pydantic import (
+    Discriminator,
+    Field,
+    StrictInt,
+    create_model,
+)
+
+import kanon.privacy
+from kanon.base.checked_json import Number, Strict
+from kanon.cards import parts_of
+from kanon.privacy.model import Model, Range, ranges
+
+__all__ = ["MODELS", "MODEL_PLANS", "AnyModelPlan", "ModelPlan"]
+
+
+class ModelPlan(Strict):
+    """A privacy model with its parameters; there is a class of plans for each model.
+
+    The parameters are those of the model itself, which says what each may be. The sensitive
+    column may be left out where there is only one.
+    """
+
+    model: str
+
+    def made(self, column: str | None) -> Model:
+        """The model.
+
+        Parameters
+        ----------
+        column
+            The sensitive column; what models without one get does not matter.
+
+        Raises
+        ------
+        PlanError
+            The parameters do not go together.
+        """
+        given = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
+        if "column" in given:
+            given["column"] = column
+        made: Model = MODELS[self.model](**given)
+        return made
+
+    @property
+    def looks_at_column(self) -> bool:
+        """Whether the model is about a sensitive column."""
+        return "column" in type(self).model_fields
+
+    @property
+    def chosen_column(self) -> str | None:
+        """The column that was named, if any."""
+        return getattr(self, "column", None)
+
+
+def _parameter(allowed: Range) -> Any:
+    """The field of a plan for a number that a model takes."""
+    end: dict[str, Any] = {"gt" if allowed.above else "ge": allowed.lowest}
+    if allowed.highest < float("inf"):
+        end["le"] = allowed.highest
+    field = Field(allow_inf_nan=False, **end) if not allowed.whole else Field(**end)
+    return Annotated[StrictInt if allowed.whole else Number, field]
+
+
+def _model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
+    """The class of plans for one model: a field for each of its parameters."""
+    hints, numbers = get_type_hints(model), ranges(model)
+    made: dict[str, Any] = {"model": (Literal[name], ...)}
+    for part in fields(model):  # type: ignore[arg-type]
+        if part.name == "column":
+            made["column"] = (str | None, None)
+        elif part.name in numbers:
+            made[part.name] = (_parameter(numbers[part.name]), ...)
+        else:
+            made[part.name] = (hints[part.name], part.default)
+    return create_model(f"{model.__name__}Plan", __base__=ModelPlan, __doc__=model.__doc__, **made)
+
+
+MODELS: Mapping[str, type[Model]] = {
+    name: module.MODEL for name, module in parts_of(kanon.privacy).items()
+}
+"""Every privacy model, by its name in plans."""
+
+MODEL_PLANS = {name: _model_plan(name, model) for name, model in MODELS.items()}
+"""The class of plans for each model."""
+
+if TYPE_CHECKING:
+    AnyModelPlan = ModelPlan
+else:
+    AnyModelPlan = Annotated[reduce(or_, MODEL_PLANS.values()), Discriminator("model")]

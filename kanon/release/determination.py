@@ -1,0 +1,66 @@
+"""Whether quasi-identifiers decide a sensitive value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.base.formatting import percent
+from kanon.errors import quoted
+from kanon.recoding import Recoding
+from kanon.sensitive import Sensitive
+
+__all__ = ["determined_by", "same_value"]
+
+_FOLLOWS = 0.9
+"""A sensitive value follows from other columns if so much of what chance leaves open is decided."""
+
+_EVIDENCE = 20
+"""Pairs of records that chance alone would have to make different, for that to be evidence."""
+
+
+def determined_by(column: str, recoding: Recoding) -> str:
+    """By which quasi-identifiers a sensitive value is nearly decided; nothing if by none."""
+    classes = recoding.classes
+    sensitive = classes.sensitive_named(column)
+    groupings = {
+        quoted(name): np.unique(classes.nodes[:, j], return_inverse=True)[1]
+        for j, name in enumerate(classes.attributes)
+    }
+    groupings["all quasi-identifiers"] = np.arange(classes.n_classes)
+    for what, group in groupings.items():
+        grouped = sensitive.grouped(group, int(group.max(initial=-1)) + 1)
+        found = same_value(grouped)
+        if found is not None and found[0] - found[1] >= _FOLLOWS * (1 - found[1]):
+            return (
+                f"it follows from {what}: two records alike there share it in "
+                f"{percent(100 * found[0])} of the cases, any two in {percent(100 * found[1])}"
+            )
+    return ""
+
+
+def same_value(grouped: Sensitive) -> tuple[float, float] | None:
+    """How often two records of one group, and any two records, share a sensitive value.
+
+    Within groups: Σ n(n - 1) over values and groups / Σ N(N - 1) over groups, with n records of a
+    value in a group of N; over all: the same with the table as one group. Where both are equal,
+    the groups say nothing about the value; where the first is 1, they decide it. Pairs make up for
+    chance: a group of one record decides nothing.
+
+    Returns
+    -------
+    tuple of float, or None
+        Both from 0 to 1; None if chance alone would make fewer than 20 pairs within groups
+        different, which is too few to tell.
+
+    >>> group, value = [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]
+    >>> same_value(Sensitive.from_records("ill", ["a", "b"], False, group * 9, value * 9, 2))
+    (1.0, 0.490566...)
+    """
+    n, sizes, total = grouped.count, grouped.sizes, grouped.total
+    pairs = float(sizes @ (sizes - 1))
+    if not pairs:
+        return None
+    overall = float(total @ (total - 1)) / float(total.sum() * (total.sum() - 1))
+    if (1 - overall) * pairs / 2 < _EVIDENCE:
+        return None
+    return float(n @ (n - 1)) / pairs, overall

@@ -1,0 +1,102 @@
+"""What a remark is, and the kinds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+__all__ = ["KINDS", "About", "Kind", "Remark", "by_kind", "sentences"]
+
+
+Kind = Literal[
+    "several-records",
+    "linked",
+    "homogeneous",
+    "several-spellings",
+    "passes-through",
+    "almost-unique",
+    "known-outside",
+]
+
+
+class About(NamedTuple):
+    """What the remarks of a kind have in common: a heading, and what to do."""
+
+    title: str
+    advice: str
+
+
+KINDS: Mapping[Kind, About] = {
+    "several-records": About(
+        "Several records per person",
+        "If each value of such a column stands for one person, name it as the column that says "
+        "which records are of one person: then k counts persons.",
+    ),
+    "linked": About(
+        "Pseudonyms that link records",
+        "k looks at one class at a time: drop the pseudonym, or let one record stand for a person.",
+    ),
+    "homogeneous": About(
+        "Classes of one sensitive value",
+        "k-anonymity does not prevent that; require l-diversity of the column too.",
+    ),
+    "several-spellings": About(
+        "Values written in several ways",
+        "Clean such a column before, so that each value is written in one way.",
+    ),
+    "passes-through": About(
+        "Columns that pass through",
+        "Make such a column an identifier if the release can do without it, else a "
+        "quasi-identifier with a hierarchy.",
+    ),
+    "almost-unique": About(
+        "Almost unique quasi-identifiers",
+        "Make such a column an identifier, which leaves the release, or give it a hierarchy that "
+        "begins coarser, such as with years in place of days.",
+    ),
+    "known-outside": About(
+        "Sensitive columns that others may know",
+        "Sensitive values are released as they are: if others can know them, make the column a "
+        "quasi-identifier, or an identifier if it names people.",
+    ),
+}
+"""The kinds of remark, in the order in which they are given."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something about a column that no privacy model of the plan looks at.
+
+    Attributes
+    ----------
+    kind
+        One of :data:`KINDS`.
+    column
+        The column.
+    share
+        The share of the records that it is about, from 0 to 1.
+    found
+        What was found, with its figure, in a sentence without values of the table.
+    """
+
+    kind: Kind
+    column: str
+    share: float
+    found: str
+
+
+def by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:
+    """The remarks of each kind that there are, so that what to do is said once."""
+    found: dict[Kind, list[Remark]] = {}
+    for remark in remarks:
+        found.setdefault(remark.kind, []).append(remark)
+    return found
+
+
+def sentences(remarks: Iterable[Remark]) -> list[str]:
+    """Per kind of remark what was found and what to do, for a warning."""
+    return [
+        f"{' '.join(remark.found for remark in alike)} {KINDS[kind].advice}"
+        for kind, alike in by_kind(remarks).items()
+    ]

@@ -1,0 +1,102 @@
+"""Releases as they are seen together, by who knows the quasi-identifiers of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.release.common_classes import Release
+
+__all__ = ["ReleaseView", "grouped_by_sight", "side_by_side"]
+
+
+# --- what a release shows of each ground class --------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class ReleaseView:
+    """A release as it is seen by who knows the quasi-identifiers of every release.
+
+    ``at`` is the released class of each ground class, -1 where the release lacks the records.
+    """
+
+    release: Release
+    ground: EquivalenceClasses
+    at: np.ndarray
+
+    @cached_property
+    def present(self) -> np.ndarray:
+        """Which ground classes are in the release."""
+        return self.at >= 0
+
+    def seen(self, without: str | None) -> list[tuple[np.ndarray, int]]:
+        """Per ground class what is seen of it in place of its quasi-identifiers, as numbers from 0.
+
+        0 where the release lacks the records. With each array goes a number above all in it.
+
+        Parameters
+        ----------
+        without
+            A column that does not help to find somebody, as it is what is looked for.
+        """
+        recoding = self.release.recoding
+        names = recoding.classes.attributes
+        found = []
+        if without in names:
+            others = [j for j, name in enumerate(names) if name != without]
+            found = [
+                (self._shown(np.append(recoding.nodes[:, j], 0)[self.at]), tree.n_nodes)
+                for j, tree in enumerate(recoding.hierarchies)
+                if j in others
+            ]
+            found.append((self.present.astype(np.int64), 1))
+        else:
+            found.append((self._shown(self.at), recoding.n_classes))
+        for j, (name, tree) in enumerate(
+            zip(self.ground.attributes, self.ground.hierarchies, strict=True)
+        ):
+            if name not in (*names, without) and self.release.tells_apart(name):
+                found.append((self._shown(self.ground.nodes[:, j]), tree.n_nodes))
+        return [(codes, size + 1) for codes, size in found]
+
+    def _shown(self, codes: np.ndarray) -> np.ndarray:
+        return np.where(self.present, codes + 1, 0)
+
+
+def grouped_by_sight(
+    seen: Sequence[tuple[np.ndarray, int]], counts: np.ndarray, some: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The distinct tuples of what is seen, their records, and per ground class its group or -1."""
+    tuples = np.stack([codes[some] for codes, _ in seen], axis=1)
+    nodes, total, group = group_tuples(tuples, counts[some], [size for _, size in seen])
+    groups = np.full(len(some), -1, dtype=np.int64)
+    groups[some] = group
+    return nodes, total, groups
+
+
+def side_by_side(
+    views: Sequence[ReleaseView], ground: EquivalenceClasses, column: str | None
+) -> tuple[EquivalenceClasses, np.ndarray]:
+    """The groups that look alike in all releases, and per ground class its group, -1 for none.
+
+    Parameters
+    ----------
+    views
+        The releases.
+    ground
+        The ground.
+    column
+        A sensitive column, whose values are looked for: records count that some release shows the
+        value of. None for all records that are in some release.
+    """
+    showing = [each for each in views if column is None or each.release.shows(column)]
+    some = np.logical_or.reduce([each.present for each in showing])
+    seen = [part for each in views for part in each.seen(column)]
+    nodes, counts, groups = grouped_by_sight(seen, ground.counts, some)
+    histograms = [each for each in ground.sensitive if each.name == column]
+    found = EquivalenceClasses(
+        (), (), nodes, counts, tuple(each.grouped(groups, len(counts)) for each in histograms)
+    )
+    return found, groups

@@ -1,0 +1,99 @@
+"""The command line in a folder with a table, a plan and a hierarchy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from kanon.__main__ import main
+
+TABLE = """name;age;sex;disease
+Ana;31;F;flu
+Bea;34;F;flu
+Cyd;38;F;cold
+Dan;52;M;cold
+Eve;57;F;flu
+Zoe;31;F;cold
+"""
+
+
+PLAN = {
+    "version": 2,
+    "columns": {
+        "name": {"role": "identifier"},
+        "age": {"role": "quasi-identifier", "hierarchy": {"build": "intervals", "widths": [10]}},
+        "sex": {"role": "quasi-identifier", "hierarchy": "sex.csv"},
+        "disease": {"role": "sensitive"},
+    },
+    "algorithm": {"name": "gaa", "metric": "ncp"},
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+
+
+RELEASED = [
+    ["31", "F", "flu"],
+    ["30-39", "F", "flu"],
+    ["30-39", "F", "cold"],
+    ["50-59", "*", "cold"],
+    ["50-59", "*", "flu"],
+    ["31", "F", "cold"],
+]
+
+
+class Said(NamedTuple):
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a table, a plan and a hierarchy."""
+    (tmp_path / "people.csv").write_text(TABLE, "utf-8")
+    (tmp_path / "sex.csv").write_text("F;*\nM;*\n", "utf-8")
+    write_plan(tmp_path)
+    return tmp_path
+
+
+def write_plan(folder: Path, **changes: Any) -> Path:
+    path = folder / "plan.json"
+    path.write_text(json.dumps({**PLAN, **changes}), "utf-8")
+    return path
+
+
+@pytest.fixture
+def kanon(folder, monkeypatch, capsys):
+    """The command line, run within the folder."""
+    monkeypatch.chdir(folder)
+
+    def call(*arguments: str) -> Said:
+        capsys.readouterr()
+        status = main(arguments)
+        said = capsys.readouterr()
+        return Said(status, said.out, said.err)
+
+    return call
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def check_failure(said: Said, status: int, parts: list[str]) -> None:
+    """The status, and one line that names the problem."""
+    assert said.status == status
+    assert said.out == ""
+    assert said.err.startswith("kanon: ")
+    assert said.err.endswith(".\n")
+    assert said.err.count("\n") == 1
+    assert "Traceback" not in said.err
+    for part in parts:
+        assert part in said.err
+
+
+RUN = ("run", "plan.json", "--table", "people.csv", "--out", "released.csv")

@@ -1,0 +1,74 @@
+"""The small tables of the lessons."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from kanon.algorithms.task import Task
+from kanon.classes import EquivalenceClasses
+from kanon.measures.cells import whole_potentials
+from kanon.metrics import metric_named
+from kanon.sensitive import Sensitive
+from kanon.teaching.presets import preset_table
+from support.paths import ROOT
+from support.random_tables import (
+    PlainTree,
+    Problem,
+)
+
+ILL = ("cold", "flu", "gout")
+
+
+def classes_of(problem: Problem, ill: list[str], values: Sequence[str] = ILL) -> EquivalenceClasses:
+    """The classes of a table with its sensitive column."""
+    classes = problem.classes()
+    place = {labels: number for number, labels in enumerate(problem.sizes)}
+    group = [place[row] for row in problem.rows]
+    codes = [values.index(value) for value in ill]
+    sensitive = Sensitive.from_records("ill", values, False, group, codes, classes.n_classes)
+    return replace(classes, sensitive=(sensitive,))
+
+
+def animals() -> Task:
+    """The worked table of Mauger, Le Mahec, Dequen 2023, with k = 4."""
+    gender = PlainTree({"*": None, "F": "*", "M": "*"}, {"F": 5, "M": 5})
+    race = PlainTree(
+        {"Mammal": None, "Felid": "Mammal", "Cat": "Felid", "Lion": "Felid", "Dog": "Mammal"},
+        {"Felid": 3, "Cat": 1, "Lion": 1, "Dog": 4},
+    )
+    rows = ["F Lion", "F Dog", "F Lion", "F Dog", "M Cat", "M Cat", "M Lion", "M Lion"]
+    ill = ["cold", "bronchitis", "cold", "conjunctivitis"]
+    ill += ["broken paw", "broken paw", "angina", "bronchitis"]
+    problem = Problem((gender, race), tuple(tuple(row.split()) for row in rows))
+    classes = classes_of(problem, ill, sorted(set(ill)))
+    return Task(classes, whole_potentials(classes, metric_named("custom")), 4)
+
+
+def hospital() -> Task:
+    """Ten invented patients, k = 2; Total counts levels as a share of the height."""
+    parents: list[dict[str, str | None]] = []
+    for column in ("age", "zip", "sex"):
+        text = (ROOT / "hierarchies" / "hospital" / f"{column}.csv").read_text("utf-8")
+        above: dict[str, str | None] = {"*": None}
+        for line in text.splitlines():
+            path = line.split(";")
+            above |= dict(pairwise(path))
+        parents.append(above)
+    with (ROOT / "sample_data" / "hospital.csv").open(encoding="utf-8") as file:
+        rows = [(row["age"], row["zip"], row["sex"]) for row in csv.DictReader(file, delimiter=";")]
+    problem = Problem(tuple(PlainTree(each) for each in parents), tuple(rows))
+    classes = problem.classes()
+    classes = replace(classes, attributes=("age", "zip", "sex"))
+    return Task(classes, whole_potentials(classes, metric_named("total")), 2)
+
+
+def eight_points() -> Task:
+    """Eight records of age and ward, all different; k = 2.
+
+    20 1, 22 5, 24 2, 26 4, 28 1, 30 1, 34 1, 40 5.
+    """
+    classes = preset_table("points").classes
+    return Task(classes, whole_potentials(classes, metric_named("ncp")), 2)

@@ -1,0 +1,40 @@
+"""Random recodings and paths."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from kanon.algorithms import gaa
+from kanon.algorithms.task import Task
+from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.recoding import Recoding
+from support.random_tables import (
+    Problem,
+    problems,
+)
+
+
+@st.composite
+def recodings(draw, identity: bool = False):
+    """A table and any recoding of it that moves up, with suppressed classes."""
+    problem = draw(problems(max_records=14))
+    targets = []
+    for labels in problem.sizes:
+        above = [
+            x if identity else draw(st.sampled_from(tree.paths[x]))
+            for tree, x in zip(problem.trees, labels, strict=True)
+        ]
+        targets.append(problem.numbers(above))
+    left_out = [not identity and draw(st.integers(0, 4)) == 0 for _ in targets]
+    return problem, Recoding.from_targets(
+        problem.classes(), np.array(targets), np.array(left_out, dtype=bool)
+    )
+
+
+def path_of(problem: Problem, chosen: dict, k_max: int):
+    depths = potentials(metric_named(chosen["metric"]), problem.hierarchies)
+    scaled = scaled_potentials(depths, len(problem.rows))
+    return gaa.merge_path(
+        Task(problem.classes(), scaled, k_max, chosen["cost"] == "weighted", chosen["tie_seed"])
+    )

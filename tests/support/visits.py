@@ -1,0 +1,23 @@
+"""A table of visits, several of a person."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from kanon.studio.session.table_loading import uploaded_work
+from kanon.studio.session.work import with_fields
+from support.dashboard import (
+    as_bytes,
+)
+
+VISITS = pd.DataFrame(
+    {
+        "patient": ["Ana"] * 5 + ["Ben", "Cyd", "Dan", "Eve", "Fay"],
+        "town": ["Ulm"] * 5 + ["Horb"] * 5,
+        "disease": ["flu", "cold", "flu", "flu", "cold"] * 2,
+    }
+)
+
+
+def known():
+    return with_fields(uploaded_work(as_bytes(VISITS, "csv"), "visits.csv", 1), person="patient")
