@@ -10,8 +10,6 @@ from functools import cache
 from types import MappingProxyType, ModuleType
 from typing import Literal
 
-__all__ = ["Card", "Parameter", "parts_of"]
-
 
 @dataclass(frozen=True)
 class Card:

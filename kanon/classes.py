@@ -12,8 +12,6 @@ from kanon.errors import PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.sensitive import Sensitive
 
-__all__ = ["EquivalenceClasses", "group_tuples", "sum_tuples", "tuple_keys"]
-
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:

@@ -18,27 +18,6 @@ import traceback
 from collections.abc import Iterable, Sequence
 from typing import Self
 
-__all__ = [
-    "TRACEBACK",
-    "CoverageError",
-    "ExerciseError",
-    "HierarchyError",
-    "KanonError",
-    "MetricError",
-    "PlanError",
-    "PlanWarning",
-    "PrivacyWarning",
-    "ReleaseError",
-    "SettingsError",
-    "StudyError",
-    "TableError",
-    "Unsatisfiable",
-    "listing",
-    "on_one_line",
-    "quoted",
-    "withheld",
-]
-
 TRACEBACK = "KANON_TRACEBACK"
 """The environment variable by which a developer has unexpected exceptions told with their texts."""
 

@@ -17,21 +17,6 @@ import pandas as pd
 from kanon.base.formatting import thin
 from kanon.hierarchy import Hierarchy
 
-__all__ = [
-    "LARGEST_MATRIX",
-    "CostMatrix",
-    "as_share",
-    "cell_text",
-    "cut",
-    "difference",
-    "grouped_matrix",
-    "matrix_of",
-    "matrix_table",
-    "number_text",
-    "path_edges",
-    "path_text",
-]
-
 LARGEST_MATRIX = 200
 """The most nodes of a matrix whose rows can still be told apart."""
 

@@ -21,21 +21,6 @@ from kanon.errors import MetricError, quoted
 from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES, RECORDS
 
-__all__ = [
-    "BESIDE",
-    "METRICS",
-    "MULTIPLIERS",
-    "PUBLISHED",
-    "Metric",
-    "characteristics",
-    "cost_matrix",
-    "edge_weights",
-    "metric_named",
-    "multipliers",
-    "potentials",
-    "scaled_potentials",
-]
-
 
 def _one(heights: np.ndarray) -> np.ndarray:
     """1 for every attribute."""

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 from kanon.algorithms.catalogue import serves_every_k
 from kanon.algorithms.solution import Solution, solve
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.errors import PlanError, Unsatisfiable, listing, quoted
 from kanon.experiments.lattice_graph import lattice_graph

@@ -40,21 +40,6 @@ from kanon.privacy.plans import MODEL_PLANS, MODELS, AnyModelPlan, ModelPlan
 from kanon.schema import Role, Schema
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 
-__all__ = [
-    "VERSION",
-    "AlgorithmPlan",
-    "ColumnPlan",
-    "MetricPlan",
-    "Plan",
-    "ReadPlan",
-    "RecordsPlan",
-    "check_metric_name",
-    "composed_metrics",
-    "of_this_version",
-    "parameters_of",
-]
-
-
 VERSION = 2
 """The version of plans that kanon writes."""
 

@@ -12,8 +12,6 @@ from kanon.classes import EquivalenceClasses, group_tuples, tuple_keys
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
 
-__all__ = ["MergePath", "Parted", "Recoding", "Trace", "ends", "renamed"]
-
 
 def ends(into: np.ndarray) -> np.ndarray:
     """Where each ends up that was merged into another, which may have been merged itself.

@@ -14,8 +14,9 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named, check_task, needs_hierarchies, uses
 from kanon.algorithms.solution import Solution
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
+from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, PrivacyWarning, listing, quoted
 from kanon.hierarchy import Hierarchy
@@ -37,17 +38,6 @@ from kanon.sources.memory import MemorySource, as_table, require_records
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
 from kanon.sources.writing import write_table
-
-__all__ = [
-    "Prepared",
-    "Run",
-    "finished",
-    "measured_metrics",
-    "prepare",
-    "release_at",
-    "run",
-    "write_stored",
-]
 
 
 @dataclass(frozen=True, eq=False)

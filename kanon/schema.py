@@ -12,19 +12,6 @@ from kanon.base.formatting import thin
 from kanon.base.values import Distinct
 from kanon.errors import PlanError, TableError, listing, quoted
 
-__all__ = [
-    "SUPPRESSED",
-    "Role",
-    "Schema",
-    "Suggestion",
-    "check_columns",
-    "named_like",
-    "singles_out",
-    "suggest_roles",
-    "tells_apart",
-]
-
-
 SUPPRESSED = "suppressed"
 """The column by which a release marks records that were suppressed and kept as blanked rows."""
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from kanon.base.values import MISSING_LABEL, numbers
 
-__all__ = ["Sensitive", "order_of_values"]
-
 
 def order_of_values(texts: Sequence[str]) -> tuple[list[str], bool]:
     """The distinct values of a sensitive attribute in order, and whether they are numbers.

@@ -16,19 +16,6 @@ from typing import Any
 from kanon.base.formatting import thin
 from kanon.errors import SettingsError, quoted
 
-__all__ = [
-    "DEFAULTS",
-    "ENGLISH",
-    "MEGABYTE",
-    "TRANSLATIONS",
-    "VARIABLE",
-    "Settings",
-    "bytes_of",
-    "exceeded",
-    "read_up_to",
-    "settings",
-]
-
 VARIABLE = "KANON_SETTINGS"
 """The environment variable that names the operator's file."""
 

@@ -7,8 +7,6 @@ from typing import Literal
 
 from kanon.cards import Card
 
-__all__ = ["LOOKS_AT", "SCOPES", "STRATEGIES", "Scope", "needs_sensitive"]
-
 Scope = Literal["table", "class"]
 
 _SOURCE = "Mauger, Le Mahec, Dequen 2023, Definition 17"

@@ -15,15 +15,13 @@ import pandas as pd
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.gaa import merge_path
 from kanon.algorithms.solution import solve
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.errors import PlanError
 from kanon.measures.along import curves_along
 from kanon.measures.linkage import linkage, people_below
 from kanon.measures.summary import summary
 from kanon.plan import VERSION, Plan, parameters_of
 from kanon.run import prepare
-
-__all__ = ["warm"]
 
 
 def warm(names: Collection[str] = ()) -> None:

@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError, fields
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.errors import SettingsError, TableError
 from kanon.settings import DEFAULTS, VARIABLE, Settings, bytes_of, exceeded, settings
 from kanon.studio.jobs import server_pool

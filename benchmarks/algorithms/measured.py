@@ -18,7 +18,7 @@ from kanon.algorithms.catalogue import algorithm_named, algorithms, check_task, 
 from kanon.algorithms.gaa import PARTS
 from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.search import LOSS
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.errors import PlanError
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.searches import Searches, measure_searches

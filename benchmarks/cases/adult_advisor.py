@@ -6,7 +6,7 @@ from benchmarks.case import Case
 from benchmarks.markdown import aim, spread, table
 from benchmarks.plans import adult_path, adult_with_sensitive
 from benchmarks.timing import alternately
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.experiments.advisor.advice import advise
 from kanon.experiments.advisor.ways import MEASURED, runs_of, ways
 from kanon.experiments.comparison import PAPER_K

@@ -24,7 +24,8 @@ from kanon.algorithms import (
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import CellLoss, begin
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import no_progress
 from kanon.plan import Plan
 from kanon.recoding import Recoding
 from kanon.run import prepare

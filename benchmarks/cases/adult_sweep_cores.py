@@ -9,7 +9,7 @@ from benchmarks.markdown import aim, spread, table
 from benchmarks.plans import adult_path, adult_with_sensitive
 from benchmarks.timing import alternately
 from kanon.algorithms.parallel import cores
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.experiments.comparison import PAPER_K as KS
 from kanon.experiments.sweep import Configuration, Planned, solve_sweep, tasks_of
 from kanon.measures.along import Curves, Points

@@ -36,8 +36,8 @@ from benchmarks.fresh import in_fresh_process
 from benchmarks.markdown import spread, table, thousands, times
 from benchmarks.plans import adult_path, adult_with_sensitive, beside_adult, content
 from benchmarks.timing import Timed
-from kanon.__main__ import main
 from kanon.algorithms.catalogue import algorithm_named, short_title
+from kanon.cli.main import main
 from kanon.measures.privacy import privacy_summary
 from kanon.measures.summary import summary
 from kanon.metrics import metric_named

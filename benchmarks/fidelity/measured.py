@@ -24,7 +24,8 @@ from benchmarks.fresh import ROOT
 from benchmarks.plans import content
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.parallel import side_by_side
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.comparison import PAPER_K, TIE_SEEDS
 from kanon.experiments.sweep import Planned, solve_sweep

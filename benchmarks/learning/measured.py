@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.plans import adult_path, adult_with_sensitive, voters
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.studies import (
     Learned,

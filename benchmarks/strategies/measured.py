@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchmarks.plans import adult_with_sensitive
 from benchmarks.strategies.published import INTERVAL
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.experiments.comparison import K_PRESETS, PAPER_K, TIE_SEEDS, Comparison, lines_of
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.sweep import Planned, solve_sweep, tasks_of

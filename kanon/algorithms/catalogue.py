@@ -10,18 +10,6 @@ import kanon.algorithms
 from kanon.algorithms.task import Task
 from kanon.cards import parts_of
 
-__all__ = [
-    "FAMILIES",
-    "algorithm_named",
-    "algorithms",
-    "check_task",
-    "needs_hierarchies",
-    "serves_every_k",
-    "short_title",
-    "uses",
-]
-
-
 FAMILIES: Mapping[str, str] = {
     "merging": "merging",
     "levels": "full-domain",

@@ -8,21 +8,12 @@ import numpy as np
 
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import search_order
-from kanon.algorithms.task import Progress, Task, in_one_width, stretch
+from kanon.algorithms.task import Task, in_one_width
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, stretch
 from kanon.kernels.cluster_joining import Meeting, join_some
 from kanon.kernels.clusters import ClusteringInput, Clusters
 from kanon.recoding import Recoding, Trace
-
-__all__ = [
-    "LOOKS",
-    "drawn_class",
-    "drawn_order",
-    "finished",
-    "join_nearest",
-    "meeting_of",
-    "table_of",
-]
 
 LOOKS = 1_000_000
 """Looks at a class or cluster between two reports of progress: a tenth of a second at most."""

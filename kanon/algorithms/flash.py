@@ -18,23 +18,10 @@ from kanon.algorithms.search import (
     nobody,
     release_by,
 )
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.recoding import Recoding
-
-__all__ = [
-    "CARD",
-    "FAMILY",
-    "GUARANTEES",
-    "HOW",
-    "PARAMETERS",
-    "SLOW",
-    "USES",
-    "anonymise",
-    "check",
-    "node_order",
-    "search",
-]
 
 CARD = Card(
     name="flash",

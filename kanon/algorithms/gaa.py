@@ -5,28 +5,13 @@ from __future__ import annotations
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.partitioned_merging import merge_apart
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card, Parameter
 from kanon.errors import PlanError
 from kanon.recoding import MergePath, Recoding
 from kanon.strategies import LOOKS_AT
-
-__all__ = [
-    "CARD",
-    "FAMILY",
-    "GUARANTEES",
-    "HOW",
-    "MOST_WHOLE",
-    "PARAMETERS",
-    "PARTS",
-    "SLOW",
-    "USES",
-    "anonymise",
-    "check",
-    "merge_path",
-    "number_of_parts",
-]
 
 CARD = Card(
     name="gaa",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted
 from kanon.recoding import MergePath, Recoding
 from kanon.strategies import LOOKS_AT
-
-__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check", "merged"]
 
 CARD = Card(
     name="gaa-small",

@@ -5,11 +5,10 @@ from __future__ import annotations
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.recoding import Recoding
-
-__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
 
 CARD = Card(
     name="improved-greedy",

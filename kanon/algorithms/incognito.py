@@ -19,23 +19,12 @@ from kanon.algorithms.search import (
     loss_of,
     released,
 )
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
-
-__all__ = [
-    "CARD",
-    "FAMILY",
-    "GUARANTEES",
-    "HOW",
-    "PARAMETERS",
-    "SLOW",
-    "USES",
-    "anonymise",
-    "check",
-]
 
 CARD = Card(
     name="incognito",

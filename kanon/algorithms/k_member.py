@@ -12,24 +12,13 @@ from kanon.algorithms.clusters import (
     join_nearest,
     table_of,
 )
-from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Card
 from kanon.kernels.cluster_growth import CLUSTERS, LEFT, Unclustered, grow_some
 from kanon.kernels.clusters import ALL, ClusteringInput, Clusters
 from kanon.recoding import Recoding
-
-__all__ = [
-    "CARD",
-    "FAMILY",
-    "GUARANTEES",
-    "HOW",
-    "SLOW",
-    "USES",
-    "anonymise",
-    "grown_clusters",
-    "made_clusters",
-]
 
 CARD = Card(
     name="k-member",

@@ -9,14 +9,13 @@ import numpy as np
 
 from kanon.algorithms.clusters import finished
 from kanon.algorithms.merging import begin
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.kernels.merging import merge_chosen
 from kanon.kernels.merging_state import Merging
 from kanon.recoding import Recoding, ends
-
-__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "merged"]
 
 CARD = Card(
     name="kaca",

@@ -25,16 +25,14 @@ from kanon.algorithms.lattice_size import (
     n_nodes,
     raised_to,
 )
-from kanon.algorithms.task import Progress, Task
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.kernels.lattice import assess, count_classes, number_parts
 from kanon.privacy.conjunction import broken
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding, Trace
-
-__all__ = ["Evaluation", "Lattice"]
-
 
 # What is kept to save counting again: none of it is needed.
 _MOST_SNAPSHOTS = 128

@@ -12,20 +12,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 
-__all__ = [
-    "MOST_NODES",
-    "Node",
-    "cell_recodings_log10",
-    "check_size",
-    "heights",
-    "largest_level",
-    "losses_of_nodes",
-    "lost_per_level",
-    "n_nodes",
-    "nodes_per_height",
-    "raised_to",
-]
-
 Node = tuple[int, ...]
 """A level per quasi-identifier."""
 

@@ -12,27 +12,12 @@ from kanon.algorithms.lattice_sweep_better import improved, total_loss
 from kanon.algorithms.lattice_sweep_joining import with_the_rest
 from kanon.algorithms.lattice_sweep_order import in_group_order, least_loss
 from kanon.algorithms.lattice_sweep_walk import Swept, walked
-from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Card, Parameter
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 from kanon.recoding import Recoding, Trace
-
-__all__ = [
-    "CARD",
-    "EFFORT",
-    "FAMILY",
-    "GUARANTEES",
-    "HOW",
-    "PARAMETERS",
-    "SLOW",
-    "USES",
-    "anonymise",
-    "by_least_k",
-    "check",
-    "finished",
-    "lower_bound",
-]
 
 CARD = Card(
     name="lattice-sweep",

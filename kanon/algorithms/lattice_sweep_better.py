@@ -10,15 +10,14 @@ from kanon.algorithms.lattice_sweep_walk import (
     room_for_groups,
     room_for_halves,
 )
-from kanon.algorithms.task import Progress, Task, in_one_width, no_progress
+from kanon.algorithms.task import Task, in_one_width
 from kanon.base.formatting import counted
+from kanon.base.progress import Progress, no_progress
 from kanon.kernels.lattice_sweep_classes import CHANGES, PLACE, WORK, Pool, Shared, Trees, share_all
 from kanon.kernels.lattice_sweep_dissolve import dissolve_some
 from kanon.kernels.lattice_sweep_groups import LatticeArrays, fill_halves
 from kanon.kernels.lattice_sweep_split import split_some
 from kanon.recoding import Recoding
-
-__all__ = ["improved", "total_loss"]
 
 _CHUNK = 500_000
 """Tuples that are grouped, or classes that are compared, between two reports of progress, about."""

@@ -8,14 +8,13 @@ import numpy as np
 
 from kanon.algorithms.lattice_sweep_walk import now_and_then
 from kanon.algorithms.merge_until_models_hold import repaired
-from kanon.algorithms.task import Progress, Task, in_one_width, no_progress
+from kanon.algorithms.task import Task, in_one_width
 from kanon.base.formatting import counted
+from kanon.base.progress import Progress, no_progress
 from kanon.kernels.lattice_sweep_joining import joining_costs
 from kanon.privacy.conjunction import broken
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import Recoding, Trace
-
-__all__ = ["Joined", "joined_one_by_one", "merging_on", "with_the_rest"]
 
 
 @dataclass(frozen=True, eq=False)

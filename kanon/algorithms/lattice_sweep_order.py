@@ -14,8 +14,9 @@ from kanon.algorithms.lattice_sweep_walk import (
     room_for_halves,
     targets_at,
 )
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
+from kanon.base.progress import Progress, no_progress
 from kanon.kernels.lattice_sweep_groups import (
     GroupTable,
     Halves,
@@ -32,8 +33,6 @@ from kanon.kernels.lattice_sweep_order import (
     order_some,
 )
 from kanon.kernels.lattice_sweep_walk import RECORDS, STEPS
-
-__all__ = ["in_group_order", "least_loss"]
 
 _CHUNK = 1_000_000
 """Classes that are grouped between two reports of progress, about."""

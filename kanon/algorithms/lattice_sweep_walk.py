@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.algorithms.lattice_size import losses_of_nodes, lost_per_level, n_nodes, raised_to
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
+from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.lattice_sweep_groups import GroupTable, Halves, LatticeArrays
 from kanon.kernels.lattice_sweep_walk import (
@@ -25,17 +26,6 @@ from kanon.kernels.lattice_sweep_walk import (
     walk_some,
 )
 from kanon.privacy.conjunction import broken
-
-__all__ = [
-    "Swept",
-    "by_loss",
-    "lattice_above",
-    "now_and_then",
-    "room_for_groups",
-    "room_for_halves",
-    "targets_at",
-    "walked",
-]
 
 _CHUNK = 2_000_000
 """Classes that are grouped between two reports of progress, about: some hundredths of a second."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.recoding import Recoding
-
-__all__ = ["CARD", "FAMILY", "GUARANTEES", "HOW", "SLOW", "USES", "anonymise", "check"]
 
 CARD = Card(
     name="levels",

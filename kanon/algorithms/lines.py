@@ -12,8 +12,6 @@ from kanon.base.values import MISSING_LABEL, numbers
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import LeafRange, with_ranges
 
-__all__ = ["ValueOrder", "ranges_beside"]
-
 _HUGE = 1e307
 """Larger numbers are made smaller, all alike."""
 

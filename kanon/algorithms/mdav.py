@@ -11,8 +11,9 @@ from math import ceil, lcm, log10
 import numpy as np
 
 from kanon.algorithms.lines import ValueOrder, ranges_beside
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress
 from kanon.base.values import MISSING_LABEL
 from kanon.cards import Card, Parameter
 from kanon.classes import EquivalenceClasses
@@ -20,23 +21,6 @@ from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.mdav import GROUPS, RECORDS, MdavRun, group_some
 from kanon.recoding import Recoding, Trace
-
-__all__ = [
-    "CARD",
-    "FAMILY",
-    "GUARANTEES",
-    "HOW",
-    "NEEDS_HIERARCHIES",
-    "PARAMETERS",
-    "SLOW",
-    "USES",
-    "NumberedColumn",
-    "anonymise",
-    "check",
-    "columns_of",
-    "partition",
-    "released",
-]
 
 CARD = Card(
     name="mdav",

@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.algorithms.merging import begin
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.merging import merge_chosen
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding, ends
 from kanon.sensitive import Sensitive
-
-__all__ = ["Continued", "continued", "repaired"]
 
 _OFTEN = 64
 """Merges between two reports of progress."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.hashing import tuple_hashes
 from kanon.kernels.merging import merge_some, plant
@@ -33,8 +34,6 @@ from kanon.kernels.merging_state import (
 from kanon.measures.histograms import empty_histograms, histograms_of
 from kanon.recoding import MergePath
 from kanon.strategies import LOOKS_AT, needs_sensitive
-
-__all__ = ["begin", "merge_greedily", "search_order"]
 
 _CHUNK = 256
 """Merges between two reports of progress."""

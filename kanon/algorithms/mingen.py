@@ -14,22 +14,11 @@ from kanon.algorithms.search import (
     released,
     with_precision,
 )
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
-
-__all__ = [
-    "CARD",
-    "FAMILY",
-    "GUARANTEES",
-    "HOW",
-    "SLOW",
-    "USES",
-    "anonymise",
-    "check",
-    "least_distorted",
-]
 
 CARD = Card(
     name="mingen",

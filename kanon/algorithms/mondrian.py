@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kanon.algorithms.lines import ValueOrder, ranges_beside
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card, Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
@@ -31,25 +32,6 @@ from kanon.kernels.mondrian import (
 )
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding, Trace
-
-__all__ = [
-    "CARD",
-    "DIMENSION",
-    "FAMILY",
-    "GUARANTEES",
-    "HOW",
-    "NEEDS_HIERARCHIES",
-    "PARAMETERS",
-    "RELEASE",
-    "SLOW",
-    "USES",
-    "VARIANT",
-    "Cut",
-    "anonymise",
-    "check",
-    "cuts",
-    "released",
-]
 
 CARD = Card(
     name="mondrian",

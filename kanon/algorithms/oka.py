@@ -12,27 +12,14 @@ from kanon.algorithms.clusters import (
     meeting_of,
     table_of,
 )
-from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Card
 from kanon.kernels.cluster_joining import merge_small_some
 from kanon.kernels.cluster_shedding import shed_some
 from kanon.kernels.clusters import ALL, ClusteringInput, Clusters
 from kanon.recoding import Recoding, ends
-
-__all__ = [
-    "CARD",
-    "FAMILY",
-    "GUARANTEES",
-    "HOW",
-    "SLOW",
-    "USES",
-    "anonymise",
-    "given_away",
-    "made_clusters",
-    "merged_small",
-    "one_pass",
-]
 
 CARD = Card(
     name="oka",

@@ -8,10 +8,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from kanon.algorithms.task import Progress
 from kanon.base.formatting import counted
-
-__all__ = ["cores", "side_by_side"]
+from kanon.base.progress import Progress
 
 Found = TypeVar("Found")
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses
 
-__all__ = ["partition"]
-
 _LEAST_SHARE = 0.25
 """No cut gives one side less than this share of the classes: parts should take alike long."""
 

@@ -12,13 +12,12 @@ import numpy as np
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.partition import partition
-from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress, stretch
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.hashing import tuple_hashes
 from kanon.measures.running import node_sums
 from kanon.recoding import MergePath, Parted, renamed
-
-__all__ = ["cut_for", "merge_apart", "merge_in_parts", "sampled_loss"]
 
 _CLASSES_LEFT, _LEFT_IN_PART = 100, 64
 """Parts are merged apart until about one in so many classes is left, or so many in each part."""

@@ -12,21 +12,10 @@ from kanon.algorithms.search import (
     nothing_satisfies,
     released,
 )
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.recoding import Recoding
-
-__all__ = [
-    "CARD",
-    "FAMILY",
-    "GUARANTEES",
-    "HOW",
-    "PARAMETERS",
-    "SLOW",
-    "USES",
-    "anonymise",
-    "check",
-]
 
 CARD = Card(
     name="samarati",

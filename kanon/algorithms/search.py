@@ -16,7 +16,8 @@ import numpy as np
 
 from kanon.algorithms.lattice import Evaluation, Lattice
 from kanon.algorithms.lattice_size import Node, check_size
-from kanon.algorithms.task import Progress, Task
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress
 from kanon.cards import Parameter
 from kanon.errors import PlanError, Unsatisfiable, quoted
 from kanon.measures.cells import whole_potentials
@@ -24,29 +25,6 @@ from kanon.metrics import metric_named
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.persons import KInPersons
 from kanon.recoding import Recoding
-
-__all__ = [
-    "FULL_DOMAIN",
-    "LOSS",
-    "CellLoss",
-    "Known",
-    "Loss",
-    "Told",
-    "begin",
-    "best_of",
-    "check_full_domain",
-    "check_models",
-    "complete_search",
-    "least_loss",
-    "loss_of",
-    "minimal_satisfying",
-    "nobody",
-    "nothing_satisfies",
-    "own_way",
-    "release_by",
-    "released",
-    "with_precision",
-]
 
 LOSS = Parameter(
     name="loss",

@@ -11,17 +11,15 @@ from types import ModuleType
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k
 from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.merge_until_models_hold import repaired
-from kanon.algorithms.task import Progress, Task
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress
 from kanon.errors import Unsatisfiable
 from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.measures.cells import share
 from kanon.metrics import Metric
 from kanon.privacy.conjunction import broken
 from kanon.recoding import MergePath, Recoding
-
-__all__ = ["FINISHED_K", "PATIENCE", "Solution", "finished_at", "recodings_at", "solve"]
-
 
 FINISHED_K = (
     *(2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 250, 350, 500, 750, 1000, 1500, 2000, 3000),

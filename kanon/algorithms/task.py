@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
@@ -15,8 +14,6 @@ from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 from kanon.privacy.model import Model
 from kanon.strategies import Scope
-
-__all__ = ["Progress", "Task", "in_one_width", "no_progress", "stretch"]
 
 
 @dataclass(frozen=True, eq=False)

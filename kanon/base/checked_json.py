@@ -15,8 +15,6 @@ from kanon.base.formatting import counted, thin
 from kanon.errors import KanonError, PlanError, quoted
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
 
-__all__ = ["Number", "Strict", "load_json", "problem", "read_json"]
-
 E = TypeVar("E", bound=KanonError)
 
 Number = Annotated[float, Field(strict=True)]

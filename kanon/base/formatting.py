@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["counted", "joined", "percent", "thin"]
-
 
 def percent(number: float) -> str:
     """A percentage with one decimal; what is not quite 0 or 100 does not look like it.

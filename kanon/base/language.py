@@ -18,8 +18,6 @@ from kanon.base.formatting import thin
 from kanon.errors import SettingsError, quoted
 from kanon.settings import ENGLISH, TRANSLATIONS, settings
 
-__all__ = ["catalogue", "say", "say_counted", "say_of"]
-
 
 def say(text: str, /, **values: object) -> str:
     """A text in the language of the settings, with values in place of their names.

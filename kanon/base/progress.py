@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["Progress", "no_progress", "stretch"]
-
 Progress = Callable[[float, str], None]
 """Told how much of the work is done, from 0 to 1, and what is being done."""
 

@@ -9,26 +9,6 @@ from __future__ import annotations
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted
 
-__all__ = [
-    "average_height",
-    "best_guess",
-    "chance",
-    "classes_told_apart",
-    "different_values",
-    "found_with",
-    "hard_to_guess",
-    "left_out",
-    "lost",
-    "mean_chance",
-    "mean_chance_in_persons",
-    "nobody_alike",
-    "of_quasi_identifiers",
-    "records_said",
-    "smallest_class",
-    "unlike_the_table",
-    "wrong_by",
-]
-
 
 def lost(share: float, metric: str) -> str:
     """Alteration, in percent.

@@ -17,8 +17,6 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 
-__all__ = ["TooLarge", "TooMany", "Unreadable", "unzipped"]
-
 _PIECE = 1 << 20
 _ENTRY = b"PK\1\2"  # what each entry in the directory of a zip begins with
 _UNREADABLE = (

@@ -13,18 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = [
-    "MISSING_LABEL",
-    "Counted",
-    "Distinct",
-    "Frequencies",
-    "are_dates",
-    "as_read",
-    "canonical_text",
-    "canonical_texts",
-    "numbers",
-]
-
 MISSING_LABEL = "(missing)"
 """The label of a missing cell where missing counts as a value of its own."""
 

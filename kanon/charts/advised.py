@@ -19,8 +19,6 @@ from kanon.experiments.advisor.proposing import Proposal
 from kanon.experiments.advisor.weighing import CONCERNS, Weighed
 from kanon.measures.pareto import pareto_front
 
-__all__ = ["advised_chart", "on_front"]
-
 _AXES = {
     "l": "l of the least mixed class (↑ better)",
     "t": "t of the most unusual class, 0 to 1 (↓ better)",

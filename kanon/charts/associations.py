@@ -12,8 +12,6 @@ from kanon.charts.drawn import drawn
 from kanon.charts.style import INK, escaped
 from kanon.measures.association_change import Associations, How
 
-__all__ = ["association_chart", "association_table"]
-
 _STRENGTHS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
 _WRITTEN = 6  # up to so many columns, the numbers stand in the cells
 _NAME = 16

@@ -23,8 +23,6 @@ from kanon.experiments.titles import guided
 from kanon.matrices import CostMatrix
 from kanon.measures.comparing import Standing, as_shown, standing
 
-__all__ = ["Board", "draw_board", "panel_table"]
-
 _GRIDS = {2: (1, 2), 3: (1, 3), 4: (2, 2), 5: (2, 3), 6: (2, 3)}
 _HEIGHTS = {1: 350, 2: 510}  # pixels, by the number of rows
 _ROW, _MOST_ROWS = 24, 9  # the table of numbers: pixels of a row, rows before it scrolls

@@ -14,8 +14,6 @@ from kanon.charts.style import INK, colour_of_metric, escaped
 from kanon.measures.along import Curves, Points, numbers_table
 from kanon.metrics import Metric
 
-__all__ = ["FEW", "alteration_curve", "cursor", "curves_table", "steps"]
-
 FEW = 50
 """Up to so many k, each has a dot of its own."""
 

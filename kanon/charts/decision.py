@@ -11,8 +11,6 @@ from kanon.charts.drawn import drawn
 from kanon.charts.style import INK, escaped
 from kanon.release.decision import Decision, Part
 
-__all__ = ["decision_chart", "times_reached"]
-
 _MET, _LACKING = "#0072B2", "#D55E00"
 _FURTHEST = 8.0  # times: what lies beyond is said, not drawn
 

@@ -14,8 +14,6 @@ from kanon.charts.style import INK, escaped, k_axis, lay_out, translucent
 from kanon.experiments.comparison import Comparison
 from kanon.measures.comparing import Difference
 
-__all__ = ["FIRST_AHEAD", "SECOND_AHEAD", "difference_chart", "difference_table", "verdicts"]
-
 FIRST_AHEAD, SECOND_AHEAD = "#2166AC", "#B35806"
 """Blue where the first of two is better, brown where the second is: told apart by everybody."""
 

@@ -17,8 +17,6 @@ from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
 from kanon.charts.style import INK, escaped, translucent
 from kanon.measures.distribution_change import Distribution
 
-__all__ = ["distribution_large", "distribution_panels", "distributions_table"]
-
 _GRID, _BETWEEN = "#E3E7EB", 0.06  # the space between two panels, of the width
 _COLUMNS, _PANEL, _GAP, _HEAD, _FOOT = 3, 128, 74, 96, 44  # pixels of height but for the first
 _BARS = 20  # up to so many values stand as pairs of bars, more as two outlines

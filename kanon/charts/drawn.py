@@ -13,8 +13,6 @@ import plotly.graph_objects as go
 from kanon.charts.style import INK, k_axis, lay_out
 from kanon.measures.along import Curves, Points
 
-__all__ = ["K_SPACE", "drawn", "k_layout", "whole_k"]
-
 K_SPACE = 1.1
 """How far an axis for k goes on beyond the largest k, as a factor."""
 

@@ -11,8 +11,6 @@ import plotly.graph_objects as go
 from kanon.base.formatting import thin
 from kanon.charts.style import ROLE_COLOURS, escaped, lay_out
 
-__all__ = ["class_size_chart", "class_size_table", "singling_out_chart", "singling_out_table"]
-
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, 999), (1000, None))
 
 

@@ -21,18 +21,6 @@ from kanon.charts.style import INK, escaped
 from kanon.charts.walks import HALO, WALK_LOOKS, walk_traces
 from kanon.experiments.exploration import Assessed, Explored, ranks
 
-__all__ = [
-    "COLOURINGS",
-    "DRAWN",
-    "Colouring",
-    "edges_between",
-    "heights_chart",
-    "heights_table",
-    "lattice_chart",
-    "lattice_table",
-    "neighbourhood_chart",
-]
-
 DRAWN = 2_000
 """The largest lattice that is drawn with all its nodes and edges."""
 

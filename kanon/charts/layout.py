@@ -14,8 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from kanon.errors import PlanError, quoted
 
-__all__ = ["FEWEST", "MOST", "PRESETS", "Layout", "Panel", "layout_from_json", "starting_layout"]
-
 FEWEST, MOST = 2, 6
 """How many panels a board has."""
 

@@ -24,16 +24,6 @@ from kanon.charts.style import (
 from kanon.learning.experiments import Band
 from kanon.learning.representations import REPRESENTATIONS
 
-__all__ = [
-    "NOTHING",
-    "REPRESENTATION_COLOURS",
-    "agreement_chart",
-    "best_at",
-    "prediction_scatter",
-    "scores_chart",
-    "scores_finding",
-]
-
 REPRESENTATION_COLOURS: Mapping[str, str] = {
     "oneClass": "#C28A00",
     "fillParent": "#117755",

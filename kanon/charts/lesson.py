@@ -14,8 +14,6 @@ from kanon.charts.lesson_trees import merge_chart, standing, standing_chart
 from kanon.teaching.lesson import Lesson, Step
 from kanon.teaching.nodes import NodeView, known_by
 
-__all__ = ["picture_of", "picture_table"]
-
 
 def picture_of(lesson: Lesson, position: int, large: bool = False) -> go.Figure:
     """The picture of a step: regions, the two that meet, the lattice so far, or the trees.

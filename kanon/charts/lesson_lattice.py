@@ -17,8 +17,6 @@ from kanon.experiments.exploration import ranks
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.nodes import NodeView, known_by
 
-__all__ = ["lattice_so_far"]
-
 _NAMED = 40
 """The nodes of a larger lattice are not named."""
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-__all__ = ["EDGE", "HALO", "MET", "ONE", "OTHER", "QUIET", "enlarged", "lines_between"]
-
 ONE, OTHER, MET = "#0072B2", "#D55E00", "#332288"
 """Of two classes the first, the second, and where they meet; also what satisfies and what not."""
 

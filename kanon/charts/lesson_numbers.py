@@ -13,8 +13,6 @@ from kanon.charts.lesson_look import HALO, ONE, QUIET, enlarged
 from kanon.charts.style import INK
 from kanon.teaching.lesson import Lesson, written
 
-__all__ = ["running_chart"]
-
 
 def running_chart(lesson: Lesson, step: int | None = None, large: bool = False) -> go.Figure:
     """The minimum k, the alteration and, with a sensitive column, l and t after each step.

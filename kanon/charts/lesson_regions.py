@@ -17,8 +17,6 @@ from kanon.teaching.cuts import Rectangle, Regions
 from kanon.teaching.growing import ClusterView
 from kanon.teaching.lesson import Step
 
-__all__ = ["regions_chart", "regions_in"]
-
 
 def regions_in(step: Step) -> Regions | None:
     """The regions that a step of Mondrian shows, or the groups of MDAV; None of others."""

@@ -18,8 +18,6 @@ from kanon.charts.style import INK, escaped
 from kanon.hierarchy import Hierarchy
 from kanon.teaching.lesson import Held, Lesson, Step, written
 
-__all__ = ["meeting_chart", "merge_chart", "standing", "standing_chart"]
-
 _WHOLE = 8
 """A hierarchy with more leaves is drawn as the paths of the values alone."""
 

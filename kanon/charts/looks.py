@@ -21,8 +21,6 @@ from kanon.charts.style import (
 from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.titles import guided
 
-__all__ = ["Look", "look_of", "looks_of"]
-
 _SPARE = ("#1B7F79", "#A0522D", "#4B0082", "#2F4F4F", "#C71585", "#556B2F", "#B8860B", "#36648B")
 
 

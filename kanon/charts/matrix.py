@@ -22,8 +22,6 @@ from kanon.matrices import (
 )
 from kanon.matrices import difference as minus
 
-__all__ = ["cost_hovers", "difference_hovers", "matrix_chart"]
-
 _COSTS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
 _SHARE = "share of the cost of losing a value completely, in %"
 _SHARE_SAID = "<br>%{z:.1f} % of the cost of losing a value completely"

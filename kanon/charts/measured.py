@@ -14,21 +14,6 @@ from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.measures import minimum_k
 
-__all__ = [
-    "CLASSES",
-    "digits_shown",
-    "hover_number",
-    "is_percent",
-    "measure_table",
-    "measures_of",
-    "number_said",
-    "privacy_measures",
-    "scale_of",
-    "short_title",
-    "titled",
-    "unit_said",
-]
-
 CLASSES = Card(
     "classes", "Number of classes",
     "Groups of records that look the same: more groups tell more of the original table.",

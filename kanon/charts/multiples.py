@@ -15,8 +15,6 @@ from kanon.charts.panel_axes import k_range, k_ticks
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
 from kanon.experiments.comparison import Comparison
 
-__all__ = ["small_multiples"]
-
 _MOST_COLUMNS, _PANEL, _HEAD, _FOOT = 5, 150, 66, 56  # pixels of height
 _GREY = "#C4CBD1"
 

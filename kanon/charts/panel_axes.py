@@ -18,17 +18,6 @@ from kanon.charts.measured import is_percent, scale_of
 from kanon.experiments.comparison import Comparison
 from kanon.matrices import CostMatrix
 
-__all__ = [
-    "PERCENT_RANGE",
-    "Costs",
-    "PanelContext",
-    "k_axis_of",
-    "k_range",
-    "k_ticks",
-    "log_range",
-    "y_axis_of",
-]
-
 Costs = Callable[[str, str], CostMatrix | None]
 """The cost matrix of a column under a metric, few nodes; None if there is no such column."""
 

@@ -38,8 +38,6 @@ from kanon.experiments.comparison import Comparison
 from kanon.matrices import CostMatrix, as_share, matrix_table
 from kanon.measures import class_sizes
 
-__all__ = ["KINDS", "Kind", "lines_named"]
-
 _FAINT = "#9AA3AB"
 CLASS_SIZES = "Class sizes"
 _LABELLED = 17  # rows of a matrix that a panel has room to name

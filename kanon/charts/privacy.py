@@ -16,15 +16,6 @@ from kanon.charts.style import INK, escaped
 from kanon.measures.along import Curves, Points
 from kanon.privacy.model import rounded
 
-__all__ = [
-    "AFTER_COLOUR",
-    "BEFORE_COLOUR",
-    "Series",
-    "distribution_chart",
-    "distribution_table",
-    "level_chart",
-]
-
 BEFORE_COLOUR, AFTER_COLOUR = "#D55E00", "#0072B2"
 """Before and after a release, on every chart of the page; a legend names both."""
 

@@ -13,8 +13,6 @@ from kanon.charts.drawn import drawn
 from kanon.charts.style import INK
 from kanon.measures.query_error import QueryStudy
 
-__all__ = ["query_chart", "query_table"]
-
 _RANGES, _CELLS = "#0072B2", "#009E73"
 _FURTHEST = 200.0  # percent: what is off by more is said, not drawn
 

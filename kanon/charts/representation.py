@@ -14,8 +14,6 @@ from kanon.charts.style import INK, escaped, lay_out
 from kanon.learning.representations import Matrix
 from kanon.recoding import Recoding
 
-__all__ = ["MOST_CLASSES", "MOST_NODES", "Shown", "representation_chart", "representation_table"]
-
 MOST_CLASSES, MOST_NODES = 8, 40
 """So many rows and columns can be read at 1280 × 720."""
 

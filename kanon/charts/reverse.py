@@ -21,8 +21,6 @@ from kanon.charts.style import (
 from kanon.experiments.greatest_k import WAYS, Reverse
 from kanon.metrics import Metric
 
-__all__ = ["reverse_chart", "reverse_finding"]
-
 
 def reverse_finding(found: Reverse, asked: str, most: float) -> str:
     """The greatest k with at most so much alteration, or from where on there is any.

@@ -18,15 +18,6 @@ from kanon.experiments.criteria import CRITERIA
 from kanon.measures.comparing import as_shown
 from kanon.measures.pareto import pareto_front
 
-__all__ = [
-    "COST",
-    "fronts",
-    "nobody_beats",
-    "privacy_against_alteration",
-    "scatter_table",
-    "unbeaten",
-]
-
 COST = CRITERIA["mean_alteration"]
 """What privacy is set against."""
 

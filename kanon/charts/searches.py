@@ -27,17 +27,6 @@ from kanon.experiments.searches import (
 )
 from kanon.measures import iloss, iloss_mean, level_of_generalisation
 
-__all__ = [
-    "MARKERS",
-    "claims_said",
-    "effort_finding",
-    "finding",
-    "over_columns_chart",
-    "over_columns_table",
-    "over_k_chart",
-    "over_k_table",
-]
-
 MARKERS = {
     datafly.CARD.name: "circle",
     improved_greedy.CARD.name: "diamond",

@@ -12,8 +12,6 @@ from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.ranks import OVERALL
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 
-__all__ = ["finding", "mean_ranks_chart"]
-
 _PANELS = {
     ALTERATION_CARD.name: "Alteration",
     L_CARD.name: "Diversity (l)",

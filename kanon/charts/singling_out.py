@@ -12,8 +12,6 @@ from kanon.charts.style import ROLE_COLOURS, escaped, lay_out
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut
 
-__all__ = ["contributions_chart", "contributions_table", "sets_table"]
-
 _MOST = 10
 """So many columns are drawn, those that add most."""
 

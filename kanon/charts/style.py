@@ -10,27 +10,6 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import thin
 
-__all__ = [
-    "ALGORITHM_COLOURS",
-    "FAMILY_DASHES",
-    "FAMILY_MARKERS",
-    "INK",
-    "KEPT_COLOURS",
-    "K_IN_PERSONS",
-    "K_TICKS",
-    "METRIC_COLOURS",
-    "ROLE_COLOURS",
-    "STRATEGY_COLOURS",
-    "STRATEGY_DASHES",
-    "STRATEGY_MARKERS",
-    "colour_of_metric",
-    "darkened",
-    "escaped",
-    "k_axis",
-    "lay_out",
-    "translucent",
-]
-
 INK = "#1B1F24"
 """Texts, axes and what stands out by itself, on the white paper of all charts."""
 

@@ -13,8 +13,6 @@ from kanon.base.formatting import counted
 from kanon.errors import on_one_line
 from kanon.hierarchy import Hierarchy
 
-__all__ = ["ROWS", "Spot", "TreeDrawing", "tree_drawing"]
-
 ROWS = 44
 """The most lines of a drawing: those of a printed page."""
 

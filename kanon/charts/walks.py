@@ -11,8 +11,6 @@ from kanon.algorithms.lattice_size import Node
 from kanon.charts.style import ALGORITHM_COLOURS, darkened
 from kanon.experiments.exploration import Explored, Walk
 
-__all__ = ["HALO", "WALK_LOOKS", "WalkLook", "walk_traces"]
-
 
 @dataclass(frozen=True)
 class WalkLook:

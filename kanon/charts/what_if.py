@@ -10,8 +10,6 @@ import plotly.graph_objects as go
 from kanon.base.formatting import thin
 from kanon.charts.style import colour_of_metric, escaped, lay_out
 
-__all__ = ["what_if_chart", "what_if_title"]
-
 
 def what_if_title(found: pd.DataFrame, titles: Mapping[str, str], first: str = "") -> str:
     """The finding: which way the alteration went, for one metric or where it moved most."""

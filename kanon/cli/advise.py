@@ -16,8 +16,6 @@ from kanon.experiments.advisor.advice import advise
 from kanon.plan import Plan
 from kanon.sources.writing import write_whole
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command("advise", "which metric and strategy suit a table", place=3)
 
 

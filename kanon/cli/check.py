@@ -13,8 +13,6 @@ from kanon.plan import Plan
 from kanon.release.drift import check_levels, check_next
 from kanon.sources.addresses import Address
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command("check", "see what is new in a table for a plan", place=10)
 
 

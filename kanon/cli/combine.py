@@ -17,8 +17,6 @@ from kanon.release.composition import combine
 from kanon.run import run
 from kanon.sources.tables import Table
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command(
     "combine", "what somebody learns who holds the releases of several plans", place=11
 )

@@ -9,8 +9,6 @@ from types import ModuleType
 
 import kanon.cli
 
-__all__ = ["Command", "commands"]
-
 
 @dataclass(frozen=True)
 class Command:

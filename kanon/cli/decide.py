@@ -14,8 +14,6 @@ from kanon.release.context import Context
 from kanon.release.decision import decide, levels_reached
 from kanon.run import run
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command("decide", "whether a release has what is asked of it by what it is for", place=7)
 
 

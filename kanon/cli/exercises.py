@@ -13,8 +13,6 @@ from kanon.errors import quoted
 from kanon.sources.writing import table_bytes, write_whole
 from kanon.teaching.exercises import read_exercises, score_files
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command("exercises", "mark answers to an exercise set", place=12)
 
 

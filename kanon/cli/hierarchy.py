@@ -14,8 +14,6 @@ from kanon.sources.memory import check_covered
 from kanon.sources.opening import open_address
 from kanon.sources.reading import ReadSettings
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command("hierarchy", "look at hierarchy files", place=13)
 
 

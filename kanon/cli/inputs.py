@@ -15,8 +15,6 @@ from kanon.sources.opening import open_address, open_table
 from kanon.sources.reading import ReadSettings
 from kanon.sources.tables import Table
 
-__all__ = ["check_once", "parts_of_list", "read_people", "read_plan", "read_records"]
-
 
 def read_plan(given: argparse.Namespace) -> Plan:
     """The plan, with the seed that was asked for."""

@@ -20,8 +20,6 @@ from kanon.errors import (
     withheld,
 )
 
-__all__ = ["main"]
-
 _MISTAKE, _BAD_INPUT, _UNSATISFIABLE, _READ_NO_FURTHER = 1, 2, 3, 141
 
 

@@ -20,8 +20,6 @@ from kanon.sources.opening import open_address, open_table
 from kanon.sources.people import people_in_classes
 from kanon.sources.reading import ReadSettings
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command("measure", "measure a table as it is", place=8)
 
 

@@ -6,10 +6,8 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from kanon.algorithms.task import Progress, no_progress
+from kanon.base.progress import Progress, no_progress
 from kanon.errors import PlanWarning
-
-__all__ = ["progress_shown", "show_warning", "warnings_shown"]
 
 
 def progress_shown(given: argparse.Namespace) -> Progress:

@@ -8,8 +8,6 @@ from pathlib import Path
 from kanon.sources.addresses import Address
 from kanon.sources.stored import ENGINES
 
-__all__ = ["add_context", "add_json", "add_plan", "add_progress", "add_seed", "add_table"]
-
 
 def add_plan(parser: argparse.ArgumentParser) -> None:
     """Take a plan."""

@@ -10,8 +10,6 @@ from kanon.errors import PlanError, quoted
 from kanon.plan import Plan
 from kanon.sources.writing import check_replaceable
 
-__all__ = ["check_different", "check_files", "check_written"]
-
 
 def check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) -> None:
     """No file may overwrite another one, and what could not be written is not worth computing."""

@@ -15,8 +15,6 @@ from kanon.plan import Plan
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.singling_out import singling_out
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command(
     "quasi-identifiers", "the smallest sets of columns that single records out", place=9
 )

@@ -16,8 +16,6 @@ from kanon.release.context import Context
 from kanon.sources.memory import MemoryTable
 from kanon.sources.writing import write_whole
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command("report", "write the report of a release, for the file", place=6)
 
 

@@ -15,8 +15,6 @@ from kanon.experiments.greatest_k import reverse
 from kanon.plan import Plan
 from kanon.sources.writing import write_whole
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command("reverse", "the greatest k that goes with the other models of a plan", place=4)
 
 

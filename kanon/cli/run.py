@@ -19,13 +19,11 @@ from kanon.plan import Plan
 from kanon.release.drift import same_levels
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
-from kanon.sources.reading import kind_of
+from kanon.sources.names import kind_of
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
 from kanon.sources.writing import write_whole
-
-__all__ = ["COMMAND", "add_arguments", "execute"]
 
 COMMAND = Command("run", "anonymise a table as a plan says", place=1)
 

@@ -19,8 +19,6 @@ from kanon.experiments.simulated.study import STRATEGIES, RunResult, lacking, ru
 from kanon.run import prepare
 from kanon.sources.writing import write_whole
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command("simulate", "rank the strategies on simulated sensitive columns", place=5)
 
 

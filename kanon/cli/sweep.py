@@ -16,8 +16,6 @@ from kanon.experiments.sweep import sweep
 from kanon.metrics import PUBLISHED
 from kanon.sources.writing import write_whole
 
-__all__ = ["COMMAND", "add_arguments", "execute"]
-
 COMMAND = Command("sweep", "what every k costs under several metrics", place=2)
 
 

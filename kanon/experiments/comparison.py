@@ -21,18 +21,6 @@ from kanon.measures.comparing import Difference, Standing, check_interval, nauc,
 from kanon.measures.extended_measures import at_some_k, further_cards, kept_as
 from kanon.metrics import Metric, characteristics
 
-__all__ = [
-    "INTERVALS",
-    "K_PRESETS",
-    "PAPER_K",
-    "TIE_SEEDS",
-    "Comparison",
-    "Line",
-    "before_and_after",
-    "by_characteristic",
-    "lines_of",
-]
-
 PAPER_K = (3, 4, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 15000)
 """The fourteen k of Mauger, Le Mahec, Dequen 2023, section 4.2, and of Viton et al. 2021."""
 

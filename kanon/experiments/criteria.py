@@ -8,9 +8,6 @@ from kanon.cards import Card
 from kanon.measures import at_root, deleted_among_modified, generalised, minimum_k
 from kanon.measures.alteration import MEAN_CARD
 
-__all__ = ["COSTLESS", "CRITERIA", "L_CARD", "SUPPRESSED_CARD", "T_CARD"]
-
-
 CRITERIA: Mapping[str, Card] = {
     card.name: card
     for card in (

@@ -16,23 +16,10 @@ from kanon.algorithms import datafly, improved_greedy, mingen, optimal, samarati
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node, n_nodes, nodes_per_height
 from kanon.algorithms.search import CellLoss, check_models, with_precision
-from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress, stretch
 from kanon.errors import PlanError
-
-__all__ = [
-    "COMPLETE",
-    "WALKERS",
-    "Assessed",
-    "Explored",
-    "VisitedNode",
-    "Walk",
-    "assessed",
-    "explore",
-    "neighbourhood",
-    "outline",
-    "ranks",
-]
 
 COMPLETE = 20_000
 """The largest lattice of which every node is counted."""

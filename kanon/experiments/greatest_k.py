@@ -33,7 +33,8 @@ from kanon.algorithms import gaa
 from kanon.algorithms.merge_until_models_hold import continued
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.solution import FINISHED_K, finished_at
-from kanon.algorithms.task import Progress, Task, no_progress, stretch
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted
 from kanon.measures.along import Curves, Points, curves_along, points_of
@@ -42,8 +43,6 @@ from kanon.plan import Plan
 from kanon.recoding import MergePath
 from kanon.run import Prepared, prepare
 from kanon.sources.tables import Table
-
-__all__ = ["WAYS", "Reverse", "models_first", "reverse", "reverse_task", "solve_reverse"]
 
 _SOURCE = "Mauger, Le Mahec, Dequen 2023, Section 4.4"
 

@@ -8,15 +8,13 @@ import networkx as nx
 import pandas as pd
 
 from kanon.algorithms.lattice_size import n_nodes
-from kanon.algorithms.task import no_progress
 from kanon.base.formatting import thin
+from kanon.base.progress import no_progress
 from kanon.errors import PlanError
 from kanon.experiments.exploration import COMPLETE, explore
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.tables import Table
-
-__all__ = ["lattice_graph"]
 
 
 def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> nx.DiGraph:

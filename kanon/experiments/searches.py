@@ -19,8 +19,9 @@ import pandas as pd
 from kanon.algorithms import datafly, improved_greedy, samarati
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import check_size, largest_level, n_nodes, nodes_per_height
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
+from kanon.base.progress import Progress, no_progress
 from kanon.errors import PlanError
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.exploration import WALKERS
@@ -29,23 +30,6 @@ from kanon.measures import alteration, iloss, iloss_mean, level_of_generalisatio
 from kanon.measures.linkage import projected
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
-
-__all__ = [
-    "FEWEST_COLUMNS",
-    "K_OVER_COLUMNS",
-    "MOST_COLUMNS",
-    "SEARCHES",
-    "Searches",
-    "Tally",
-    "check_searches",
-    "lattice_sizes",
-    "measure_searches",
-    "most_evaluated",
-    "narrowed",
-    "numbers_of_columns",
-    "tally",
-    "times_as_long",
-]
 
 SEARCHES = tuple(WALKERS)
 """The names of the three searches."""

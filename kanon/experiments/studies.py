@@ -16,8 +16,9 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import check_task, short_title
 from kanon.algorithms.solution import recodings_at
-from kanon.algorithms.task import Progress, Task, stretch
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import Progress, stretch
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quoted
 from kanon.learning.classifiers import CLASSIFIERS
@@ -34,23 +35,6 @@ from kanon.recoding import Recoding
 from kanon.run import Prepared
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
-
-__all__ = [
-    "Experiment",
-    "Learned",
-    "Prediction",
-    "ReleaseMeasures",
-    "StudiedAlgorithm",
-    "Wanted",
-    "check_candidate",
-    "experiment_of",
-    "labels_of",
-    "measures_of_points",
-    "points_table",
-    "predict",
-    "run_experiment",
-    "trained_k",
-]
 
 
 def labels_of(

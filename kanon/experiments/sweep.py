@@ -14,7 +14,8 @@ import pandas as pd
 from kanon.algorithms.catalogue import algorithm_named, check_task, serves_every_k, uses
 from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.solution import finished_at, recodings_at
-from kanon.algorithms.task import Progress, Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.measures.along import Curves, Points, curves_along, numbers_table, points_of
@@ -25,16 +26,6 @@ from kanon.recoding import Recoding
 from kanon.run import Prepared, measured_metrics, prepare
 from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
-
-__all__ = [
-    "Configuration",
-    "Planned",
-    "check_k",
-    "configurations",
-    "solve_sweep",
-    "sweep",
-    "tasks_of",
-]
 
 
 @dataclass(frozen=True)

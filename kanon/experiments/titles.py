@@ -11,8 +11,6 @@ from kanon.experiments.sweep import Configuration
 from kanon.metrics import METRICS
 from kanon.strategies import LOOKS_AT, Scope
 
-__all__ = ["combined", "full_title", "guided", "name_of", "titles_of_configurations"]
-
 
 def name_of(configuration: Configuration) -> str:
     """A name for a configuration, whatever breaks its ties: its metric and what is unusual.

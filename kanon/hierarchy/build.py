@@ -15,21 +15,6 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number, tree_from_lines
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 
-__all__ = [
-    "DATE_LEVELS",
-    "dates",
-    "groups",
-    "intervals",
-    "is_whole",
-    "mask",
-    "mask_steps",
-    "ordered",
-    "parsed_numbers",
-    "run_label",
-    "suppression",
-    "tree_of_paths",
-]
-
 DATE_LEVELS = ("day", "month", "quarter", "year", "decade")
 """The levels that :func:`dates` knows, from fine to coarse."""
 

@@ -18,13 +18,6 @@ from kanon.hierarchy.files import Imported, column_of_json, read_hierarchy, to_c
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import bytes_of, exceeded, settings
 
-__all__ = [
-    "FileResult",
-    "read_bundle",
-    "safe_name",
-    "write_bundle",
-]
-
 _PREFIX = "hierarchy_"
 _LONGEST_SAFE = 50
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from kanon.hierarchy.tree import Hierarchy
 
-__all__ = ["Draft"]
-
 
 @dataclass
 class Draft:

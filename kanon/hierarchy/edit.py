@@ -21,21 +21,6 @@ from kanon.hierarchy.draft import Draft
 from kanon.hierarchy.natural_order import natural_order
 from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy, named_weight
 
-__all__ = [
-    "LONGEST_NAME",
-    "add_leaf",
-    "add_leaves",
-    "group",
-    "insert_level",
-    "move",
-    "remove_leaves",
-    "rename",
-    "set_weight",
-    "sort",
-    "ungroup",
-    "with_weights",
-]
-
 LONGEST_NAME = 10_000
 """The most characters that the name of a group may have."""
 

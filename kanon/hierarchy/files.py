@@ -19,19 +19,6 @@ from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
 
-__all__ = [
-    "SEPARATORS",
-    "Imported",
-    "column_of_json",
-    "parse_csv",
-    "parse_json",
-    "parse_nodes",
-    "read_hierarchy",
-    "to_csv",
-    "to_json",
-    "to_nodes",
-]
-
 SEPARATORS = (";", ",", "\t", "|")
 """What may stand between cells, in the order in which it is looked for."""
 

@@ -11,8 +11,6 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.build import is_whole, parsed_numbers, run_label, tree_of_paths
 from kanon.hierarchy.tree import Hierarchy
 
-__all__ = ["by_frequency", "quantile_intervals"]
-
 
 def quantile_intervals(counts: Mapping[str, int], parts: Sequence[int]) -> Hierarchy:
     """Numbers in nested intervals that hold about as many records each.

@@ -17,17 +17,6 @@ from kanon.hierarchy.lines import check_number
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import settings
 
-__all__ = [
-    "fits_graphml",
-    "from_graph",
-    "is_node_link",
-    "parse_graphml",
-    "parse_node_link",
-    "to_graph",
-    "to_graphml",
-    "to_node_link",
-]
-
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NODE_OR_EDGE = re.compile(r"<(?:[^\s<>:]+:)?(?:node|edge)\b")
 _MOST_TAGS = 20  # per node: more than any program writes for a node and the edge above it

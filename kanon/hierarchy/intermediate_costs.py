@@ -9,8 +9,6 @@ import numpy as np
 
 from kanon.hierarchy import Hierarchy
 
-__all__ = ["COMPOSED", "INTERMEDIATES", "RECORDS", "Intermediate"]
-
 
 def _harmonic_levels(tree: Hierarchy) -> np.ndarray:
     """F(v) = sum over i = 1..level(v) of 1/(h - i), divided by the same sum up to h - 1."""

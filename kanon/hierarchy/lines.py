@@ -12,8 +12,6 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import exceeded, settings
 
-__all__ = ["check_number", "tree_from_lines", "tree_to_lines"]
-
 
 def check_number(what: Literal["nodes", "levels"], number: int) -> None:
     """Check that a hierarchy has no more nodes or levels than the settings allow.

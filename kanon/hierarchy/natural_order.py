@@ -7,8 +7,6 @@ import re
 
 from kanon.base.values import numbers
 
-__all__ = ["natural_order"]
-
 _LEADING = re.compile(r"([<>]?)([+-]?[0-9]{1,300}(?:\.[0-9]+)?)")
 _DIGITS = re.compile(r"([0-9]+)")
 _ENDS = {"<": -1, "": 0, ">": 1}

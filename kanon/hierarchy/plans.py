@@ -18,17 +18,6 @@ from kanon.errors import KanonError, quoted
 from kanon.hierarchy import Hierarchy, build
 from kanon.hierarchy.files import parse_nodes, read_hierarchy
 
-__all__ = [
-    "DatesPlan",
-    "GroupsPlan",
-    "HierarchyPlan",
-    "IntervalsPlan",
-    "MaskPlan",
-    "NodesPlan",
-    "SuppressionPlan",
-    "build_hierarchy",
-]
-
 
 class SuppressionPlan(Strict):
     """Keep a value or lose it."""

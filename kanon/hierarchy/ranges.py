@@ -18,8 +18,6 @@ from kanon.base.values import numbers
 from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 
-__all__ = ["LeafRange", "RangedHierarchy", "as_flat", "flat", "is_flat", "with_ranges"]
-
 _LEVEL_OF_WHOLE = 2
 """The level of the root of a column without a hierarchy: a range is between it and a value."""
 

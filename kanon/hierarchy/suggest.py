@@ -15,8 +15,6 @@ from kanon.hierarchy.build import dates, mask, suppression
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.tree import Hierarchy
 
-__all__ = ["SuggestedBuilder", "propose", "starting_parameters", "strays", "suggest_builder"]
-
 _FEW = 12
 """Up to so many distinct values, keeping or losing a value is a fair start."""
 

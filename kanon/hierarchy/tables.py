@@ -18,16 +18,6 @@ from kanon.hierarchy.files import SEPARATORS, Imported, parse_csv
 from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy
 
-__all__ = [
-    "edge_table",
-    "level_table",
-    "new_edges",
-    "parse_weight",
-    "tree_from_edges",
-    "tree_from_levels",
-    "tree_from_text",
-]
-
 _EDGE_COLUMNS = ("parent", "child", "weight")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
 

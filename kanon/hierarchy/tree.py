@@ -16,8 +16,6 @@ from kanon.errors import HierarchyError, quoted
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["LARGEST_WEIGHT", "ROOT_LABEL", "Hierarchy", "named_weight"]
-
 ROOT_LABEL = "*"
 """The usual label of a root: total loss."""
 

@@ -9,8 +9,6 @@ from kanon.kernels.histograms import join_histograms, measure
 from kanon.kernels.merging_state import LOOKS_AT_L, LOOKS_AT_T
 from kanon.kernels.worst_classes import rate
 
-__all__ = ["measure_along", "unchanged_cells"]
-
 
 @loop_with_arrays
 def measure_along(histograms, parts, state):

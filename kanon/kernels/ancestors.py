@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from kanon.kernels.compilation import loop
 
-__all__ = ["covers", "lca"]
-
 
 @loop
 def lca(parent, one, other):

@@ -22,22 +22,6 @@ from kanon.kernels.merging_state import (
 )
 from kanon.kernels.prefix_tree import find_class
 
-__all__ = [
-    "bad_of_two",
-    "bad_with",
-    "badness",
-    "changes_nothing",
-    "factor_of",
-    "least_of_two",
-    "mark_counts",
-    "merged_bad",
-    "most_for",
-    "no_worse",
-    "note",
-    "third_class",
-    "worst_left",
-]
-
 
 @loop
 def mark_counts(view, each, sign):

@@ -10,8 +10,6 @@ from kanon.kernels.ancestors import lca
 from kanon.kernels.clusters import MOST, meet_all
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = ["CLUSTERS", "LEFT", "LIVE", "START", "TAKEN", "Unclustered", "grow_some"]
-
 LIVE, TAKEN, CLUSTERS, LEFT, START = range(5)
 """The places in ``Unclustered.state``."""
 

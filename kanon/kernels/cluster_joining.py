@@ -9,8 +9,6 @@ import numpy as np
 from kanon.kernels.clusters import ALL, MOST, meet_all, raise_to
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = ["Meeting", "join_some", "merge_small_some"]
-
 
 class Meeting(NamedTuple):
     """What it costs one tuple to meet any node, kept until the next tuple differs.

@@ -8,8 +8,6 @@ from kanon.kernels.ancestors import lca
 from kanon.kernels.clusters import raise_to
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = ["shed_some"]
-
 
 @loop_with_arrays
 def _widening(table, centre, own, tuple_, its):

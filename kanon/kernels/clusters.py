@@ -18,8 +18,6 @@ import numpy as np
 from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = ["ALL", "MOST", "ClusteringInput", "Clusters", "meet_all", "raise_to"]
-
 
 class ClusteringInput(NamedTuple):
     """What is clustered.

@@ -15,8 +15,6 @@ from typing import Any
 
 from numba import njit
 
-__all__ = ["loop", "loop_with_arrays"]
-
 
 def _all_sources() -> bytes:
     """A hash of all kernels."""

@@ -11,8 +11,6 @@ from kanon.kernels.histograms import measure
 from kanon.kernels.merging_state import FIRST, GROUPS, LOOKS_AT_K, LOOKS_AT_T
 from kanon.kernels.worst_classes import rate
 
-__all__ = ["miss", "see"]
-
 
 @loop
 def _slot(view, work, each):

@@ -6,8 +6,6 @@ import numpy as np
 
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = ["MIX", "tuple_hash", "tuple_hashes"]
-
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 

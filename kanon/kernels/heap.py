@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from kanon.kernels.compilation import loop
 
-__all__ = ["pop", "precedes", "push"]
-
 
 @loop
 def precedes(one, other, ranks, nodes):

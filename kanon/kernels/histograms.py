@@ -7,8 +7,6 @@ import numpy as np
 from kanon.kernels.compilation import loop
 from kanon.kernels.merging_state import LOOKS_AT_L
 
-__all__ = ["join_histograms", "ln", "measure", "n_log_n"]
-
 
 @loop
 def n_log_n(logs, count):

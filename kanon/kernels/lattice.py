@@ -11,8 +11,6 @@ import numpy as np
 
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = ["assess", "count_classes", "number_parts"]
-
 _DIRECT = 1 << 18
 """Up to so many possible pairs of parts, each has a place of its own in the table."""
 

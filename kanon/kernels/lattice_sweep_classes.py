@@ -9,23 +9,6 @@ import numpy as np
 from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import loop
 
-__all__ = [
-    "ALIVE",
-    "CHANGES",
-    "PLACE",
-    "TOP",
-    "WORK",
-    "Pool",
-    "Shared",
-    "Trees",
-    "common_nodes",
-    "merge_cost",
-    "share",
-    "share_all",
-    "sort_members",
-    "take",
-]
-
 PLACE, WORK, CHANGES, ALIVE, TOP = range(5)
 """The places in ``Shared.state``: where to go on in what is to be done, how much was done in all,
 how many changes were made, how many classes there are, from which number on none was ever used."""

@@ -15,8 +15,6 @@ from kanon.kernels.lattice_sweep_classes import (
     take,
 )
 
-__all__ = ["dissolve_some"]
-
 
 @loop
 def dissolve_some(lattice, trees, shared, pool, todo, most):

@@ -15,8 +15,6 @@ import numpy as np
 from kanon.kernels.compilation import loop
 from kanon.kernels.hashing import MIX
 
-__all__ = ["GroupTable", "Halves", "LatticeArrays", "fill_halves", "forget", "group_node"]
-
 
 class LatticeArrays(NamedTuple):
     """The classes of a table and the lattice of levels above them.

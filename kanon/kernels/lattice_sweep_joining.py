@@ -7,8 +7,6 @@ import numpy as np
 from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = ["joining_costs"]
-
 
 @loop_with_arrays
 def joining_costs(

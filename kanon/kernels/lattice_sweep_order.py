@@ -10,8 +10,6 @@ from kanon.kernels.compilation import loop
 from kanon.kernels.lattice_sweep_groups import forget, group_node
 from kanon.kernels.lattice_sweep_walk import NEXT, RECORDS, REMAINING, STEPS
 
-__all__ = ["NONE", "Losses", "Ordered", "bound_some", "first_keys", "heaped", "order_some"]
-
 NONE = 2**62
 """More than any loss: there is none."""
 

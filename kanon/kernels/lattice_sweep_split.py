@@ -18,8 +18,6 @@ from kanon.kernels.lattice_sweep_classes import (
 from kanon.kernels.lattice_sweep_groups import forget, group_node
 from kanon.kernels.lattice_sweep_order import NONE
 
-__all__ = ["split_some"]
-
 
 @loop
 def _nearest(lattice, trees, shared, pool, given, wanted):

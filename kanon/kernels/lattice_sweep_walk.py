@@ -9,17 +9,6 @@ import numpy as np
 from kanon.kernels.compilation import loop
 from kanon.kernels.lattice_sweep_groups import group_node
 
-__all__ = [
-    "NEXT",
-    "RECORDS",
-    "REMAINING",
-    "STEPS",
-    "SweepWalk",
-    "reach_some",
-    "release",
-    "walk_some",
-]
-
 REMAINING, RECORDS, NEXT, STEPS = range(4)
 """The places in ``SweepWalk.state``: how many classes and records remain, how many nodes were
 visited, how many groups were released."""

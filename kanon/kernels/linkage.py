@@ -11,8 +11,6 @@ import numpy as np
 
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = ["attacked", "below"]
-
 
 @loop_with_arrays
 def _misfit(low, high, p, q):

@@ -12,8 +12,6 @@ import numpy as np
 
 from kanon.kernels.compilation import loop
 
-__all__ = ["GROUPS", "LIVE", "RECORDS", "MdavRun", "group_some"]
-
 NOWHERE = -1
 """The group of a class that is in none yet."""
 

@@ -18,8 +18,6 @@ from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, LOOKS_AT_NOTHING, MER
 from kanon.kernels.partner import partner
 from kanon.kernels.prefix_tree import add_class, find_class, remove_class
 
-__all__ = ["merge_chosen", "merge_some", "plant"]
-
 
 @loop
 def _let_live(work, rules, view, added):

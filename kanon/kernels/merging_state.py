@@ -11,42 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "ASIDE",
-    "CHEAPEST",
-    "CHEAPEST_THEN_LEAST_BAD",
-    "COVERED",
-    "ENTRIES",
-    "FIRST",
-    "GROUPS",
-    "HEAP",
-    "LEAST_BAD",
-    "LEAST_BAD_THEN_CHEAPEST",
-    "LEAST_PRODUCT",
-    "LESS",
-    "LIVE",
-    "LOOKS_AT_K",
-    "LOOKS_AT_L",
-    "LOOKS_AT_NOTHING",
-    "LOOKS_AT_T",
-    "MARKED",
-    "MERGES",
-    "MORE",
-    "NEAR",
-    "NONE",
-    "SEARCHED",
-    "SLACK",
-    "SPARE",
-    "TOLERANCE",
-    "USED",
-    "Groups",
-    "Histograms",
-    "Merging",
-    "PrefixTree",
-    "Rules",
-    "StrategyView",
-]
-
 NONE = 2**62
 """More than any cost: there is none."""
 

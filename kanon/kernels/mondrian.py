@@ -13,22 +13,6 @@ import numpy as np
 from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = [
-    "ATTRIBUTE",
-    "BEST_BALANCE",
-    "CANDIDATE",
-    "MOST_DISTINCT",
-    "NONE",
-    "PARTS",
-    "RECORDS",
-    "VALUE",
-    "WIDEST",
-    "MondrianInput",
-    "common_ancestors",
-    "divide",
-    "propose",
-]
-
 NONE = -1
 """The region cannot be cut any more."""
 

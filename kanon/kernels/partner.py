@@ -29,8 +29,6 @@ from kanon.kernels.partner_search import merge_cost, search
 from kanon.kernels.third_classes import mark_thirds
 from kanon.kernels.worst_classes import find_ends
 
-__all__ = ["partner"]
-
 
 @loop
 def _first_near(view, work, rules, chosen, own, most):

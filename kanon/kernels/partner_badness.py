@@ -32,15 +32,6 @@ from kanon.kernels.merging_state import (
 )
 from kanon.kernels.third_classes import mark_meeting
 
-__all__ = [
-    "bound_all",
-    "first_no_worse",
-    "note_helpers",
-    "note_least_bad",
-    "note_least_bad_table",
-    "unmarked",
-]
-
 
 @loop
 def _note_if_helping(view, work, chosen, candidate, third, slack):

@@ -29,8 +29,6 @@ from kanon.kernels.partner_badness import bound_all, unmarked
 from kanon.kernels.partner_search import cost_up_to, merge_cost, search
 from kanon.kernels.third_classes import mark_meeting
 
-__all__ = ["least_noted", "note_helping_products", "note_low_products"]
-
 _STEPS, _SAMPLED = 24, 16
 """How often a factor is lowered at most until few candidates have a lower one; one in so many is
 asked."""

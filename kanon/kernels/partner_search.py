@@ -35,8 +35,6 @@ from kanon.kernels.merging_state import (
 )
 from kanon.kernels.prefix_tree import child_with
 
-__all__ = ["cost_up_to", "meeting_cost", "merge_cost", "search"]
-
 
 @loop
 def _times(size, weight):

@@ -6,8 +6,6 @@ from kanon.kernels.compilation import loop
 from kanon.kernels.heap import push
 from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, SEARCHED, SPARE, USED
 
-__all__ = ["add_class", "child_with", "find_class", "remove_class"]
-
 
 @loop
 def child_with(tree, entry, value):

@@ -10,8 +10,6 @@ import numpy as np
 
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = ["answer", "associate", "join", "spread"]
-
 
 @loop_with_arrays
 def spread(at: np.ndarray, first: np.ndarray, last: np.ndarray, found: np.ndarray) -> None:

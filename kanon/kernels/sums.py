@@ -6,8 +6,6 @@ import numpy as np
 
 from kanon.kernels.compilation import loop_with_arrays
 
-__all__ = ["add_up"]
-
 
 @loop_with_arrays
 def add_up(

@@ -8,8 +8,6 @@ from kanon.kernels.ancestors import covers, lca
 from kanon.kernels.compilation import loop
 from kanon.kernels.merging_state import COVERED, MARKED, MERGES, SEARCHED
 
-__all__ = ["mark_meeting", "mark_thirds"]
-
 
 @loop
 def mark_meeting(view, work, rules, chosen, cover):

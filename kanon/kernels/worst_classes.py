@@ -6,8 +6,6 @@ import numpy as np
 
 from kanon.kernels.compilation import loop
 
-__all__ = ["find_ends", "rate"]
-
 
 @loop
 def rate(worst, each, bad):

@@ -8,8 +8,6 @@ from typing import Any
 
 from kanon.cards import Card
 
-__all__ = ["CLASSIFIERS", "Classifier"]
-
 _NEIGHBOURS = 25
 _LEAST_LEAF = 0.001
 

@@ -20,8 +20,6 @@ from kanon.learning.representations import represent
 from kanon.measures.linkage import Attack, attack
 from kanon.recoding import Recoding
 
-__all__ = ["CARDS", "Disclosed", "Guess", "alone_cells", "disclosed", "exact_cells"]
-
 _SETTLED = (
     "kanon, for the representation of Viton, Mauger, Dequen, Guérin, Le Mahec 2021 (which does not "
     "measure what it discloses)"

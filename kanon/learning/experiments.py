@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from kanon.algorithms.task import Progress
 from kanon.base.formatting import counted
+from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.fitting import fit
@@ -23,19 +23,6 @@ from kanon.learning.representations import (
 )
 from kanon.learning.scores import SCORES, scores
 from kanon.recoding import Recoding
-
-__all__ = [
-    "FIRST_SEEDS",
-    "TRAINED_K",
-    "Band",
-    "ClassifierStudy",
-    "Fit",
-    "Outcome",
-    "bands",
-    "fits_of",
-    "outcomes_table",
-    "run_fits",
-]
 
 Trained = Literal["original", "release"]
 

@@ -23,8 +23,6 @@ from kanon.sources.formulas import neutral_text, neutralised
 from kanon.sources.memory import MemorySource
 from kanon.sources.writing import arrow_table, misread_bare
 
-__all__ = ["FILE_KINDS", "renamed", "representation_file"]
-
 FILE_KINDS = ("parquet", "csv")
 """The kinds of file that a release with its representation is written as."""
 

@@ -12,8 +12,6 @@ from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.labels import Pairs
 from kanon.learning.representations import Matrix
 
-__all__ = ["Fitted", "fit"]
-
 _DIGITS = 6  # what differs less is equal: the last digits depend on how a processor adds up
 
 

@@ -17,8 +17,6 @@ from kanon.errors import PlanError, TableError, quoted
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
 
-__all__ = ["MOST_LABELS", "TRAINING_SHARE", "Labelled", "Pairs", "labelled"]
-
 MOST_LABELS = 50
 """A column with more different values is no target: most of them would have few records."""
 

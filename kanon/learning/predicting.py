@@ -9,8 +9,6 @@ import pandas as pd
 
 from kanon.cards import Card
 
-__all__ = ["CONFIDENCE", "LEAST_K", "agreements", "spearman"]
-
 CONFIDENCE = 0.95
 """How often an interval made this way holds the true value, about."""
 

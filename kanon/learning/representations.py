@@ -33,15 +33,6 @@ from kanon.errors import PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 
-__all__ = [
-    "REPRESENTATIONS",
-    "Matrix",
-    "columns_of",
-    "free_name",
-    "represent",
-    "represent_original",
-]
-
 _VITON = "Viton, Mauger, Dequen, Guérin, Le Mahec 2021"
 _INAN = f"Inan, Kantarcioglu, Bertino 2009; {_VITON}"
 

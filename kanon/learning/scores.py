@@ -9,8 +9,6 @@ import numpy as np
 from kanon.cards import Card
 from kanon.learning.labels import Pairs
 
-__all__ = ["SCORES", "by_chance", "default_score", "scores"]
-
 SCORES: Mapping[str, Card] = {
     card.name: card
     for card in (

@@ -22,16 +22,6 @@ from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.recoding import MergePath, Recoding
 
-__all__ = [
-    "Curves",
-    "Points",
-    "curves_along",
-    "levels_along",
-    "numbers_table",
-    "points_of",
-    "privacy_column",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Curves:

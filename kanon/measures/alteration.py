@@ -12,8 +12,6 @@ from kanon.measures.cells import share, whole_potentials
 from kanon.metrics import PUBLISHED, Metric
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "MEAN_CARD", "mean_of", "value"]
-
 T = TypeVar("T", float, np.ndarray)
 
 CARD = Card(

@@ -17,8 +17,6 @@ from kanon.kernels.spread import associate
 from kanon.measures.spread import JointColumn, columns_of, joint_counts
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "MOST_PAIRS", "Associations", "Change", "after", "before", "strongest", "value"]
-
 CARD = Card(
     name="association_change",
     title="Association change",

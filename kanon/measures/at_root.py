@@ -6,8 +6,6 @@ from kanon.cards import Card
 from kanon.measures.cells import cells_at_root, share
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
-
 CARD = Card(
     name="root_percent",
     title="At root",

@@ -9,8 +9,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "of_sum", "per_class", "value"]
-
 CARD = Card(
     name="average_class_size",
     title="Average class size (AECS)",

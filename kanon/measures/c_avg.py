@@ -6,8 +6,6 @@ from kanon.cards import Card
 from kanon.measures import average_class_size
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
-
 CARD = Card(
     name="c_avg",
     title="Normalised average class size (C_AVG)",

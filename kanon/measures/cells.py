@@ -11,18 +11,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.metrics import Metric, potentials, scaled_potentials
 from kanon.recoding import Recoding
 
-__all__ = [
-    "cells_at_root",
-    "cells_of",
-    "cells_raised",
-    "cells_raised_to_root",
-    "original_cells",
-    "released_cells",
-    "share",
-    "summed",
-    "whole_potentials",
-]
-
 
 def whole_potentials(
     classes: EquivalenceClasses, metric: Metric, attribute_weights: Sequence[float] | None = None

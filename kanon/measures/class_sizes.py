@@ -6,8 +6,6 @@ import numpy as np
 
 from kanon.recoding import MergePath, Recoding
 
-__all__ = ["bins", "class_sizes_along", "class_sizes_of", "up_to"]
-
 
 def bins(n_records: int) -> int:
     """B, the number of powers of two that class sizes can begin with.

@@ -7,8 +7,6 @@ import numpy as np
 from kanon.cards import Card
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
-
 CARD = Card(
     name="classification_metric",
     title="Classification metric (CM)",

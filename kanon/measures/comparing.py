@@ -12,16 +12,6 @@ import pandas as pd
 from kanon.base.formatting import counted, thin
 from kanon.errors import PlanError
 
-__all__ = [
-    "Difference",
-    "Standing",
-    "as_shown",
-    "check_interval",
-    "nauc",
-    "ranks",
-    "standing",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Standing:

@@ -11,8 +11,6 @@ from kanon.measures.node_losses import conditional_bits
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "losses", "of_sum", "value"]
-
 CARD = Card(
     name="conditional_entropy_bits",
     title="Conditional entropy",

@@ -10,8 +10,6 @@ from kanon.measures import conditional_entropy
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "losses", "of_sum", "value"]
-
 CARD = Card(
     name="conditional_entropy_percent",
     title="Conditional entropy, share",

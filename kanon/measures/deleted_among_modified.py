@@ -6,8 +6,6 @@ from kanon.cards import Card
 from kanon.measures.cells import cells_raised, cells_raised_to_root, share
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
-
 CARD = Card(
     name="deleted_among_modified_percent",
     title="Deleted among modified",

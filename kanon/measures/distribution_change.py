@@ -16,8 +16,6 @@ from kanon.measures.cells import cells_of
 from kanon.measures.spread import leaf_counts
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "Distribution", "distributions", "each", "value"]
-
 CARD = Card(
     name="distribution_change",
     title="Distribution change",

@@ -28,15 +28,6 @@ from kanon.measures.overview import of_column, utility_cards
 from kanon.measures.running import cell_sums, class_sums
 from kanon.recoding import MergePath, Recoding
 
-__all__ = [
-    "at_some_k",
-    "further_along",
-    "further_cards",
-    "further_of",
-    "kept_as",
-    "known_at",
-]
-
 _IN_CURVES = (generalised, at_root, deleted_among_modified)
 """Measures that stand in ``CURVES.csv``."""
 

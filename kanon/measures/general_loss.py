@@ -11,8 +11,6 @@ from kanon.measures.node_losses import other_leaves_share
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "losses", "of_sum", "value"]
-
 CARD = Card(
     name="general_loss",
     title="General loss",

@@ -6,8 +6,6 @@ from kanon.cards import Card
 from kanon.measures.cells import cells_raised, share
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
-
 CARD = Card(
     name="generalised_percent",
     title="Generalised",

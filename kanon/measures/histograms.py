@@ -7,8 +7,6 @@ import numpy as np
 from kanon.kernels.merging_state import Histograms
 from kanon.sensitive import Sensitive
 
-__all__ = ["empty_histograms", "histograms_of"]
-
 _MOST_LOGS = 2**20
 """Up to which n the values of n ln n are kept: 8 MB."""
 

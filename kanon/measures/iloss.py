@@ -14,8 +14,6 @@ from kanon.measures.node_losses import leaf_share_lost
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "losses", "of_sum", "value"]
-
 CARD = Card(
     name="iloss",
     title="Information loss (iloss)",

@@ -11,8 +11,6 @@ from kanon.measures import iloss
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "losses", "of_sum", "value"]
-
 CARD = Card(
     name="iloss_mean",
     title="Mean information loss",

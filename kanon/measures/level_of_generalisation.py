@@ -5,8 +5,6 @@ from __future__ import annotations
 from kanon.cards import Card
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
-
 CARD = Card(
     name="level_of_generalisation",
     title="Level of generalisation",

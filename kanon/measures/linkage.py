@@ -18,17 +18,6 @@ from kanon.errors import CoverageError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.linkage import attacked, below
 
-__all__ = [
-    "Attack",
-    "Linkage",
-    "Match",
-    "attack",
-    "linkage",
-    "matching",
-    "people_below",
-    "projected",
-]
-
 _NO_ROWS = (
     np.zeros((2, 0), dtype=np.int64),
     np.zeros(0, dtype=np.int64),

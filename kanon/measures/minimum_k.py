@@ -5,8 +5,6 @@ from __future__ import annotations
 from kanon.cards import Card
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "value"]
-
 CARD = Card(
     name="min_k",
     title="Minimum k",

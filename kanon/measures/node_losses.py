@@ -10,14 +10,6 @@ import numpy as np
 
 from kanon.hierarchy import Hierarchy
 
-__all__ = [
-    "conditional_bits",
-    "leaf_share_lost",
-    "level_share",
-    "other_leaves_share",
-    "record_bits",
-]
-
 
 def level_share(tree: Hierarchy) -> np.ndarray:
     """level(v) / level(root), the share of the levels that v rose. Shape (N,).

@@ -11,8 +11,6 @@ from kanon.measures.node_losses import record_bits
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "losses", "of_sum", "value"]
-
 CARD = Card(
     name="non_uniform_entropy_bits",
     title="Non-uniform entropy",

@@ -15,8 +15,6 @@ from kanon.measures import alteration, classification_metric, minimum_k
 from kanon.metrics import Metric
 from kanon.recoding import Recoding, Trace
 
-__all__ = ["Measured", "all_at_root", "identity", "of_column", "overview", "utility_cards"]
-
 _PROTECTS = (minimum_k,)
 """Measures of how well people are protected, not of what a release lost."""
 

@@ -7,8 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-__all__ = ["pareto_front"]
-
 Direction = Literal["lower", "higher"]
 
 

@@ -11,8 +11,6 @@ from kanon.measures.node_losses import level_share
 from kanon.measures.running import T
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "losses", "of_sum", "value"]
-
 CARD = Card(
     name="precision",
     title="Precision (Prec)",

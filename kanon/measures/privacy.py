@@ -23,8 +23,6 @@ from kanon.privacy import (
 )
 from kanon.sensitive import Sensitive
 
-__all__ = ["privacy_summary", "risk_summary", "sensitive_measures"]
-
 
 def privacy_summary(
     classes: EquivalenceClasses, more: Mapping[str, Mapping[str, Any]] | None = None

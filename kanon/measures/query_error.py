@@ -13,8 +13,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.kernels.spread import answer
 from kanon.recoding import Recoding
 
-__all__ = ["CARD", "QUERIES", "Queries", "QueryStudy", "answers", "queries", "study", "value"]
-
 CARD = Card(
     name="query_error_percent",
     title="Query error",

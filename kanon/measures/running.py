@@ -19,8 +19,6 @@ import numpy as np
 from kanon.kernels.sums import add_up
 from kanon.recoding import MergePath
 
-__all__ = ["T", "cell_sums", "class_sums", "node_sums"]
-
 T = TypeVar("T", float, np.ndarray)
 """One number, or one per release."""
 

@@ -15,8 +15,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.spread import join, spread
 
-__all__ = ["JointColumn", "columns_of", "joint_counts", "leaf_counts"]
-
 
 def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
     """The estimated number of cells of every leaf: Σ of at(v) / |v| over the nodes that cover it.

@@ -12,9 +12,6 @@ from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
-__all__ = ["summary"]
-
-
 _OF_THEIR_OWN = (alteration, c_avg, classification_metric)
 """Measures of more than a release: of a metric, of the k asked for, of a sensitive column."""
 

@@ -11,8 +11,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import MergePath, Recoding
 
-__all__ = ["in_terms_of", "path_in_terms_of", "recoding_in_terms_of"]
-
 
 def in_terms_of(tree: Hierarchy, other: Hierarchy) -> np.ndarray:
     """For every node of a hierarchy the node of another that covers the same values.

@@ -13,8 +13,6 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import Range, SensitiveModel, largest
 from kanon.sensitive import Sensitive
 
-__all__ = ["CARD", "MODEL", "AlphaKAnonymity", "each"]
-
 CARD = Card(
     name="alpha-k-anonymity",
     title="(alpha, k)-anonymity",

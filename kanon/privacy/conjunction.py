@@ -10,8 +10,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.privacy.model import Model
 
-__all__ = ["broken", "check_reachable", "one_class"]
-
 
 def broken(models: Sequence[Model], classes: EquivalenceClasses) -> np.ndarray:
     """Which classes break any of the models. Shape (R,), bool; nothing breaks no models.

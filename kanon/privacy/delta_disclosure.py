@@ -12,8 +12,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Range, SensitiveModel, largest
 from kanon.sensitive import Sensitive
 
-__all__ = ["CARD", "MODEL", "DeltaDisclosure", "each"]
-
 CARD = Card(
     name="delta-disclosure",
     title="delta-disclosure privacy",

@@ -12,8 +12,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Range, SensitiveModel
 from kanon.sensitive import Sensitive
 
-__all__ = ["CARD", "MODEL", "DistinctLDiversity", "each"]
-
 CARD = Card(
     name="distinct-l-diversity",
     title="Distinct l-diversity",

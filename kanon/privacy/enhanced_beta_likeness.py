@@ -13,8 +13,6 @@ from kanon.privacy import basic_beta_likeness
 from kanon.privacy.model import Range, SensitiveModel, largest
 from kanon.sensitive import Sensitive
 
-__all__ = ["CARD", "MODEL", "EnhancedBetaLikeness", "each"]
-
 CARD = Card(
     name="enhanced-beta-likeness",
     title="Enhanced beta-likeness",

@@ -13,8 +13,6 @@ from kanon.privacy import distinct_l_diversity
 from kanon.privacy.model import Range, SensitiveModel
 from kanon.sensitive import Sensitive
 
-__all__ = ["CARD", "MODEL", "TOLERANCE", "EntropyLDiversity", "each", "of_whole"]
-
 CARD = Card(
     name="entropy-l-diversity",
     title="Entropy l-diversity",

@@ -12,8 +12,6 @@ from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, Range
 
-__all__ = ["CARD", "MODEL", "KAnonymity", "check_k", "too_few_records"]
-
 CARD = Card(
     name="k-anonymity",
     title="k-anonymity",

@@ -18,8 +18,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quoted
 from kanon.sensitive import Sensitive
 
-__all__ = ["Model", "Range", "SensitiveModel", "largest", "ranges", "rounded"]
-
 
 @dataclass(frozen=True)
 class Range:

@@ -12,8 +12,6 @@ from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, Range
 
-__all__ = ["IN_PERSONS", "KInPersons", "too_few_persons"]
-
 # No model of its own in a plan, so not named as one: a plan's k becomes this where it says which
 # column tells persons apart.
 IN_PERSONS = Card(

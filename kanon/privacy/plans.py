@@ -20,8 +20,6 @@ from kanon.base.checked_json import Number, Strict
 from kanon.cards import parts_of
 from kanon.privacy.model import Model, Range, ranges
 
-__all__ = ["MODELS", "MODEL_PLANS", "AnyModelPlan", "ModelPlan"]
-
 
 class ModelPlan(Strict):
     """A privacy model with its parameters; there is a class of plans for each model.

@@ -14,8 +14,6 @@ from kanon.privacy import distinct_l_diversity
 from kanon.privacy.model import Range, SensitiveModel, rounded
 from kanon.sensitive import Sensitive
 
-__all__ = ["CARD", "MODEL", "RecursiveCLDiversity", "each"]
-
 CARD = Card(
     name="recursive-cl-diversity",
     title="Recursive (c, l)-diversity",

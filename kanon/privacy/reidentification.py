@@ -22,8 +22,6 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import TableError
 from kanon.privacy.model import Range
 
-__all__ = ["THRESHOLD", "Risk", "check_threshold", "journalist", "marketer", "prosecutor"]
-
 THRESHOLD = 0.2
 """A risk above it counts as high unless another is given: a class of fewer than five. A round
 number to begin with and no norm: what is acceptable is for who publishes the table to say."""

@@ -14,8 +14,6 @@ from kanon.errors import PlanError, listing, quoted
 from kanon.privacy.model import Range, SensitiveModel
 from kanon.sensitive import Sensitive
 
-__all__ = ["CARD", "HIGHEST", "MODEL", "SPOKEN", "Distance", "TCloseness", "each"]
-
 CARD = Card(
     name="t-closeness",
     title="t-closeness",

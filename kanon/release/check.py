@@ -39,8 +39,6 @@ from kanon.schema import Role
 from kanon.sources.engines.settings import duckdb_settings
 from kanon.sources.writing import arrow_table
 
-__all__ = ["NOT_CONSIDERED", "Verdict", "check_files", "check_release", "require"]
-
 NOT_CONSIDERED = (
     "what is known about these persons from elsewhere, other releases of the same table, and what "
     "columns tell that are left as they are"

@@ -24,8 +24,6 @@ from kanon.sensitive import Sensitive, order_of_values
 from kanon.sources.memory import as_table
 from kanon.sources.tables import Table
 
-__all__ = ["Release", "check_sizes", "ground_of", "needs_table", "placed"]
-
 
 @dataclass(frozen=True, eq=False)
 class Release:

@@ -70,8 +70,6 @@ from kanon.release.views import ReleaseView, grouped_by_sight, side_by_side
 from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
 
-__all__ = ["Combined", "CombinedModel", "Learnt", "combine"]
-
 _ABSENT = np.iinfo(np.int64).max
 """In place of a number of values, of records that a release lacks."""
 

@@ -27,27 +27,6 @@ from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.model import Range, SensitiveModel
 from kanon.privacy.t_closeness import TCloseness
 
-__all__ = [
-    "ASKED",
-    "ATTACKERS",
-    "LONGEST",
-    "NO_SOURCE",
-    "RELEASES",
-    "SET_BY_USER",
-    "SOURCES",
-    "Attacker",
-    "Context",
-    "Own",
-    "Release",
-    "Threshold",
-    "Thresholds",
-    "check_wanted",
-    "least_k",
-    "models_wanted",
-    "thresholds",
-    "with_own",
-]
-
 Release = Literal["public", "research", "internal"]
 Attacker = Literal["prosecutor", "journalist"]
 

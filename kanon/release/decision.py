@@ -25,8 +25,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from kanon.algorithms.task import Progress, no_progress
 from kanon.base.formatting import counted, thin
+from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, quoted
 from kanon.measures.linkage import people_below, projected
@@ -39,17 +39,6 @@ from kanon.release.context import Context, Release, Threshold, thresholds
 from kanon.run import Run
 from kanon.sources.memory import MemorySource, without_suppressed
 from kanon.sources.population import population_of
-
-__all__ = [
-    "MOST_CHOICES",
-    "OF_COLUMNS",
-    "Decision",
-    "Part",
-    "Reached",
-    "decide",
-    "decision_table",
-    "levels_reached",
-]
 
 MOST_CHOICES = 1000
 """So many choices of known quasi-identifiers are looked through at most."""

@@ -9,8 +9,6 @@ from kanon.errors import quoted
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
 
-__all__ = ["determined_by", "same_value"]
-
 _FOLLOWS = 0.9
 """A sensitive value follows from other columns if so much of what chance leaves open is decided."""
 

@@ -36,8 +36,6 @@ from kanon.schema import Role, check_columns
 from kanon.sources.memory import as_table, lacking_values, require_records
 from kanon.sources.tables import Table
 
-__all__ = ["Finding", "check_levels", "check_next", "found_next", "same_levels"]
-
 _LEVELS = "levels"
 """The algorithm that recodes by given levels, without a search."""
 

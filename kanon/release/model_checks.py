@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["MODEL_CHECKS", "ClassMix"]
-
 _TOLERANCE = 1e-9
 """Levels this much apart, relatively, count as equal: both sides round."""
 

@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-__all__ = ["KINDS", "About", "Kind", "Remark", "by_kind", "sentences"]
-
-
 Kind = Literal[
     "several-records",
     "linked",

@@ -36,9 +36,6 @@ from kanon.schema import Role, named_like, tells_apart
 from kanon.sources.memory import MemorySource
 from kanon.sources.tables import Source, Table
 
-__all__ = ["release_remarks", "table_remarks"]
-
-
 _SAMPLE = 200
 """So many records tell whether a column holds dates or free text."""
 

@@ -11,8 +11,6 @@ import numpy as np
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.release.common_classes import Release
 
-__all__ = ["ReleaseView", "grouped_by_sight", "side_by_side"]
-
 
 # --- what a release shows of each ground class --------------------------------------------------
 @dataclass(frozen=True, eq=False)

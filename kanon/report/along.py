@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k, short_title
 from kanon.algorithms.solution import FINISHED_K, finished_at
-from kanon.algorithms.task import Progress
 from kanon.base.formatting import percent, thin
+from kanon.base.progress import Progress
 from kanon.charts.curves import alteration_curve
 from kanon.charts.privacy import level_chart
 from kanon.errors import Unsatisfiable
@@ -32,8 +32,6 @@ from kanon.recoding import Recoding
 from kanon.report.alternatives import too_long
 from kanon.run import Prepared, measured_metrics
 from kanon.sensitive import Sensitive
-
-__all__ = ["CurveSection", "PlanResult", "curves_of", "found_by", "near"]
 
 _FEW, _SEVERAL = 3, 9
 """How many k are computed where each is a run of its own, and where one run begins them all."""

@@ -9,16 +9,14 @@ from functools import partial
 from kanon.algorithms.catalogue import algorithm_named, needs_hierarchies, short_title, uses
 from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.parallel import side_by_side
-from kanon.algorithms.task import Progress
 from kanon.base.formatting import counted, thin
+from kanon.base.progress import Progress
 from kanon.errors import KanonError, listing
 from kanon.measures import alteration
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import AlgorithmPlan
 from kanon.recoding import Recoding
 from kanon.run import Prepared, Run, measured_metrics
-
-__all__ = ["ALGORITHMS", "Alternative", "Alternatives", "alternatives", "too_long"]
 
 ALGORITHMS = ("gaa", "lattice-sweep", "mondrian", "ola")
 """The algorithms that a report considers beside the plan's: of each family one that is quick."""

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.algorithms.task import Progress, no_progress
 from kanon.base.formatting import counted
-from kanon.base.progress import stretch
+from kanon.base.progress import Progress, no_progress, stretch
 from kanon.charts.trees import TreeDrawing, tree_drawing
 from kanon.errors import TableError, on_one_line
 from kanon.measures.overview import Measured
@@ -43,16 +42,6 @@ from kanon.run import Run, finished, prepare
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.memory import MemoryTable, as_table
 from kanon.sources.tables import Table
-
-__all__ = [
-    "ColumnProfile",
-    "Example",
-    "HierarchyDrawing",
-    "LevelChange",
-    "Made",
-    "Report",
-    "gather",
-]
 
 _EXAMPLES, _WIDEST, _LONGEST = 5, 9, 60
 """So many records are shown before and after; columns at most, and characters of a cell."""

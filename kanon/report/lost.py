@@ -11,8 +11,6 @@ from kanon.measures.overview import Measured, all_at_root, identity, overview
 from kanon.measures.summary import summary
 from kanon.run import Prepared, Run, measured_metrics
 
-__all__ = ["Ends", "ends_of", "overview_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Ends:

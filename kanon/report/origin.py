@@ -18,16 +18,6 @@ from kanon.schema import Role
 from kanon.sources.tables import Table
 from kanon.sources.writing import table_bytes
 
-__all__ = [
-    "Origin",
-    "canonical_plan",
-    "hashes_of",
-    "origin_of_content",
-    "origin_of_file",
-    "origin_of_table",
-    "versions",
-]
-
 _LIBRARIES = ("numpy", "pandas", "numba", "scipy", "pyarrow", "duckdb", "pydantic", "plotly")
 """What a release depends on, and its check and pictures."""
 

@@ -12,8 +12,6 @@ from typing import Any
 from kanon.report.alternatives import Alternative, Alternatives
 from kanon.report.gathering import Report
 
-__all__ = ["for_publication", "without_values"]
-
 _KEPT = {
     "suppression": ("build",),
     "intervals": ("build", "widths"),  # where they begin and end may be values of the column

@@ -24,8 +24,6 @@ from kanon.report.said import shown
 from kanon.report.words import TERMS
 from kanon.sources.writing import table_bytes
 
-__all__ = ["measures_csv", "numbers", "numbers_json", "rendered"]
-
 
 def rendered(report: Report) -> bytes:
     """The report as HTML, in UTF-8.

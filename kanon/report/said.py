@@ -18,19 +18,6 @@ from kanon.run import Run
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 
-__all__ = [
-    "LEVELS",
-    "Guarantee",
-    "Level",
-    "fates",
-    "guarantees",
-    "in_plain_words",
-    "plan_in_words",
-    "shown",
-    "verdict_sentence",
-    "what_leaves",
-]
-
 
 # --- guarantees -----------------------------------------------------------------------------
 @dataclass(frozen=True)

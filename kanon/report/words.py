@@ -14,8 +14,6 @@ from kanon.base.checked_json import load_json
 from kanon.base.formatting import thin
 from kanon.errors import PlanError, quoted
 
-__all__ = ["ASKED", "LONGEST", "TERMS", "Words", "parse_words", "read_words", "words_given"]
-
 LONGEST = 5000
 """The most characters of one text."""
 

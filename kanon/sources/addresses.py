@@ -23,17 +23,6 @@ from pathlib import Path
 from kanon.errors import TableError, quoted
 from kanon.settings import exceeded, settings
 
-__all__ = [
-    "DATABASES",
-    "SERVERS",
-    "Address",
-    "allowed_folder",
-    "allowed_path",
-    "check_address",
-    "connections_allowed",
-    "tables_allowed",
-]
-
 DATABASES: Mapping[str, str] = {
     ".duckdb": "duckdb",
     ".ddb": "duckdb",

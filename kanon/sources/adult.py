@@ -20,17 +20,6 @@ import requests
 from kanon.errors import TableError
 from kanon.sources.reading import ReadSettings, TableFile, read_table
 
-__all__ = [
-    "ADULT_ATTRIBUTION",
-    "ADULT_LICENCE",
-    "ADULT_NAME",
-    "ADULT_SHA256",
-    "ADULT_URL",
-    "COLUMNS",
-    "fetch_adult",
-    "parse_adult",
-]
-
 ADULT_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.data"
 ADULT_SHA256 = "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"
 ADULT_NAME = "adult.data"

@@ -19,8 +19,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["LONGEST_FOOTER", "arrow_size", "expanded_size", "footer_length", "parquet_size"]
-
 LONGEST_FOOTER = 5_000_000
 """So many bytes of a Parquet file's footer are read: some 50,000 columns times groups of rows."""
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import pandas as pd
 import pyarrow as pa
 
-__all__ = ["bare_column", "bare_index"]
-
 
 def bare_column(column: pd.Series) -> pd.Series:
     """The same cells, with nothing besides.

@@ -7,8 +7,6 @@ import pandas as pd
 
 from kanon.errors import TableError, quoted
 
-__all__ = ["check_days", "far_days"]
-
 _FIRST, _END = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
 
 

@@ -16,8 +16,6 @@ from kanon.errors import TableError, quoted
 from kanon.sources.names import ENDINGS
 from kanon.sources.sentences import empty
 
-__all__ = ["decode"]
-
 _MARKS = (  # UTF-32 before UTF-16: its mark begins with the other's
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),

@@ -8,8 +8,6 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses, group_tuples
 
-__all__ = ["Exposure", "exposure", "unique_without_each"]
-
 
 @dataclass(frozen=True)
 class Exposure:

@@ -17,8 +17,6 @@ import re
 
 import pandas as pd
 
-__all__ = ["SIGNS", "is_formula", "neutral_text", "neutralised"]
-
 SIGNS = frozenset("=+-@\t\r\n＝＋－＠")
 """What a formula begins with; the last four are the wide forms of East Asian keyboards."""
 

@@ -10,8 +10,6 @@ from kanon.base.formatting import counted, thin
 from kanon.errors import PlanError, TableError, quoted
 from kanon.settings import MEGABYTE, bytes_of, exceeded, settings
 
-__all__ = ["check_classes", "check_size", "check_unpacked", "of_our_own"]
-
 _OURS: ContextVar[bool] = ContextVar("of_our_own", default=False)
 
 

@@ -25,29 +25,6 @@ from kanon.sources.limits import check_classes
 from kanon.sources.rows import excerpt_of, released_rows
 from kanon.sources.tables import Excerpt, Table
 
-__all__ = [
-    "MemorySource",
-    "MemoryTable",
-    "alphabetical",
-    "as_table",
-    "check_covered",
-    "check_persons",
-    "classes_of_columns",
-    "counted_column",
-    "counted_values",
-    "coverage",
-    "histograms",
-    "lacking_values",
-    "missing_records",
-    "persons_of",
-    "require_records",
-    "sensitive_values",
-    "whole_histogram",
-    "with_missing_leaf",
-    "without_missing",
-    "without_suppressed",
-]
-
 
 def classes_of_columns(
     table: pd.DataFrame,

@@ -18,8 +18,6 @@ import pyarrow.compute as pc
 from kanon.base.formatting import thin
 from kanon.errors import quoted
 
-__all__ = ["KNOWN_MARKERS", "about_missing", "mark_missing"]
-
 KNOWN_MARKERS = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A")
 """Texts that count as a missing cell unless the settings say otherwise."""
 

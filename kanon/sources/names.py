@@ -12,8 +12,6 @@ from pathlib import PurePath
 
 from kanon.errors import TableError, listing, quoted
 
-__all__ = ["ENDINGS", "column_names", "kind_of"]
-
 ENDINGS: Mapping[str, str] = {
     ".csv": "csv",
     ".txt": "csv",

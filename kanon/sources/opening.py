@@ -20,8 +20,6 @@ from kanon.sources.reading import ReadSettings, TableFile, file_content, read_ta
 from kanon.sources.stored import STORED_KINDS, StoredTable, open_stored
 from kanon.sources.tables import Table
 
-__all__ = ["OpenedTable", "open_address", "open_stored_file", "open_table"]
-
 
 @dataclass(frozen=True, eq=False)
 class OpenedTable:

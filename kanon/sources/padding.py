@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_padded", "without_padding"]
-
 
 def is_padded(content: bytes, separator: str) -> bool:
     """Whether a blank follows every separator below the first line, outside quotes.

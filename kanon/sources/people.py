@@ -11,8 +11,6 @@ from kanon.base.values import canonical_texts
 from kanon.schema import check_columns
 from kanon.sources.memory import classes_of_columns, require_records
 
-__all__ = ["people_in_classes"]
-
 
 def people_in_classes(
     table: pd.DataFrame, population: pd.DataFrame, columns: Sequence[str]

@@ -12,8 +12,6 @@ from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import TableError, listing
 from kanon.sources.memory import require_records
 
-__all__ = ["Population", "population_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Population:

@@ -23,25 +23,10 @@ from kanon.errors import TableError, quoted
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
 from kanon.sources.missing import KNOWN_MARKERS, about_missing, mark_missing
-from kanon.sources.names import ENDINGS, kind_of
-from kanon.sources.padding import is_padded
+from kanon.sources.names import kind_of
 from kanon.sources.sentences import empty
-from kanon.sources.separators import SEPARATORS, check_separator
 from kanon.sources.text_files import read_text
 from kanon.sources.typed_files import read_arrow, read_sheet
-
-__all__ = [
-    "ENDINGS",
-    "KNOWN_MARKERS",
-    "SEPARATORS",
-    "ReadSettings",
-    "TableFile",
-    "check_separator",
-    "file_content",
-    "is_padded",
-    "kind_of",
-    "read_table",
-]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,6 @@ from kanon.schema import SUPPRESSED, Role, Schema
 from kanon.sources.bare import bare_column, bare_index
 from kanon.sources.tables import Excerpt
 
-__all__ = ["excerpt_of", "released_rows", "rise_of_rows"]
-
 
 def released_rows(
     rows: pd.DataFrame,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from kanon.errors import TableError, quoted
 
-__all__ = ["empty"]
-
 
 def empty(name: str) -> TableError:
     """The error for a file that holds nothing.

@@ -14,8 +14,6 @@ from itertools import islice
 
 from kanon.errors import TableError, quoted
 
-__all__ = ["SEPARATORS", "check_separates", "check_separator", "find_separator", "shown"]
-
 SEPARATORS = (",", ";", "\t", "|")
 """The separators that are looked for; any other one has to be given."""
 

@@ -14,8 +14,6 @@ from xml.parsers import expat
 
 from kanon.base.unzipping import Unreadable
 
-__all__ = ["copied_size", "text_sizes"]
-
 _TEXTS = "xl/sharedstrings.xml"  # the reader looks for this name, in small letters or large ones
 _SHARED = re.compile(rb"""[\s"']t\s*=\s*["']s["']""")
 _PLAIN = re.compile(

@@ -18,8 +18,6 @@ from kanon.settings import bytes_of, exceeded, settings
 from kanon.sources.limits import check_unpacked
 from kanon.sources.shared_texts import copied_size
 
-__all__ = ["checked_book"]
-
 _MOST_MEMBERS = 10_000
 _MOST_COLUMNS = 16_384
 """The last column of a sheet is XFD; a reader believes whatever letters stand before a row."""

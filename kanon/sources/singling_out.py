@@ -25,8 +25,6 @@ from kanon.schema import Role, check_columns
 from kanon.sources.memory import MemoryTable, require_records
 from kanon.sources.tables import Table
 
-__all__ = ["MOST_SETS", "Contribution", "SinglingOut", "SmallestSet", "singling_out"]
-
 MOST_SETS = 20_000
 """So many sets are counted at most: some twenty seconds with 30,000 records in memory."""
 

@@ -39,8 +39,6 @@ from kanon.sources.stored_values import (
     sizes_of,
 )
 
-__all__ = ["ENGINES", "STORED_KINDS", "StoredTable", "open_stored"]
-
 ENGINES = ("duckdb", "spark", "other")
 """The engines by the names of their modules; ``other`` is any database that has a URL."""
 

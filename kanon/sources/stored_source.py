@@ -36,8 +36,6 @@ from kanon.sources.writing import check_replaceable, keep_mode
 if TYPE_CHECKING:
     from kanon.sources.stored import StoredTable
 
-__all__ = ["StoredSource", "check_outside", "kind_written", "part_of", "remove"]
-
 
 class StoredSource:
     """A stored table with its roles and hierarchies.

@@ -24,18 +24,6 @@ from kanon.sources.memory import alphabetical
 from kanon.sources.missing import mark_missing
 from kanon.sources.typed_files import typed_column
 
-__all__ = [
-    "EXCERPT",
-    "OURS",
-    "Connected",
-    "StoredAnswers",
-    "Values",
-    "frame",
-    "positions",
-    "sizes_of",
-    "whole_numbers",
-]
-
 OURS = "kanon:"
 """What the names of columns begin with that exist within a query alone."""
 

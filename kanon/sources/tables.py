@@ -16,8 +16,6 @@ from kanon.recoding import Recoding
 from kanon.schema import Schema
 from kanon.sensitive import Sensitive
 
-__all__ = ["Excerpt", "Source", "Table"]
-
 
 @dataclass(frozen=True, eq=False)
 class Excerpt:

@@ -30,8 +30,6 @@ from kanon.sources.separators import (
     shown,
 )
 
-__all__ = ["read_text"]
-
 _LONGEST_RECORD = 8 << 20
 
 

@@ -29,8 +29,6 @@ from kanon.sources.limits import check_size, check_unpacked
 from kanon.sources.names import column_names
 from kanon.sources.sheets import checked_book
 
-__all__ = ["read_arrow", "read_sheet", "typed_column"]
-
 # By what is in a column of a sheet: its type without missing cells, and with some.
 _SHEET_TYPES = {
     "integer": ("int64", "Int64"),

@@ -25,20 +25,9 @@ from kanon.base.values import canonical_text
 from kanon.errors import TableError, quoted
 from kanon.sources.bare import bare_column
 from kanon.sources.formulas import is_formula, neutralised
-from kanon.sources.reading import check_separator, is_padded, kind_of
-
-__all__ = [
-    "KINDS",
-    "MIME",
-    "arrow_table",
-    "check_replaceable",
-    "keep_mode",
-    "misread_bare",
-    "table_bytes",
-    "why_not",
-    "write_table",
-    "write_whole",
-]
+from kanon.sources.names import kind_of
+from kanon.sources.padding import is_padded
+from kanon.sources.separators import check_separator
 
 KINDS = ("csv", "tsv", "parquet", "feather", "xlsx")
 """The kinds of table file, by the ending of their names."""

@@ -13,8 +13,6 @@ from kanon.sources.memory import MemorySource
 from kanon.teaching.case import Case, case_of
 from kanon.teaching.small_tables import raised
 
-__all__ = ["PRESETS", "preset"]
-
 _ROLES = {
     "name": Role.IDENTIFIER,
     "age": Role.QUASI_IDENTIFIER,

@@ -17,8 +17,6 @@ from kanon.errors import PlanError, quoted
 from kanon.teaching.case import Case, Shares, texts_of
 from kanon.teaching.prevention import LARGEST_T, Prevention, prevention_of
 
-__all__ = ["ATTACKS", "Scene", "Target", "attack", "targets"]
-
 ATTACKS: Mapping[str, Card] = {
     card.name: card
     for card in (

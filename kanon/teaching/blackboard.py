@@ -23,8 +23,6 @@ from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
 from kanon.teaching.lesson import Choice, CostTerm, Held, Numbers, Step
 
-__all__ = ["MOST_NODES", "Blackboard"]
-
 MOST_NODES = 1000
 """The lesson of a search is refused for a larger lattice: nobody sees that many nodes."""
 

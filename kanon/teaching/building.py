@@ -17,8 +17,6 @@ from kanon.recoding import Recoding
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Lesson, Step
 
-__all__ = ["FEWEST", "MOST", "MOST_STEPS", "lesson_of", "replay_of"]
-
 FEWEST, MOST = 2, 30
 """How many records the table of a lesson has."""
 

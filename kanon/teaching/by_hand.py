@@ -19,8 +19,6 @@ from kanon.recoding import Recoding
 from kanon.teaching.questions import LevelsQuestion, RecodeQuestion
 from kanon.teaching.small_tables import SmallTable
 
-__all__ = ["ByHand", "Row", "by_hand", "column_stepped", "unchanged", "value_set"]
-
 Answer = list[dict[str, str]]
 
 

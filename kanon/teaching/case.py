@@ -26,8 +26,6 @@ from kanon.sources.memory import MemorySource, check_covered, counted_values
 from kanon.teaching.optimum import best_recoding
 from kanon.teaching.small_tables import MOST_RECORDS
 
-__all__ = ["METRIC", "Case", "Shares", "case_of", "texts_of", "with_release"]
-
 METRIC = metric_named("nllm")
 """What counts the loss of releases that lessons make."""
 

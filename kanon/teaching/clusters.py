@@ -14,8 +14,8 @@ import numpy as np
 
 from kanon.algorithms import k_member, kaca, oka
 from kanon.algorithms.clusters import drawn_order, join_nearest, table_of
-from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted
+from kanon.base.progress import no_progress
 from kanon.kernels.clusters import Clusters
 from kanon.recoding import Recoding, ends
 from kanon.teaching.blackboard import Blackboard
@@ -23,8 +23,6 @@ from kanon.teaching.grouping import grouping
 from kanon.teaching.growing import CANONICAL, MADE, ClusterView, tied
 from kanon.teaching.lesson import Candidate, Choice, CostTerm, Held, Step, written
 from kanon.teaching.merging import Live, Merges, merges_for_models, replayed
-
-__all__ = ["REPLAYS"]
 
 
 @dataclass(eq=False)

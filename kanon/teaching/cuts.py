@@ -17,8 +17,6 @@ from kanon.recoding import Recoding, Trace
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, Step
 
-__all__ = ["Axis", "Rectangle", "Regions", "cutting", "regions_of"]
-
 
 @dataclass(frozen=True)
 class Axis:

@@ -24,21 +24,6 @@ from kanon.settings import MEGABYTE, read_up_to
 from kanon.teaching.questions import KINDS, AnyQuestion, Mark
 from kanon.teaching.small_tables import SmallTable, TableGiven
 
-__all__ = [
-    "BUILT_IN",
-    "MEGABYTES",
-    "MOST_QUESTIONS",
-    "Answers",
-    "ExerciseSet",
-    "Marked",
-    "Scored",
-    "read_answers",
-    "read_exercises",
-    "score",
-    "score_files",
-    "score_many",
-]
-
 BUILT_IN = Path(__file__).resolve().parents[2] / "sample_data" / "exercises" / "first-set.json"
 """The exercise set that comes with kanon."""
 

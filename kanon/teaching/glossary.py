@@ -23,8 +23,6 @@ from kanon.metrics import METRICS
 from kanon.privacy.persons import IN_PERSONS
 from kanon.strategies import STRATEGIES
 
-__all__ = ["EVERYWHERE", "Term", "as_markdown", "glossary", "looked_up"]
-
 EVERYWHERE = "every page"
 """Where a word is met that no page has for itself."""
 

@@ -15,8 +15,6 @@ from kanon.teaching.cuts import regions_of
 from kanon.teaching.growing import CANONICAL, ClusterView, tied
 from kanon.teaching.lesson import Candidate, Choice, CostTerm, Held, Step, written
 
-__all__ = ["grouping"]
-
 
 def grouping(board: Blackboard) -> Iterator[Step]:
     """Groups from the outside inwards, two in each round."""

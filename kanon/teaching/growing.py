@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from kanon.teaching.cuts import Regions
 from kanon.teaching.lesson import Choice, Held
 
-__all__ = ["CANONICAL", "MADE", "ClusterView", "tied"]
-
 CANONICAL = "in the order of the hierarchies"
 MADE = "that was begun"
 """What "first" means among ties: of classes, and of clusters."""

@@ -23,8 +23,6 @@ from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.questions import AnyQuestion
 from kanon.teaching.small_tables import SmallTable
 
-__all__ = ["Sheet", "TreeLayout", "TreePicture", "drawn", "handout", "sheets_of", "tree_pictures"]
-
 MOST_IN_MATRIX = 9
 """The most rows of a printed cost matrix: more do not fit on A4 in 12 points."""
 

@@ -15,8 +15,6 @@ from kanon.base.formatting import counted
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
-__all__ = ["Candidate", "Choice", "CostTerm", "Held", "Lesson", "Numbers", "Step", "written"]
-
 
 @dataclass(frozen=True)
 class CostTerm:

@@ -23,13 +23,11 @@ from kanon.algorithms import (
 )
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import LOSS, Known, begin, with_precision
-from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted, percent
+from kanon.base.progress import no_progress
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, Step
 from kanon.teaching.nodes import Nodes, least_loss, loss_at, lost_at, said, terms_at
-
-__all__ = ["REPLAYS"]
 
 
 # --- walks ------------------------------------------------------------------------------------

@@ -23,8 +23,6 @@ from kanon.strategies import LOOKS_AT, STRATEGIES
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, Held, Step, written
 
-__all__ = ["REPLAYS", "Merge", "Merges", "merges_for_models", "replayed"]
-
 _TOLERANCE = entropy_l_diversity.TOLERANCE
 
 Live = Mapping[int, Held]

@@ -11,14 +11,12 @@ import numpy as np
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import LOSS, with_precision
-from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted
+from kanon.base.progress import no_progress
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, CostTerm, Step, written
-
-__all__ = ["NodeView", "Nodes", "known_by", "least_loss", "loss_at", "lost_at", "said", "terms_at"]
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ from kanon.measures.cells import whole_potentials
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
-__all__ = ["MOST_CLASSES", "Best", "best_levels", "best_recoding"]
-
 MOST_CLASSES = 14
 """Of so many classes every set partition is looked at; of more the best known is given. It
 takes about half a second."""

@@ -19,8 +19,6 @@ from kanon.sources.memory import MemorySource, counted_values
 from kanon.sources.reading import read_table
 from kanon.teaching.small_tables import SmallTable
 
-__all__ = ["PRESETS", "Preset", "preset_for", "preset_table"]
-
 _ROOT = Path(__file__).resolve().parents[2]
 _IDENTIFIER, _QUASI, _SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE
 

@@ -17,8 +17,6 @@ from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, classes_of_columns
 from kanon.teaching.case import METRIC, Case, with_release
 
-__all__ = ["LARGEST_T", "Prevention", "prevention_of"]
-
 LARGEST_T = 0.5
 """The t asked for against skewness: no share in a class is then more than 25 points above the
 table's. A round number for lessons and no norm."""

@@ -28,17 +28,6 @@ from kanon.recoding import Recoding
 from kanon.teaching.optimum import Best, best_levels, best_recoding
 from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_text
 
-__all__ = [
-    "KINDS",
-    "AnyQuestion",
-    "ChoiceQuestion",
-    "LevelsQuestion",
-    "Mark",
-    "NumberQuestion",
-    "Question",
-    "RecodeQuestion",
-]
-
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Level = Annotated[StrictInt, Field(ge=0)]
 K = Annotated[StrictInt, Field(ge=2, le=MOST_RECORDS)]

@@ -9,8 +9,6 @@ from kanon.teaching.cuts import cutting
 from kanon.teaching.lesson import Step
 from kanon.teaching.sweeping import sweeping
 
-__all__ = ["REPLAYS"]
-
 REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {
     "mondrian": cutting,
     "lattice-sweep": sweeping,

@@ -20,16 +20,6 @@ from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 
-__all__ = [
-    "MOST_COLUMNS",
-    "MOST_RECORDS",
-    "ColumnGiven",
-    "SmallTable",
-    "TableGiven",
-    "raised",
-    "tuple_text",
-]
-
 MOST_RECORDS = 30
 """The most records of a table that is worked by hand."""
 

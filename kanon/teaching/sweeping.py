@@ -19,8 +19,6 @@ from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, Held, Step, written
 from kanon.teaching.merging import merges_for_models
 
-__all__ = ["Sweep", "sweeping"]
-
 
 @dataclass(frozen=True)
 class Sweep:

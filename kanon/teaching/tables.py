@@ -13,8 +13,6 @@ from kanon.schema import Role
 from kanon.teaching.lesson import Candidate, Lesson, Step, written
 from kanon.teaching.small_tables import SmallTable
 
-__all__ = ["arithmetic", "candidates_table", "class_numbers", "numbers_table", "records_table"]
-
 _TERMS = 8
 """A candidate with more products is written with equal ones together."""
 

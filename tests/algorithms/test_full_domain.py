@@ -28,8 +28,9 @@ from kanon.algorithms import (
 from kanon.algorithms.flash import node_order
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.search import with_precision
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import no_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named

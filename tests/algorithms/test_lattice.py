@@ -22,8 +22,9 @@ from kanon.algorithms.lattice_size import (
     nodes_per_height,
     raised_to,
 )
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.progress import no_progress
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression

@@ -29,7 +29,8 @@ from kanon.algorithms import (
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import nodes_per_height
 from kanon.algorithms.search import loss_of, with_precision
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import no_progress
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import METRICS, metric_named
 from kanon.plan import Plan

@@ -22,7 +22,7 @@ import kanon.algorithms.merging
 from kanon.algorithms import gaa, gaa_small
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.solution import FINISHED_K, solve
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.errors import Unsatisfiable
 from kanon.experiments.sweep import Planned, solve_sweep, sweep
 from kanon.metrics import metric_named

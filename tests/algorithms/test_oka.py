@@ -9,7 +9,8 @@ from hypothesis import given
 from benchmarks.plans import adult_task
 from kanon.algorithms import clusters, gaa, oka
 from kanon.algorithms.clusters import table_of
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import no_progress
 from oracles.plain_clustering import (
     cases,
     clusters_of,

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from kanon.algorithms.parallel import cores, side_by_side
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 
 
 def slow_square(n, told):

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import no_progress
 from kanon.charts.lattice import (
     COLOURINGS,
     edges_between,

@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 
 TABLE = "age;sex;ill\n1;F;flu\n1;F;cold\n2;F;gout\n2;M;flu\n1;M;cold\n2;M;gout\n"
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 
 TABLE = "age;sex;ill\n1;F;flu\n1;M;cold\n2;F;gout\n2;M;asthma\n"
 NAMES = ("age.json", "sex.json")

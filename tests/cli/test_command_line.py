@@ -14,8 +14,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from kanon.__main__ import main
 from kanon.algorithms import gaa
+from kanon.cli.main import main
 from kanon.experiments.simulated.columns import COLUMNS
 from kanon.experiments.simulated.files import made_with, written_study
 from kanon.experiments.simulated.study import RUNS, lacking, study_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.release.context import Context, Own, with_own
 
 TABLE = "sex;ill\n" + "F;cold\n" * 3 + "F;flu\n" * 3 + "M;cold\n" * 4 + "M;flu\n" * 2

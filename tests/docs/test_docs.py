@@ -16,7 +16,7 @@ from types import ModuleType
 
 import pytest
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.files import read_hierarchy
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES

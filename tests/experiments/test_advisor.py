@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import advise
 from kanon.experiments.advisor.proposing import about_limits, best_over_k, propose

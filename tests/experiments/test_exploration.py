@@ -15,7 +15,8 @@ from hypothesis import strategies as some
 import kanon.experiments.exploration
 from kanon.algorithms import datafly, improved_greedy, mingen, optimal, samarati
 from kanon.algorithms.lattice_size import nodes_per_height
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import no_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.exploration import Explored, assessed, explore, neighbourhood, outline, ranks
 from kanon.measures import alteration

@@ -14,7 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmarks.plans import adult_with_sensitive
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import no_progress
 from kanon.errors import Unsatisfiable
 from kanon.experiments.greatest_k import (
     WAYS,

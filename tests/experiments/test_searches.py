@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import kanon.experiments.searches
 from kanon.algorithms import samarati
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import no_progress
 from kanon.charts.searches import (
     _apart,
     claims_said,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import rankdata, spearmanr
 
 from kanon.algorithms.solution import recodings_at
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.studies import (

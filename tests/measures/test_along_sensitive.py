@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from kanon.algorithms import gaa
 from kanon.algorithms.solution import solve
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.experiments.sweep import sweep

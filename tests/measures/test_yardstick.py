@@ -8,7 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon.algorithms import gaa, gaa_small
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.sweep import Planned, solve_sweep
 from kanon.hierarchy import Hierarchy

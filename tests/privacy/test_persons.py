@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.solution import recodings_at
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, PrivacyWarning, ReleaseError, Unsatisfiable
 from kanon.experiments.advisor.repeating import drawn_again

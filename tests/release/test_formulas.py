@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.sources.formulas import SIGNS, is_formula, neutral_text, neutralised
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.sources.writing import table_bytes

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.errors import PlanError, TableError
 from kanon.hierarchy.build import suppression
 from kanon.plan import Plan

@@ -20,10 +20,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon.__main__ import main
 from kanon.algorithms.catalogue import algorithms
 from kanon.base.sentences import lost
 from kanon.charts.trees import ROWS, tree_drawing
+from kanon.cli.main import main
 from kanon.errors import PlanError, TableError, Unsatisfiable
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.__main__ import main
 from kanon.algorithms import gaa
+from kanon.cli.main import main
 from kanon.plan import Plan
 from kanon.run import prepare, run
 from oracles.plain_scan import scan

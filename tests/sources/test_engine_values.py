@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.errors import PlanError, TableError
 from kanon.plan import Plan
 from kanon.run import run

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from kanon.base.values import canonical_texts
 from kanon.errors import TableError
 from kanon.sources.memory import as_table
-from kanon.sources.reading import ReadSettings, TableFile, is_padded, read_table
+from kanon.sources.padding import is_padded
+from kanon.sources.reading import ReadSettings, TableFile, read_table
 
 SECRET = "Jane-Doe-1234"
 

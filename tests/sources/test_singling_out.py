@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.errors import PlanError, TableError
 from kanon.schema import Role
 from kanon.sources.addresses import Address

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from kanon.base.values import canonical_text
 from kanon.errors import TableError
-from kanon.sources.reading import ENDINGS, ReadSettings, read_table
+from kanon.sources.names import ENDINGS
+from kanon.sources.reading import ReadSettings, read_table
 from kanon.sources.writing import KINDS, MIME, table_bytes, write_table
 
 # No NUL (a file with one is refused), no halves of a pair (they have no UTF-8).

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.errors import KanonError
 from kanon.experiments.greatest_k import reverse
 from kanon.experiments.simulated.files import made_with, read_study

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import streamlit.logger
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.schema import Role
 from kanon.sources.reading import read_table
 from kanon.sources.writing import KINDS, table_bytes

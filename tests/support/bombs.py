@@ -319,7 +319,7 @@ def peak() -> float:
 
 def tried(path: Path) -> str:
     """What a table says that is opened as the dashboard does, and by the command line."""
-    from kanon.__main__ import main
+    from kanon.cli.main import main
     from kanon.errors import KanonError
     from kanon.sources.opening import open_table
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 
 TABLE = """name;age;sex;disease
 Ana;31;F;flu

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 import kanon.measures
-from kanon.__main__ import main
 from kanon.algorithms.catalogue import algorithms
 from kanon.cards import parts_of
 from kanon.charts.style import METRIC_COLOURS, colour_of_metric
+from kanon.cli.main import main
 from kanon.errors import PlanError
 from kanon.hierarchy.intermediate_costs import COMPOSED
 from kanon.measures.extended_measures import further_cards

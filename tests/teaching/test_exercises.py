@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.__main__ import main
 from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.cli.main import main
 from kanon.errors import ExerciseError, Unsatisfiable
 from kanon.hierarchy.build import groups, suppression
 from kanon.measures import alteration

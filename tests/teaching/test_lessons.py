@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from kanon.algorithms import datafly, gaa, mdav, mondrian
 from kanon.algorithms.catalogue import algorithms
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
+from kanon.base.progress import no_progress
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, Unsatisfiable

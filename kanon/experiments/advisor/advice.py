@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.algorithms.task import Progress, no_progress, stretch
 from kanon.base.formatting import counted, percent, thin
+from kanon.base.progress import Progress, no_progress, stretch
 from kanon.errors import PlanError
 from kanon.experiments.advisor.proposing import Proposal, about_limits, best_over_k, propose
 from kanon.experiments.advisor.repeating import Again, Steady, run_again, steadiness
@@ -38,8 +38,6 @@ from kanon.experiments.sweep import Configuration, Planned, solve_sweep
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.tables import Table
-
-__all__ = ["AGAIN", "Advice", "advise", "try_ways"]
 
 AGAIN = 0.7
 """The share of the time after which every way was tried, and the proposals are run again."""

@@ -10,8 +10,6 @@ from kanon.base.formatting import percent, thin
 from kanon.experiments.advisor.weighing import Weighed, losses, scores, shares_of, weigh
 from kanon.measures.comparing import as_shown
 
-__all__ = ["DIFFERENT", "MOST", "Proposal", "about_limits", "best_over_k", "propose"]
-
 MOST = 3
 """So many proposals at most."""
 

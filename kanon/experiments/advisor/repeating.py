@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from kanon.algorithms.task import Progress, Task
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.experiments.advisor.ways import MEASURED, best_l
@@ -23,8 +24,6 @@ from kanon.experiments.sweep import Configuration, Planned, solve_sweep
 from kanon.measures.along import Curves, Points
 from kanon.measures.comparing import as_shown, standing
 from kanon.sensitive import Sensitive
-
-__all__ = ["RESAMPLES", "Again", "Steady", "drawn_again", "run_again", "steadiness"]
 
 RESAMPLES = 10
 """So many tables are drawn."""

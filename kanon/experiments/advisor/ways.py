@@ -20,18 +20,6 @@ from kanon.run import Prepared
 from kanon.schema import Role
 from kanon.strategies import SCOPES
 
-__all__ = [
-    "ADVISED",
-    "MEASURED",
-    "averaged_k",
-    "best_l",
-    "compared",
-    "plan_to_advise",
-    "runs_of",
-    "tried_k",
-    "ways",
-]
-
 ADVISED = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t")
 """The strategies of Mauger, Le Mahec, Dequen 2023, Definition 17."""
 

@@ -30,19 +30,6 @@ from kanon.hierarchy import LARGEST_WEIGHT
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.pareto import pareto_front
 
-__all__ = [
-    "CONCERNS",
-    "USUAL",
-    "Weighed",
-    "averaged",
-    "checked_limits",
-    "checked_weights",
-    "losses",
-    "scores",
-    "shares_of",
-    "weigh",
-]
-
 CONCERNS = ("utility", "l", "t")
 """What may matter, in the order of all arrays."""
 

@@ -13,18 +13,6 @@ from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.sensitive import Sensitive
 
-__all__ = [
-    "COLUMNS",
-    "DISTRIBUTIONS",
-    "SIZES",
-    "Column",
-    "Distribution",
-    "chances",
-    "drawn",
-    "simulated",
-    "value_names",
-]
-
 Distribution = Literal["equivalent", "geometric", "normal"]
 
 _SOURCE = "Mauger, Le Mahec, Dequen 2023, section 4.3.3"

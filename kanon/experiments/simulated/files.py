@@ -26,8 +26,6 @@ from kanon.experiments.simulated.study import CRITERIA, RUNS, RunResult, Study, 
 from kanon.hierarchy.files import to_nodes
 from kanon.settings import MEGABYTE, read_up_to
 
-__all__ = ["FORMAT", "MEGABYTES", "MadeWith", "made_with", "read_study", "written_study"]
-
 FORMAT = "kanon-simulated-study"
 """What the file says it is."""
 

@@ -10,8 +10,6 @@ from kanon.experiments.simulated.columns import COLUMNS, Column
 from kanon.experiments.simulated.study import CRITERIA, STRATEGIES, RunResult, Study, StudyRun
 from kanon.measures.comparing import Standing, standing
 
-__all__ = ["DIGITS", "OVERALL", "complete", "mean_ranks", "places", "results"]
-
 DIGITS = 2
 """Areas are compared rounded to so many digits, as [M23] publishes them: what looks equal is."""
 

@@ -16,8 +16,9 @@ from typing import NamedTuple
 from kanon.algorithms import gaa
 from kanon.algorithms.catalogue import check_task, uses
 from kanon.algorithms.parallel import side_by_side
-from kanon.algorithms.task import Progress, Task
+from kanon.algorithms.task import Task
 from kanon.base.formatting import counted
+from kanon.base.progress import Progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quoted
 from kanon.experiments.comparison import K_PRESETS, Line
@@ -31,19 +32,6 @@ from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity
 from kanon.run import Prepared
 from kanon.strategies import LOOKS_AT
-
-__all__ = [
-    "CRITERIA",
-    "LEAST_RECORDS",
-    "RUNS",
-    "STRATEGIES",
-    "RunResult",
-    "Study",
-    "StudyRun",
-    "lacking",
-    "run_study",
-    "study_of",
-]
 
 STRATEGIES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7")
 """The strategies that are ranked: those of [M23] that count a cost."""

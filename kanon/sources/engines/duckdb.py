@@ -35,8 +35,6 @@ from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import SEPARATORS, check_separator, find_separator
 
-__all__ = ["open_rows"]
-
 _SAMPLE = 1 << 20
 _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
 _ERRORS = (duckdb.Error, OSError, pa.ArrowException, ibis.common.exceptions.IbisError)

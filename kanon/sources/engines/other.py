@@ -20,8 +20,6 @@ from kanon.sources.engines import sqlite
 from kanon.sources.engines.rows import Rows, chosen_table, named, saying
 from kanon.sources.reading import ReadSettings
 
-__all__ = ["open_rows"]
-
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
     """Open a table of a database.

@@ -15,8 +15,6 @@ from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines.rows import check_cases
 
-__all__ = ["parquet_parts"]
-
 _ENDINGS = (".parquet", ".pq")
 
 

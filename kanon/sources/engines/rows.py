@@ -16,18 +16,6 @@ from kanon.sources.addresses import Address
 from kanon.sources.names import column_names
 from kanon.sources.stored_values import OURS
 
-__all__ = [
-    "Rows",
-    "Writer",
-    "check_cases",
-    "chosen_table",
-    "named",
-    "saying",
-    "sql_name",
-    "watched",
-]
-
-
 Writer = Callable[[Any, Path, str, Progress], None]
 """Writes what an expression yields to a path where nothing is yet, as ``folder`` (of Parquet
 files), ``parquet``, ``csv`` or ``tsv``."""

@@ -6,8 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-__all__ = ["duckdb_settings", "scratch"]
-
 
 def scratch() -> list[Path]:
     """The folder that may be spilled to, by ``KANON_SCRATCH``, if there is one."""

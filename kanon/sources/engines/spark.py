@@ -22,8 +22,6 @@ from kanon.sources.engines.rows import Rows, named, saying
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import check_separator
 
-__all__ = ["open_rows"]
-
 _ERRORS = (
     PySparkException, Py4JError, OSError, ConnectionError, ibis.common.exceptions.IbisError,
 )  # fmt: skip

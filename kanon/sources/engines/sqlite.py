@@ -19,8 +19,6 @@ import pyarrow as pa
 from kanon.errors import TableError, quoted
 from kanon.sources.engines.rows import sql_name
 
-__all__ = ["BATCH", "batches", "connected", "rows_of"]
-
 BATCH = 65_536
 """So many records are fetched at a time."""
 

@@ -8,8 +8,6 @@ from kanon.base.formatting import percent, thin
 from kanon.base.language import say
 from kanon.measures.along import Curves, Points
 
-__all__ = ["Cheaper", "cheaper"]
-
 NOTICEABLE = 0.1
 """Percentage points of alteration; by less, a release is not called cheaper."""
 

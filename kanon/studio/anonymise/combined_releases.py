@@ -30,8 +30,6 @@ from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.result import in_columns, name_in_files
 
-__all__ = ["combination_request", "together"]
-
 
 def _collected() -> Work:
     """The work with these releases among those that were handed out."""

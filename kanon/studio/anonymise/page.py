@@ -58,8 +58,6 @@ from kanon.studio.widgets.result import (
     start_button,
 )
 
-__all__ = ["page"]
-
 ALGORITHMS = algorithms()
 
 

@@ -29,8 +29,6 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.progress import cancel_button, progress
 
-__all__ = ["write_controls", "writing_request"]
-
 
 def write_controls(
     work: Work, settings: str, done: Run, source: StoredSource, name: str, stale: bool

@@ -30,8 +30,6 @@ from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import chart, data_button, picture
 from kanon.studio.widgets.standings import titles_of_measures
 
-__all__ = ["board_with_cursor", "costs_from", "show_board"]
-
 _FOLDER = Path(__file__).parent
 _KEY = "cursor"
 _NODES = 40  # of a cost matrix in a panel: cells of some pixels

@@ -33,8 +33,6 @@ from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.standings import titles_of_measures
 from kanon.studio.widgets.uploads import upload_field
 
-__all__ = ["arrange", "layout_of", "with_layout_file", "with_panel", "with_preset", "with_size"]
-
 _LARGEST = 200_000  # bytes: a layout file is small
 
 Choice = tuple[str, str]

@@ -35,8 +35,6 @@ from kanon.studio.shell.frame import metric_titles
 from kanon.studio.widgets.outdated import outdated_notice
 from kanon.studio.widgets.progress import cancel_button, progress
 
-__all__ = ["choices", "hints"]
-
 SEVEN = tuple(f"s{number}" for number in range(1, 8))
 ONE_EACH = ("gaa", "datafly", "samarati", "improved-greedy", "optimal", "mondrian", "lattice-sweep")
 PRESETS = {

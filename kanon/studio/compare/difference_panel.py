@@ -17,8 +17,6 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import picture
 
-__all__ = ["difference"]
-
 
 def difference(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
     """Two lines, one minus the other."""

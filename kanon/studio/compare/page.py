@@ -22,8 +22,6 @@ from kanon.studio.shell.frame import head, unready
 from kanon.studio.widgets.how import how_compared
 from kanon.studio.widgets.picture import data_button
 
-__all__ = ["page"]
-
 
 def last_made(work: Work) -> tuple[Comparison | None, str, str]:
     """The comparison that was made last, and keys for it; None before the first one."""

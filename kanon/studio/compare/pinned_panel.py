@@ -19,8 +19,6 @@ from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.uploads import upload_field
 
-__all__ = ["keeping", "kept_aside", "kept_chips", "yardstick_choice"]
-
 _AT_ONCE = 8
 """So many things that are new in a table are spelt out; those that stop a plan first."""
 

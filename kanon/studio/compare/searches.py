@@ -33,17 +33,6 @@ from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "columns_table",
-    "current_searches",
-    "how_searches",
-    "lattice_said",
-    "limit_said",
-    "plan_of_searches",
-    "searches_request",
-    "settings_of_searches",
-]
-
 
 def plan_of_searches(work: Work) -> Plan:
     """The plan of the experiment: Samarati's, as only it looks at the metric; k in records alone.

@@ -30,8 +30,6 @@ from kanon.studio.widgets.outdated import fade
 from kanon.studio.widgets.picture import chart, data_button, picture
 from kanon.studio.widgets.progress import progress, start_and_cancel
 
-__all__ = ["show_searches"]
-
 
 def show_searches(work: Work) -> None:
     """Draw the experiment, or what has to be done before there is one."""

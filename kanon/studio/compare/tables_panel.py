@@ -28,8 +28,6 @@ from kanon.studio.widgets.standings import (
     wide,
 )
 
-__all__ = ["table_choice", "tables"]
-
 TABLES = {
     "areas": say("Whole curves: NAUC"),
     "places": say("At this k, by criterion"),

@@ -21,7 +21,9 @@ from kanon.charts.exposure import (
 from kanon.schema import Role
 from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
-from kanon.sources.reading import KNOWN_MARKERS, SEPARATORS, ReadSettings
+from kanon.sources.missing import KNOWN_MARKERS
+from kanon.sources.reading import ReadSettings
+from kanon.sources.separators import SEPARATORS
 from kanon.studio.data.person_column import person_choice
 from kanon.studio.data.singling_out_panel import show_singling
 from kanon.studio.data.table_location import place_tab, reading_request, table_tabs
@@ -51,8 +53,6 @@ from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.remarks import remarked_table
 from kanon.studio.widgets.tree_edits import summary
 from kanon.studio.widgets.uploads import upload_field
-
-__all__ = ["page"]
 
 BADGES: dict[Role, tuple[Literal["red", "orange", "violet", "gray"], str]] = {
     Role.IDENTIFIER: ("red", ":material/badge:"),

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted
 from kanon.base.sentences import records_said
 from kanon.schema import Role
 from kanon.sources.memory import MemoryTable
 from kanon.studio.session import state
-from kanon.studio.session.text import percent, plain
+from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-
-__all__ = ["person_choice", "repeating"]
 
 
 def person_choice(work: Work) -> None:

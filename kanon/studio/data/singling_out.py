@@ -18,20 +18,6 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import fingerprint_of
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "about_search",
-    "asked_columns",
-    "can_be_searched",
-    "can_be_undone",
-    "found_in",
-    "k_used",
-    "singling_out_request",
-    "to_change",
-    "with_sets",
-    "with_sets_of",
-    "without_last",
-]
-
 
 def asked_columns(work: Work) -> list[str]:
     """The columns that are looked at: all but the identifiers, which leave the release."""

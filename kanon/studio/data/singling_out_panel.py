@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted
 from kanon.base.sentences import records_said
 from kanon.charts.singling_out import (
@@ -31,13 +31,11 @@ from kanon.studio.data.singling_out import (
 from kanon.studio.data.singling_out_state import KS, SHARES, SIZES, SinglingView
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.text import percent, plain
+from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.outdated import fade
 from kanon.studio.widgets.picture import data_button, picture
 from kanon.studio.widgets.progress import cancel_button, progress
-
-__all__ = ["show_singling"]
 
 _AT_ONCE = 8
 """So many sets have a line of their own; the file has all of them."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut
 
-__all__ = ["KS", "SHARES", "SIZES", "SinglingView"]
-
 SHARES = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """The shares of the records that a set of columns may be asked to single out."""
 

@@ -27,8 +27,6 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.progress import cancel_button, progress
 
-__all__ = ["PLACE_TAB", "opening_request", "place_tab", "reading_request", "table_tabs"]
-
 PLACE_TAB = say("A path or a database")
 ENGINES = {"": say("What fits"), "spark": "Spark"}
 

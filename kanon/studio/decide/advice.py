@@ -31,30 +31,6 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "CONCERNS",
-    "WAY",
-    "Asked",
-    "advice_of",
-    "advice_request",
-    "asked_of",
-    "check_matters",
-    "concerns_of",
-    "how_advised",
-    "ks_of",
-    "limits_of",
-    "limits_said",
-    "plan_of_advice",
-    "repetition_request",
-    "settings_of_advice",
-    "ways_said",
-    "ways_shown",
-    "with_again",
-    "with_proposal",
-    "with_ways",
-]
-
-
 WAY = say("Way")
 """The head of the column that names a way."""
 

@@ -46,8 +46,6 @@ from kanon.studio.widgets.outdated import outdated_notice
 from kanon.studio.widgets.picture import data_button, picture
 from kanon.studio.widgets.progress import progress, start_and_cancel, under_way
 
-__all__ = ["show"]
-
 
 def show(work: Work) -> None:
     """Draw what matters, and what came of trying every way."""

@@ -8,10 +8,6 @@ from typing import Literal
 
 from kanon.experiments.advisor.weighing import USUAL
 
-__all__ = [
-    "AdviceView",
-]
-
 
 @dataclass(frozen=True)
 class AdviceView:

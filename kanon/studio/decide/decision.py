@@ -13,15 +13,6 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.session.requirements import refusal
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "IN_ENGINE",
-    "most_k",
-    "opened_context",
-    "out_of_reach",
-    "with_context",
-    "with_wishes",
-]
-
 IN_ENGINE = say(
     "A verdict counts the released rows once more, for which the table has to be in memory, and "
     "this one stays where it is: load it as a file on the page Data, or run python -m kanon decide "

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kanon.algorithms.task import Progress
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
+from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.greatest_k import WAYS, Reverse, reverse
 from kanon.metrics import Metric
@@ -23,22 +23,8 @@ from kanon.studio.session.findings import Greatest
 from kanon.studio.session.request import Request
 from kanon.studio.session.requirements import short, suggested
 from kanon.studio.session.run_plan import plan_of, settings_of
-from kanon.studio.session.text import percent, plain
+from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
-
-__all__ = [
-    "MODELS",
-    "greatest_k",
-    "greatest_k_request",
-    "how_reversed",
-    "least_said",
-    "model_given",
-    "model_named",
-    "plan_of_reverse",
-    "reached_said",
-    "settings_of_reverse",
-    "with_reached",
-]
 
 MODELS = ("entropy-l-diversity", "t-closeness", "distinct-l-diversity")
 """The models that can be given, by name: each asks for one number."""

@@ -46,8 +46,6 @@ from kanon.studio.widgets.outdated import fade
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.progress import cancel_button, progress
 
-__all__ = ["show"]
-
 
 def _start() -> str:
     return say("Find the greatest k")

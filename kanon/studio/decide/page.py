@@ -13,8 +13,6 @@ from kanon.studio.session import state
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
 
-__all__ = ["page"]
-
 PARTS = {
     "purpose": (say("1 What is it for?"), purpose_panel.show),
     "settings": (say("2 Which settings?"), advice_panel.show),

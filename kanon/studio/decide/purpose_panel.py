@@ -57,8 +57,6 @@ from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
 from kanon.studio.widgets.uploads import upload_field
 
-__all__ = ["show"]
-
 
 def show(work: Work) -> None:
     """Draw what the release is for, the verdict about the one on screen, and the thresholds."""

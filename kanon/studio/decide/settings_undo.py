@@ -12,8 +12,6 @@ from kanon.base.language import say
 from kanon.studio.decide.state import DecidePart, DecideView, Taken
 from kanon.studio.session.work import Work, value_of, with_fields
 
-__all__ = ["as_before", "can_go_back", "with_taken"]
-
 
 def with_taken(work: Work, part: DecidePart, notice: str, **settings: Any) -> Work:
     """The work with other settings, as if they had been chosen by hand, and with the way back.

@@ -37,22 +37,6 @@ from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "Simulation",
-    "best_said",
-    "column_titles",
-    "how_simulated",
-    "known_said",
-    "nothing_said",
-    "opened_study",
-    "places_shown",
-    "settings_of_simulation",
-    "simulation_of",
-    "simulation_request",
-    "to_run",
-    "with_results",
-]
-
 _MOST_STUDIES = 20
 """So many studies are remembered; the oldest give way."""
 

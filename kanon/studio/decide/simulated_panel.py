@@ -38,8 +38,6 @@ from kanon.studio.widgets.progress import start_and_cancel, study_progress
 from kanon.studio.widgets.standings import standing_table
 from kanon.studio.widgets.uploads import upload_field
 
-__all__ = ["show"]
-
 
 def show(work: Work) -> None:
     """Draw the study, or what has to be done before there is one."""

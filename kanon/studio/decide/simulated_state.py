@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from kanon.measures.alteration import CARD
 from kanon.strategies import Scope
 
-__all__ = ["SimulatedView"]
-
 
 @dataclass(frozen=True)
 class SimulatedView:

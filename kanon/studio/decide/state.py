@@ -9,8 +9,6 @@ from typing import Any, Literal
 from kanon.privacy.model import SensitiveModel
 from kanon.studio.decide.advice_state import AdviceView
 
-__all__ = ["DecidePart", "DecideView", "Taken"]
-
 DecidePart = Literal["purpose", "settings", "reverse", "study"]
 
 

@@ -10,8 +10,6 @@ from kanon.studio.decide.state import DecidePart
 from kanon.studio.session import state
 from kanon.studio.session.work import Work
 
-__all__ = ["back_button"]
-
 
 def back_button(work: Work, part: DecidePart) -> None:
     """The button that gives them back; nothing while there is no way back."""

@@ -13,8 +13,6 @@ from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
 
-__all__ = ["build_panel", "preview_head"]
-
 
 def build_panel(work: Work, column: str) -> None:
     """Which builder; what it makes is shown in place of the tree, to be taken or not."""

@@ -27,8 +27,6 @@ from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.files import content, file_name
 from kanon.studio.widgets.uploads import upload_field
 
-__all__ = ["files_panel", "review", "said_unused", "said_values"]
-
 _NAMED = 12  # values; the rest is counted
 _MIME = {
     "csv": "text/csv",

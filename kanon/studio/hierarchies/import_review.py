@@ -10,8 +10,6 @@ from kanon.studio.session.choices import Choice, Waiting, imported
 from kanon.studio.session.hierarchy_choices import with_choice
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = ["import_meant_for", "meant", "with_imported", "with_imports"]
-
 
 def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
     """The work with more hierarchy files to look through, matched with columns by name.

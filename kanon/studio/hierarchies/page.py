@@ -33,8 +33,6 @@ from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.standings import titles_of
 from kanon.studio.widgets.tree import tree_editor
 
-__all__ = ["page"]
-
 VIEWS = {
     "tree": say(":material/account_tree: Tree"),
     "levels": say(":material/view_column: Levels"),

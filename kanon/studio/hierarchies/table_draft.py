@@ -12,9 +12,6 @@ import streamlit as st
 from kanon.base.language import say
 from kanon.studio.session import state
 
-__all__ = ["table_editor"]
-
-
 _numbers = itertools.count()
 
 

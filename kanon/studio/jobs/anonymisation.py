@@ -17,8 +17,6 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = ["anonymisation_request", "first"]
-
 
 def first() -> None:
     """At the first start, run the sample, so that a result is on screen."""

@@ -25,8 +25,6 @@ from kanon.studio.session.request import Request, cancelled_run
 from kanon.studio.session.run_plan import comparison_settings, plan_of, without_lost
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = ["comparison_request"]
-
 
 def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
     """The comparison of what is chosen, under several tie seeds if bands are wanted.

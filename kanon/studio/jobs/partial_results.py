@@ -12,13 +12,6 @@ from kanon.studio.jobs.worker import Progress
 from kanon.studio.session.request import Request
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "learn_fits",
-    "learn_releases",
-    "simulate_runs",
-    "study_request",
-]
-
 
 def learn_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) -> None:
     """Run an experiment; see :func:`kanon.experiments.studies.run_experiment`."""

@@ -31,8 +31,6 @@ from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.studio.jobs.worker import failure, read_frame, write_frame
 
-__all__ = ["Job", "Jobs", "State"]
-
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
 _ROOT = str(Path(__file__).resolve().parents[3])

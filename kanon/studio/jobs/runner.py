@@ -12,8 +12,6 @@ from kanon.studio.session import state
 from kanon.studio.session.request import Request, said_on_page
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = ["cancel", "collect", "run"]
-
 
 def run(
     make: Callable[..., Request | Work | None],

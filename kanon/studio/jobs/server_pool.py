@@ -7,8 +7,6 @@ import streamlit as st
 from kanon.settings import settings
 from kanon.studio.jobs.pool import Jobs
 
-__all__ = ["jobs"]
-
 
 def _load_kernels() -> None:
     """Run in a fresh worker; imported there alone, as the imports take a second.

@@ -26,8 +26,6 @@ from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.table_loading import opened_work
 from kanon.studio.session.work import Work
 
-__all__ = ["open_work", "prepare_and_solve", "write_release"]
-
 
 def open_work(
     progress: Progress, address: Address, engine: str | None, settings: ReadSettings

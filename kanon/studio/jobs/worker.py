@@ -22,8 +22,6 @@ from typing import IO
 from kanon.base.language import say
 from kanon.errors import KanonError
 
-__all__ = ["GAP", "Progress", "failure", "main", "read_frame", "write_frame"]
-
 GAP = 0.05
 """Seconds between two progress messages, at least."""
 

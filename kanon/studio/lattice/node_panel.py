@@ -38,8 +38,6 @@ from kanon.studio.widgets.picture import data_button
 from kanon.studio.widgets.preview import before_and_after, preview_height
 from kanon.studio.widgets.progress import cancel_button, progress
 
-__all__ = ["goes_to", "minimal", "numbers", "steppers", "tables", "use"]
-
 IN_A_ROW = 6  # so many steppers
 
 

@@ -57,8 +57,6 @@ from kanon.studio.widgets.algorithm_options import suppression_field
 from kanon.studio.widgets.picture import chart, data_button
 from kanon.studio.widgets.progress import cancel_button, progress
 
-__all__ = ["page"]
-
 
 def take_view(**fields: Any) -> None:
     """Change what is shown."""

@@ -12,8 +12,6 @@ from kanon.experiments.exploration import WALKERS, Assessed, Explored, VisitedNo
 from kanon.studio.lattice.subject import Ready
 from kanon.studio.session.text import plain, shortened
 
-__all__ = ["how_lattice", "levels_said", "levels_shown", "size_said", "step_said", "verdict"]
-
 
 def step_said(explored: Explored, walk: Walk, step: int | None) -> str:
     """What a search did at one of its steps; at a later one, that it has stopped.

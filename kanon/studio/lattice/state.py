@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from kanon.charts.lattice import Colouring
 from kanon.charts.walks import WALK_LOOKS
 
-__all__ = ["LatticeView"]
-
 
 @dataclass(frozen=True)
 class LatticeView:

@@ -11,8 +11,9 @@ import pandas as pd
 
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node, n_nodes, raised_to
-from kanon.algorithms.task import Task, no_progress
+from kanon.algorithms.task import Task
 from kanon.base.language import say
+from kanon.base.progress import no_progress
 from kanon.charts.lattice import DRAWN
 from kanon.errors import PlanError
 from kanon.experiments.exploration import (
@@ -31,30 +32,6 @@ from kanon.studio.session.findings import FoundLattice
 from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Work, with_fields
-
-__all__ = [
-    "Ready",
-    "around",
-    "at_once",
-    "chosen_node",
-    "default_columns",
-    "drawn_whole",
-    "explored_now",
-    "known_lattice",
-    "labels_at",
-    "lattice_columns",
-    "lattice_request",
-    "levels_in",
-    "minimal_table",
-    "ready",
-    "release_at",
-    "small",
-    "taken_in",
-    "usable_columns",
-    "use_node",
-    "with_level",
-    "with_node",
-]
 
 _AT_ONCE = 30_000_000
 """So many times a node is counted from a class in a quarter of a second, about."""

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 import pandas as pd
 import streamlit as st
 
+from kanon.base.formatting import percent
 from kanon.base.language import say, say_counted, say_of
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import metric_named
@@ -17,7 +18,7 @@ from kanon.studio.learn.exercises_state import Attempt, ExercisesView
 from kanon.studio.learn.large_type import GROWN
 from kanon.studio.learn.small_tables import small_table
 from kanon.studio.session import state
-from kanon.studio.session.text import percent, plain, spoken
+from kanon.studio.session.text import plain, spoken
 from kanon.teaching.by_hand import ByHand, Row, by_hand, column_stepped, value_set
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.handout import tree_pictures
@@ -29,8 +30,6 @@ from kanon.teaching.questions import (
     RecodeQuestion,
 )
 from kanon.teaching.small_tables import SmallTable, tuple_text
-
-__all__ = ["answer_field", "is_wide", "question_shown", "trees_shown"]
 
 Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import records_said
 from kanon.errors import KanonError, TableError, listing
@@ -19,14 +19,12 @@ from kanon.studio.learn.small_tables import small_table
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
 from kanon.studio.session.outdated import outdated
-from kanon.studio.session.text import percent, plain
+from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.teaching.attacked import preset
 from kanon.teaching.attacks import ATTACKS, Scene, Target, attack, targets
 from kanon.teaching.case import Case, case_of, texts_of
 from kanon.teaching.small_tables import MOST_RECORDS
-
-__all__ = ["own_case", "show_attacks"]
 
 _FITS, _OUT = "rgba(0, 114, 178, 0.26)", "rgba(213, 94, 0, 0.20)"
 _SIGNS = {True: say("● fits"), False: say("✗ ruled out")}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["STEPS", "AttackView"]
-
 STEPS = (
     "What was published",
     "What the attacker knows",

@@ -25,26 +25,6 @@ from kanon.teaching.exercises import (
 )
 from kanon.teaching.questions import AnyQuestion, LevelsQuestion, RecodeQuestion
 
-__all__ = [
-    "answer_now",
-    "answered",
-    "attempt_at",
-    "begun_anew",
-    "best_shown",
-    "checked",
-    "exercises_request",
-    "handed_in",
-    "marked_files",
-    "marking_request",
-    "opened_set",
-    "points_so_far",
-    "scored",
-    "undone",
-    "with_answers",
-    "with_scores",
-    "with_set",
-]
-
 _NOBODY = "(no name)"
 
 

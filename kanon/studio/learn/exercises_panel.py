@@ -36,8 +36,6 @@ from kanon.studio.widgets.uploads import upload_field
 from kanon.teaching.exercises import BUILT_IN, MEGABYTES, ExerciseSet, read_exercises
 from kanon.teaching.questions import AnyQuestion, Mark
 
-__all__ = ["show_exercises"]
-
 
 def show_exercises(work: Work) -> None:
     """Draw an exercise set."""

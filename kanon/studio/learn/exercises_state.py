@@ -11,8 +11,6 @@ import pandas as pd
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.questions import Mark
 
-__all__ = ["Attempt", "ExercisesView", "Scores"]
-
 
 @dataclass(frozen=True, eq=False)
 class Attempt:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["GROWN", "LARGE"]
-
 GROWN = 22 / 16
 """How much larger large type is: a page's letters have 16 pixels."""
 

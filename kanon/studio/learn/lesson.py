@@ -26,8 +26,6 @@ from kanon.teaching.lesson import Lesson
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
 from kanon.teaching.small_tables import SmallTable
 
-__all__ = ["FEWEST", "OWN", "Told", "largest_k", "metrics_of", "strategies_of", "table_of", "told"]
-
 FEWEST = 6
 """The fewest records of a lesson on a table of one's own."""
 

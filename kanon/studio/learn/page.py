@@ -17,8 +17,6 @@ from kanon.studio.session import state
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head
 
-__all__ = ["page"]
-
 PARTS = {"steps": say("Step by step"), "attacks": say("Attacks"), "exercises": say("Exercises")}
 SHOW = {"steps": show_steps, "attacks": show_attacks, "exercises": show_exercises}
 

@@ -14,8 +14,6 @@ from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
 
-__all__ = ["PACE", "change", "forward", "player"]
-
 PACE = 2.5
 """Seconds from one step to the next, where they follow by themselves."""
 

@@ -10,8 +10,6 @@ from pandas.io.formats.style import Styler
 
 from kanon.studio.session.text import plain
 
-__all__ = ["small_table"]
-
 
 def small_table(rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> None:
     """Draw a table of a few rows, each of whose cells is shown as the text that it is.

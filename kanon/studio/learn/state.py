@@ -9,8 +9,6 @@ from kanon.studio.learn.attacks_state import AttackView
 from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.steps_state import StepsView
 
-__all__ = ["LessonsPart", "LessonsView"]
-
 LessonsPart = Literal["steps", "attacks", "exercises"]
 
 

@@ -19,8 +19,6 @@ from kanon.teaching.lesson import Choice, written
 from kanon.teaching.small_tables import SmallTable
 from kanon.teaching.tables import arithmetic, class_numbers, records_table
 
-__all__ = ["STYLE", "choice_sheet", "records_sheet"]
-
 _COLOURS = (
     *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"),
     *("#332288", "#999933", "#882255", "#44AA99", "#8C6D31", "#5B5B5B"),

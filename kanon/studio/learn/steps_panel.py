@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named, algorithms, uses
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_of
 from kanon.base.sentences import classes_told_apart, left_out, lost, smallest_class
 from kanon.charts.lesson import picture_of, picture_table
@@ -28,7 +28,7 @@ from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
 from kanon.studio.session.offered import metric_called
-from kanon.studio.session.text import percent, plain, shortened
+from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import data_button, picture
@@ -36,8 +36,6 @@ from kanon.teaching.building import MOST
 from kanon.teaching.lesson import Lesson, written
 from kanon.teaching.presets import PRESETS
 from kanon.teaching.tables import candidates_table, numbers_table, records_table
-
-__all__ = ["show_steps"]
 
 _IN_A_ROW = 3
 """So many numbers."""

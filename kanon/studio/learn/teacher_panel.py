@@ -24,8 +24,6 @@ from kanon.studio.widgets.uploads import upload_field
 from kanon.teaching.exercises import MEGABYTES, ExerciseSet
 from kanon.teaching.handout import handout, sheets_of
 
-__all__ = ["for_the_teacher", "under_way"]
-
 
 def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
     """The files to hand out, and the marks of a class."""

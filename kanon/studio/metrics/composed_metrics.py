@@ -11,15 +11,6 @@ from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session.offered import metric_called
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "LARGEST_ATTRIBUTE_WEIGHT",
-    "equal_metrics",
-    "of_phases",
-    "with_attribute_weight",
-    "with_composed",
-    "without_composed",
-]
-
 LARGEST_ATTRIBUTE_WEIGHT = 1000
 """A column can count so many times at most."""
 

@@ -19,8 +19,6 @@ from kanon.studio.session.offered import counted_records, metric_called, usable_
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.tree_edits import DRAWN, picture
 
-__all__ = ["Costs", "costs_of", "drillable", "view_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Costs:

@@ -13,8 +13,6 @@ from kanon.base.language import say
 from kanon.studio.session import state
 from kanon.studio.widgets.picture import chart
 
-__all__ = ["matrix_with_cells"]
-
 _FOLDER = Path(__file__).parent
 
 _HINT = say("Click a cell to see how its cost adds up; drag to zoom in.")

@@ -33,8 +33,6 @@ from kanon.studio.widgets.picture import data_button
 from kanon.studio.widgets.tree import tree_editor
 from kanon.studio.widgets.tree_edits import drawable
 
-__all__ = ["page"]
-
 MODES = {"one": say("One metric"), "two": say("Two"), "difference": say("Difference")}
 MULTIPLIER_NAMES = {
     "none": say("1 for every attribute"),

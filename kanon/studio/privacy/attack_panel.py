@@ -39,8 +39,6 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import picture
 
-__all__ = ["attack", "look"]
-
 
 def attack(
     work: Work, result: Result, done: Run, column: str | None, k: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted
 from kanon.classes import EquivalenceClasses
 from kanon.measures.linkage import Linkage, Match, projected
@@ -15,22 +15,8 @@ from kanon.privacy.reidentification import THRESHOLD
 from kanon.report.origin import origin_of_content
 from kanon.sensitive import Sensitive
 from kanon.sources.opening import open_table
-from kanon.studio.session.text import percent, plain, shortened
+from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, with_fields
-
-__all__ = [
-    "Looking",
-    "about_everybody",
-    "about_person",
-    "baseline_of",
-    "facts",
-    "known_used",
-    "occurring",
-    "person_used",
-    "somebody",
-    "with_population",
-    "without_population",
-]
 
 FIRST_KNOWN = 3
 """So many quasi-identifiers are known at first: a neighbour knows about as much."""

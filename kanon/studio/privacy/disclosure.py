@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted
 from kanon.base.sentences import (
     best_guess,
@@ -35,24 +35,8 @@ from kanon.privacy.model import rounded
 from kanon.privacy.reidentification import journalist, marketer, prosecutor
 from kanon.run import Run
 from kanon.sensitive import Sensitive
-from kanon.studio.session.text import percent, plain, shortened
+from kanon.studio.session.text import plain, shortened
 from kanon.studio.widgets.numbers import Number, worst
-
-__all__ = [
-    "LEVELS",
-    "MOST_CLASSES",
-    "THRESHOLDS",
-    "Level",
-    "class_named",
-    "class_sentence",
-    "levels_offered",
-    "of_attribute",
-    "of_population",
-    "of_risk",
-    "threshold_text",
-    "what_it_means",
-    "worst_classes",
-]
 
 MOST_CLASSES = 500
 """So many classes are listed; a browser shows more, and nobody reads them."""

@@ -15,8 +15,6 @@ from kanon.privacy.reidentification import prosecutor
 from kanon.studio.privacy.attacker import facts
 from kanon.studio.session.text import plain, shortened
 
-__all__ = ["how_attacked", "how_class", "how_found"]
-
 
 def how_class(released: EquivalenceClasses, column: str, position: int, most: int = 4) -> str:
     """l, t and the surest guess of one class, term by term.

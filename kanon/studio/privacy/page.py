@@ -52,8 +52,6 @@ from kanon.studio.widgets.preview import before_and_after
 from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import choose_k, in_columns, notice, release_shown, start_button
 
-__all__ = ["page"]
-
 
 def take(field: str, key: str, read: Callable[[Any], Any] = lambda value: value) -> None:
     """Copy what was chosen in the widget of that key; for callbacks."""

@@ -24,8 +24,6 @@ from kanon.studio.session.work import Work
 from kanon.studio.widgets.result import in_columns
 from kanon.studio.widgets.uploads import upload_field
 
-__all__ = ["population"]
-
 
 def population(work: Work, result: Result, done: Run, k: int) -> None:
     """Who else could it be: the population that the persons of the table come from."""

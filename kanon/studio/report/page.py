@@ -34,8 +34,6 @@ from kanon.studio.widgets.files import content, file_name
 from kanon.studio.widgets.outdated import fade
 from kanon.studio.widgets.progress import cancel_button, progress
 
-__all__ = ["page"]
-
 FORMS = {False: say("Internal"), True: say("For publication")}
 ABOUT_FORM = {
     False: say(

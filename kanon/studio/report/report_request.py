@@ -30,21 +30,6 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "IN_ENGINE",
-    "command",
-    "context_of_report",
-    "form_of",
-    "make_report",
-    "origin_of",
-    "outdated_report",
-    "people_of_report",
-    "plan_of_report",
-    "report_request",
-    "what_is_in_it",
-    "words_file",
-]
-
 IN_ENGINE = say(
     "A report checks the released rows once more, for which the table has to be in memory, and "
     "this one stays where it is: load it as a file on the page Data, or run python -m kanon report "

@@ -27,23 +27,6 @@ from kanon.hierarchy.plans import (
 from kanon.hierarchy.suggest import propose, starting_parameters, strays, suggest_builder
 from kanon.sources.memory import lacking_values, with_missing_leaf
 
-__all__ = [
-    "BUILDERS",
-    "FIELDS",
-    "Builder",
-    "Choice",
-    "Parameter",
-    "Waiting",
-    "choose",
-    "drawn",
-    "imported",
-    "remade",
-    "start_with",
-    "starting_text",
-    "suggested",
-    "with_tree",
-]
-
 
 class Parameter(NamedTuple):
     """What is typed for a builder: its name, its label, and how it is asked for.

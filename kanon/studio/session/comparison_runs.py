@@ -36,21 +36,6 @@ from kanon.studio.session.offered import shown_k, usable_metrics
 from kanon.studio.session.run_plan import fingerprint_of
 from kanon.studio.session.work import Work
 
-__all__ = [
-    "Job",
-    "LineRun",
-    "Outlook",
-    "as_compared",
-    "asks_for_some_k",
-    "fingerprint",
-    "lacking",
-    "made_of",
-    "needed_metrics",
-    "outlook",
-    "planned",
-    "ties_matter",
-]
-
 _MOST_RUNS = 600
 """The most runs that a session remembers; the oldest give way."""
 

@@ -25,22 +25,6 @@ from kanon.studio.session.offered import compared_metrics, incomplete_records
 from kanon.studio.session.run_plan import chosen_for, plan_of, suppression_used, without_lost
 from kanon.studio.session.work import Work, usable_strategies, with_fields
 
-__all__ = [
-    "MOST_LINES",
-    "Ground",
-    "Wanted",
-    "algorithms_offered",
-    "compared_algorithms",
-    "compared_strategies",
-    "identity",
-    "incomparable",
-    "led_by",
-    "phases",
-    "strategies_offered",
-    "wanted_lines",
-    "yardsticks",
-]
-
 MOST_LINES = 48
 """The most lines of one comparison: more would be a picture that nobody can read."""
 

@@ -20,8 +20,6 @@ from kanon.run import Run
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 
-__all__ = ["Handed", "at_once", "key_of_all", "with_handed", "worked_out"]
-
 _CLASSES_AT_ONCE, _RECORDS_AT_ONCE = 200_000, 500_000
 """What is worked out while a page waits, about two seconds; the rest is the worker's."""
 

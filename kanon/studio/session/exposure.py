@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from kanon.sources.exposure import Exposure, exposure, unique_without_each
 from kanon.studio.session.work import Work
 
-__all__ = ["Exposed", "exposed"]
-
 
 @dataclass(frozen=True)
 class Exposed:

@@ -23,17 +23,6 @@ from kanon.report.gathering import Report
 from kanon.report.origin import Origin
 from kanon.run import Prepared, Run, release_at
 
-__all__ = [
-    "Advised",
-    "Compared",
-    "Findings",
-    "FoundLattice",
-    "Greatest",
-    "Known",
-    "Result",
-    "Searched",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Result:

@@ -22,17 +22,6 @@ from kanon.studio.session.samples import ADULT_FOLDER, bundled_file
 from kanon.studio.session.table_state import Missing
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "built",
-    "redone",
-    "undone",
-    "with_builder",
-    "with_choice",
-    "with_choices",
-    "with_missing",
-    "with_role",
-]
-
 
 def with_role(work: Work, column: str, role: Role) -> Work:
     """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 
 from kanon.studio.session.choices import Choice
 
-__all__ = ["STEPS", "History"]
-
 STEPS = 100
 """So many steps can be undone."""
 

@@ -10,8 +10,6 @@ from kanon.plan import Plan
 from kanon.release.drift import Finding
 from kanon.studio.session.earlier_releases import Handed
 
-__all__ = ["Kept", "Pinned"]
-
 
 @dataclass(frozen=True, eq=False)
 class Pinned:

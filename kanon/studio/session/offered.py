@@ -13,17 +13,6 @@ from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
 from kanon.plan import composed_metrics
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "compared_metrics",
-    "counted_records",
-    "incomplete_records",
-    "k_grid",
-    "metric_called",
-    "shown_k",
-    "usable_metrics",
-    "with_option",
-]
-
 
 def metric_called(work: Work, name: str) -> Metric:
     """The metric of a name, composed ones too."""

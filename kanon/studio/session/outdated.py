@@ -11,8 +11,6 @@ from kanon.studio.session.comparison_runs import outlook
 from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of, without_lost
 from kanon.studio.session.work import Work
 
-__all__ = ["comparison_outdated", "outdated"]
-
 
 def outdated(work: Work) -> bool:
     """Whether the result on screen was made with other settings than those chosen now."""

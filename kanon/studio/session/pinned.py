@@ -25,20 +25,6 @@ from kanon.studio.session.kept import Pinned
 from kanon.studio.session.plan_loading import with_plan
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "LONGEST_TITLE",
-    "carried",
-    "check_whole",
-    "checked_title",
-    "export",
-    "imported",
-    "pin",
-    "renamed",
-    "restored",
-    "unpinned",
-    "used",
-]
-
 LONGEST_TITLE = 40
 """The most characters in the name of a kept configuration."""
 

@@ -12,8 +12,6 @@ from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address, allowed_folder, allowed_path
 from kanon.sources.stored_source import check_outside, kind_written
 
-__all__ = ["Destination", "Place", "Written", "checked_destination", "suggested_destination"]
-
 
 @dataclass(frozen=True)
 class Place:

@@ -24,8 +24,6 @@ from kanon.studio.session.choices import Choice, choose, imported, start_with
 from kanon.studio.session.hierarchy_choices import with_choice, with_choices
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = ["settings_said", "with_plan"]
-
 
 def with_plan(work: Work, plan: Plan) -> Work:
     """The work with all that a plan says; what the plan does not say stays.

@@ -6,8 +6,6 @@ import pandas as pd
 
 from kanon.studio.session.work import Work
 
-__all__ = ["population_used"]
-
 
 def population_used(work: Work) -> pd.DataFrame | None:
     """The population that counts: that of the page Privacy, if nobody knows who is in the table."""

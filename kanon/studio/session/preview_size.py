@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["preview_rows"]
-
 
 def preview_rows(records: int, columns: int) -> int:
     """The rows of a preview: at most 200, and fewer of a wide table.

@@ -33,8 +33,6 @@ from kanon.studio.session.run_plan import plan_content
 from kanon.studio.session.table_loading import reread
 from kanon.studio.session.work import Running, Work, views_read_again, with_fields
 
-__all__ = ["check_savable", "opened_project", "saved_project"]
-
 _FORMAT = 1
 _TREES = ("drawn", "imported")
 """What a choice may hold beside texts: a tree that was drawn, and one that stood in a file."""

@@ -13,8 +13,6 @@ from kanon.report.origin import Origin
 from kanon.report.words import LONGEST, TERMS, Words, parse_words
 from kanon.sources.reading import TableFile
 
-__all__ = ["LABELS", "Purpose"]
-
 LABELS: Mapping[str, str] = {"title": "Title", **TERMS}
 """What each text is called on the page; said by :func:`kanon.base.language.say_of`."""
 

@@ -9,8 +9,6 @@ from typing import Any, Literal, Protocol
 from kanon.base.language import say
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = ["Calculation", "Limit", "Request", "cancelled_run", "opening_cancelled", "said_on_page"]
-
 Limit = Literal["job_minutes", "study_minutes", "engine_minutes"]
 """The setting that says how long it may take."""
 

@@ -24,25 +24,6 @@ from kanon.privacy.t_closeness import HIGHEST, SPOKEN, TCloseness
 from kanon.sources.memory import whole_histogram
 from kanon.studio.session.work import Work
 
-__all__ = [
-    "DISTANCES",
-    "KINDS",
-    "best",
-    "cards_to_add",
-    "changed",
-    "glossed",
-    "in_file_name",
-    "level_name",
-    "not_used",
-    "others_of",
-    "refusal",
-    "short",
-    "sign",
-    "suggested",
-    "summary",
-    "whole_table",
-]
-
 DISTANCES = {
     "variational": say("total variation, 0 to 1"),
     "norm1": say("norm 1 (twice the total variation), 0 to 2"),

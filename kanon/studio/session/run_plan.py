@@ -14,18 +14,6 @@ from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "chosen_for",
-    "comparison_settings",
-    "fingerprint_of",
-    "node_used",
-    "plan_content",
-    "plan_of",
-    "settings_of",
-    "suppression_used",
-    "without_lost",
-]
-
 
 def plan_of(work: Work) -> Plan:
     """Everything that was chosen, as a plan that the command line repeats.

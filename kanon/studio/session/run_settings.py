@@ -12,8 +12,6 @@ from kanon.plan import MetricPlan
 from kanon.privacy.model import SensitiveModel
 from kanon.strategies import Scope
 
-__all__ = ["CompareSettings", "RunSettings"]
-
 
 @dataclass(frozen=True, eq=False)
 class RunSettings:

@@ -9,8 +9,6 @@ from pathlib import Path
 from kanon.schema import Role
 from kanon.teaching.presets import PRESETS
 
-__all__ = ["ADULT_FOLDER", "FIRST", "SAMPLES", "Sample", "bundled_file"]
-
 _ROOT = Path(__file__).resolve().parents[3]
 _IDENTIFIER, _QUASI = Role.IDENTIFIER, Role.QUASI_IDENTIFIER
 _SENSITIVE, _INSENSITIVE = Role.SENSITIVE, Role.INSENSITIVE

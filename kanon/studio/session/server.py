@@ -11,8 +11,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from kanon.settings import settings
 from kanon.studio.session.session_store import Desks
 
-__all__ = ["Seat", "desks", "imports_set_aside", "owner", "seat"]
-
 
 @st.cache_resource(show_spinner=False)
 def imports_set_aside() -> None:

@@ -15,8 +15,6 @@ from typing import Any
 from kanon.base.language import say_counted
 from kanon.studio.session.work import Running, Work, with_fields
 
-__all__ = ["Desk", "Desks", "new_token"]
-
 
 def new_token() -> str:
     """What nobody can guess: 256 random bits, as text."""

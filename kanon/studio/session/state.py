@@ -25,30 +25,6 @@ from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, begun_since, for_another_table, value_of, with_fields
 
-__all__ = [
-    "attempt",
-    "change",
-    "come_back",
-    "enter",
-    "entered",
-    "first_time",
-    "forget",
-    "forget_everything",
-    "lay_down",
-    "put",
-    "remembered",
-    "said_here",
-    "salt",
-    "seeded",
-    "settle",
-    "settled",
-    "silent",
-    "take",
-    "token",
-    "typed",
-    "work",
-]
-
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
 _FIRST = "kanon-first"

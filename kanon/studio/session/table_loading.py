@@ -18,16 +18,6 @@ from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_state import TableState
 from kanon.studio.session.work import Running, Work, views_read_again, with_fields
 
-__all__ = [
-    "adult_work",
-    "opened_work",
-    "read_again",
-    "reread",
-    "sample_work",
-    "settings_shown",
-    "uploaded_work",
-]
-
 
 def sample_work(name: str, version: int = 0) -> Work:
     """The work on a table that comes with kanon, with its roles and hierarchies."""

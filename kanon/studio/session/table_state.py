@@ -17,9 +17,6 @@ from kanon.studio.session.choices import (
 )
 from kanon.studio.session.history import History
 
-__all__ = ["Missing", "TableState"]
-
-
 Missing = Literal["drop-records", "as-value"]
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kanon.base.formatting import percent
 from kanon.classes import EquivalenceClasses
 from kanon.errors import on_one_line
-
-__all__ = ["in_badge", "percent", "plain", "shortened", "spoken"]
 
 
 def plain(text: object) -> str:

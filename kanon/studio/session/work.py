@@ -18,20 +18,6 @@ from kanon.studio.session.table_state import TableState
 if TYPE_CHECKING:
     from kanon.studio.session.request import Calculation, Request
 
-__all__ = [
-    "Message",
-    "Purpose",
-    "Running",
-    "Shared",
-    "Work",
-    "begun_since",
-    "for_another_table",
-    "usable_strategies",
-    "value_of",
-    "views_read_again",
-    "with_fields",
-]
-
 
 State = TypeVar("State")
 

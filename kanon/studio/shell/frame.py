@@ -22,16 +22,6 @@ from kanon.studio.session.work import Work, usable_strategies
 from kanon.studio.shell.navigation import chosen_page
 from kanon.studio.widgets.algorithm_options import about_k
 
-__all__ = [
-    "head",
-    "metric_choice",
-    "metric_titles",
-    "sensitive_choice",
-    "strategy_choice",
-    "unready",
-]
-
-
 # Less empty space above the question, so that the picture is on the first screen; captions and
 # filled buttons that are read in both themes; a sentence for a file that is too large, of which
 # Streamlit says so only to who points at it; and on a tablet, columns that go below each other.

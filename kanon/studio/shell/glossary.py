@@ -8,8 +8,6 @@ from kanon.base.language import say, say_counted, say_of
 from kanon.studio.session.text import plain
 from kanon.teaching.glossary import Term, glossary, looked_up
 
-__all__ = ["glossary_control"]
-
 _SHOWN = 12  # words; who finds more types more
 
 

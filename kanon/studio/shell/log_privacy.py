@@ -13,8 +13,6 @@ from streamlit.elements import exception
 from kanon.base.language import say_of
 from kanon.errors import TRACEBACK, SettingsError, withheld
 
-__all__ = ["FAILED", "keep_quiet"]
-
 FAILED = (
     "This page has failed by a mistake of kanon's own. What you have chosen and typed is kept. "
     "Please report it to whoever runs kanon: the log says where it happened, without any value of "

@@ -18,8 +18,6 @@ from kanon.base.language import say
 from kanon.studio.session import state
 from kanon.studio.shell.navigation import set_up_page
 
-__all__ = ["admit", "login_required"]
-
 
 def login_required(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether the operator asks for a login, set up or not; a misspelt wish is one.

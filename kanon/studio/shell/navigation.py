@@ -11,8 +11,6 @@ from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.studio.session.text import plain
 
-__all__ = ["chosen_page", "run_page", "set_up_page"]
-
 # A file: Streamlit would fetch the picture of an icon's name from another host.
 _ICON = str(Path(__file__).parent / "icon.png")
 

@@ -16,8 +16,6 @@ from kanon.studio.shell.tour import invite
 from kanon.studio.widgets.files import content, file_name
 from kanon.studio.widgets.uploads import upload_field
 
-__all__ = ["belongings"]
-
 _FILE = "project-file"
 
 

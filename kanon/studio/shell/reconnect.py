@@ -11,8 +11,6 @@ from kanon.base.language import say
 from kanon.studio.session import state
 from kanon.studio.session.server import desks, seat
 
-__all__ = ["welcome"]
-
 _KEY = "tab"
 
 _tab = st.components.v2.component(

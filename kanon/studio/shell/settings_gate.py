@@ -7,8 +7,6 @@ import streamlit as st
 from kanon.base.language import catalogue
 from kanon.errors import SettingsError
 
-__all__ = ["settled"]
-
 _TITLE = "Settings"  # in English: nobody knows the language then
 
 

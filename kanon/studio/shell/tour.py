@@ -9,8 +9,6 @@ import streamlit as st
 from kanon.base.language import say
 from kanon.studio.session import state
 
-__all__ = ["STEPS", "Step", "guide", "invite"]
-
 
 @dataclass(frozen=True)
 class Step:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import wrong_by
 from kanon.measures import association_change, distribution_change, query_error
@@ -16,20 +16,8 @@ from kanon.measures.distribution_change import Distribution
 from kanon.measures.overview import Measured
 from kanon.measures.query_error import QueryStudy, study
 from kanon.run import Run
-from kanon.studio.session.text import percent, plain
+from kanon.studio.session.text import plain
 from kanon.studio.widgets.numbers import Number
-
-__all__ = [
-    "Changed",
-    "association_sentence",
-    "changed_by",
-    "changed_most",
-    "distribution_sentence",
-    "left_out_sentence",
-    "of_change",
-    "overview_table",
-    "query_sentence",
-]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,6 @@ from kanon.run import Run
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.utility.changes import Changed
 
-__all__ = ["how_changed"]
-
 
 def how_changed(done: Run, changed: Changed, shown: Distribution) -> str:
     """The formulas of the page, term by term.

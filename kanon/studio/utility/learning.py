@@ -34,33 +34,6 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.utility.state import LearningView, UtilityView
 
-__all__ = [
-    "PUBLISHED_1",
-    "PUBLISHED_2",
-    "Ground",
-    "Lesson",
-    "band_table",
-    "bands_of",
-    "best_said",
-    "chance_said",
-    "dead_said",
-    "ground_key",
-    "ground_of",
-    "highest_said",
-    "how_learnt",
-    "ks_said",
-    "ks_typed",
-    "learning_request",
-    "lesson_of",
-    "plan_of_studies",
-    "remaining",
-    "score_used",
-    "split_said",
-    "target_used",
-    "targets_offered",
-    "with_outcomes",
-]
-
 _MOST_LESSONS = 40
 """So many experiments are remembered; the oldest give way."""
 

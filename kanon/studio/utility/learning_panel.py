@@ -48,15 +48,6 @@ from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.progress import start_and_cancel, study_progress
 
-__all__ = [
-    "ground_here",
-    "ks_field",
-    "no_ground",
-    "score_choice",
-    "show_learning",
-    "target_choice",
-]
-
 _SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
 
 

@@ -39,8 +39,6 @@ from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.release_check import checked
 from kanon.studio.widgets.result import in_columns, name_in_files, noting
 
-__all__ = ["show_matrix"]
-
 _SHARES = "proportional"
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
 from kanon.base.language import say
 from kanon.charts.associations import association_chart, association_table
 from kanon.charts.distributions import (
@@ -21,7 +21,6 @@ from kanon.report.lost import ends_of, overview_of
 from kanon.run import Run
 from kanon.studio.session import state
 from kanon.studio.session.findings import Result
-from kanon.studio.session.text import percent
 from kanon.studio.session.work import Work
 from kanon.studio.utility.changes import (
     WAY,
@@ -39,8 +38,6 @@ from kanon.studio.utility.how_changes import how_changed
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.picture import chart, data_button, picture
 from kanon.studio.widgets.result import in_columns
-
-__all__ = ["show_measures"]
 
 _HOW = {"cramers-v": say("Cramér's V"), "mutual-information": say("Mutual information")}
 

@@ -19,8 +19,6 @@ from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
 
-__all__ = ["page"]
-
 PARTS = {
     "changed": say("What changed"),
     "matrix": say("As a matrix"),

@@ -38,20 +38,6 @@ from kanon.studio.session.work import Work, with_fields
 from kanon.studio.utility.learning import Ground, ground_of, ks_typed, score_used
 from kanon.studio.utility.state import UtilityView
 
-__all__ = [
-    "Trials",
-    "agreement_said",
-    "agreement_title",
-    "agreements_of",
-    "how_predicted",
-    "measures_used",
-    "prediction_request",
-    "scored_points",
-    "to_run",
-    "trials_of",
-    "with_found",
-]
-
 _MOST_STUDIES = 100
 """The findings on so many algorithms are remembered; the oldest give way."""
 

@@ -45,8 +45,6 @@ from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.progress import start_and_cancel, study_progress
 
-__all__ = ["show_predicting"]
-
 
 def _look(**fields: Any) -> None:
     view = state.work().view(UtilityView)

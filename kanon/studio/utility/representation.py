@@ -4,26 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import counted, percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.charts.representation import Shown
 from kanon.learning.disclosed import CARDS, Disclosed
 from kanon.learning.representations import REPRESENTATIONS, Matrix
 from kanon.recoding import Recoding
-from kanon.studio.session.text import percent, plain, released_label, shortened
+from kanon.studio.session.text import plain, released_label, shortened
 from kanon.studio.widgets.numbers import Number
-
-__all__ = [
-    "disclosure_sentence",
-    "finding",
-    "how_represented",
-    "nothing_more",
-    "of_disclosure",
-    "of_matrix",
-    "picture_caption",
-    "row_labels",
-    "which_attribute",
-]
 
 _READABLE = 24
 """Of so many nodes all are shown, with the numbers in their cells."""

@@ -9,8 +9,6 @@ from kanon.experiments.comparison import PAPER_K
 from kanon.learning.experiments import FIRST_SEEDS, Trained
 from kanon.learning.labels import TRAINING_SHARE
 
-__all__ = ["LearningView", "PredictingView", "UtilityPart", "UtilityView"]
-
 UtilityPart = Literal["changed", "matrix", "learning", "predicting"]
 
 _KS = ", ".join(map(str, PAPER_K))

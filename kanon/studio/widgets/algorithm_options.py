@@ -19,9 +19,6 @@ from kanon.studio.session.run_plan import node_used
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
-__all__ = ["about", "about_k", "details", "own_choices", "suppression_field"]
-
-
 _COUNTED = {"weighted": say("every record"), "representatives": say("one per class")}
 """What the cost of a merge counts."""
 

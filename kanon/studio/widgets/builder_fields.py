@@ -11,8 +11,6 @@ from kanon.base.language import say_of
 from kanon.studio.session import state
 from kanon.studio.session.choices import BUILDERS, FIELDS, Choice
 
-__all__ = ["builder_fields", "typed_fields"]
-
 
 def builder_fields(
     choice: Choice, prefix: str, change: Callable[..., None], *arguments: Any, fine: bool = True

@@ -15,8 +15,6 @@ import streamlit as st
 from kanon.base.language import say
 from kanon.studio.session import state
 
-__all__ = ["content", "file_name", "neutral_choice"]
-
 
 def file_name(what: str, ending: str, about: str) -> str:
     """The name of a download: what it is, and a fingerprint.

@@ -27,20 +27,6 @@ from kanon.studio.session.requirements import others_of, short
 from kanon.studio.session.text import plain
 from kanon.studio.widgets.algorithm_options import about_k
 
-__all__ = [
-    "formula",
-    "how_algorithm",
-    "how_alteration",
-    "how_compared",
-    "how_hierarchies",
-    "how_metric",
-    "least_possible",
-    "what_leaves",
-    "what_was_checked",
-    "which_levels",
-    "which_parts",
-]
-
 _DRAWN = say("the weights drawn on the edges that it rose along")
 
 

@@ -27,8 +27,6 @@ from kanon.studio.session.requirements import (
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
-__all__ = ["also_require", "key_of_model", "whole"]
-
 _UNORDERED = [name for name in DISTANCES if name != "emd-ordered"]
 
 _WIDTH = 520

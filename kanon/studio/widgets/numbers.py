@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import (
     classes_told_apart,
@@ -24,9 +24,7 @@ from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.model import rounded
 from kanon.run import Run
 from kanon.studio.session.exposure import Exposed
-from kanon.studio.session.text import percent, plain, shortened
-
-__all__ = ["Number", "of_release", "of_table", "worst"]
+from kanon.studio.session.text import plain, shortened
 
 
 class Number(NamedTuple):

@@ -6,8 +6,6 @@ import streamlit as st
 
 from kanon.base.language import say
 
-__all__ = ["fade", "outdated_notice"]
-
 
 def outdated_notice(button: str, more: str = "") -> None:
     """Say that settings have changed, and what renews what is below.

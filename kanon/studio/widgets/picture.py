@@ -13,8 +13,6 @@ from kanon.base.language import say
 from kanon.sources.writing import MIME, table_bytes
 from kanon.studio.widgets.files import content, file_name
 
-__all__ = ["chart", "data_button", "picture"]
-
 
 def chart(figure: go.Figure, key: str, **also: Any) -> Any:
     """Draw a chart as it is, on white paper: its colours would not be told apart on a dark one.

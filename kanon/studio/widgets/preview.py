@@ -13,8 +13,6 @@ from kanon.schema import SUPPRESSED, Role
 from kanon.sources.tables import Table
 from kanon.studio.session.preview_size import preview_rows
 
-__all__ = ["before_and_after", "by_role", "preview_height"]
-
 _TINTS: Mapping[Role, str] = {
     Role.IDENTIFIER: "rgba(192, 57, 43, 0.14)",
     Role.QUASI_IDENTIFIER: "rgba(185, 119, 14, 0.16)",

@@ -13,8 +13,6 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
-__all__ = ["cancel_button", "progress", "start_and_cancel", "study_progress", "under_way"]
-
 _EARLIER = say(
     "A study with earlier settings is running. What it finds is kept with those settings, and is "
     "shown when they are chosen again."

@@ -11,8 +11,6 @@ from kanon.run import Run
 from kanon.studio.session import state
 from kanon.studio.session.findings import Result
 
-__all__ = ["Checked", "checked"]
-
 
 class Checked(NamedTuple):
     """What is said of a release that may be had, or why it may not.

@@ -15,8 +15,6 @@ from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
-__all__ = ["remarked_release", "remarked_table"]
-
 _AT_ONCE = 8
 """So many remarks of a kind are spelt out, the weightiest first."""
 

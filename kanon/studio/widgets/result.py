@@ -26,16 +26,6 @@ from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.outdated import fade
 
-__all__ = [
-    "choose_k",
-    "in_columns",
-    "name_in_files",
-    "notice",
-    "noting",
-    "release_shown",
-    "start_button",
-]
-
 
 def start_button(work: Work, stale: bool, key: str) -> None:
     """The button that makes a result; it stands out where there is none, or an old one."""

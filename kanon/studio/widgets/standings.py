@@ -15,24 +15,6 @@ from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.measures.comparing import Standing
 from kanon.studio.session.text import plain
 
-__all__ = [
-    "BEST",
-    "MEAN_RANK",
-    "MEAN_RANK_OF_LOSS",
-    "MEAN_RANK_OF_PRIVACY",
-    "MIDDLE",
-    "PRIVACY",
-    "WORST",
-    "bands_table",
-    "grouped_table",
-    "line_titles",
-    "mean_ranks",
-    "standing_table",
-    "titles_of",
-    "titles_of_measures",
-    "wide",
-]
-
 MEAN_RANK = say("Mean rank ↓ better")
 MEAN_RANK_OF_LOSS = say("Mean rank of losses ↓")
 MEAN_RANK_OF_PRIVACY = say("Mean rank of l and t ↓")

@@ -10,8 +10,6 @@ import streamlit as st
 
 from kanon.studio.session import state
 
-__all__ = ["tree_editor"]
-
 _FOLDER = Path(__file__).parent
 
 _HTML = """<div class="tree">

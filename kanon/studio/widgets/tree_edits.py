@@ -31,27 +31,6 @@ from kanon.studio.session.hierarchy_choices import redone, undone, with_choice
 from kanon.studio.session.offered import counted_records, metric_called
 from kanon.studio.session.work import Work, with_fields
 
-__all__ = [
-    "DRAWN",
-    "LARGEST_DRAWING",
-    "drawable",
-    "edge_texts",
-    "edited",
-    "picture",
-    "removable",
-    "shown_now",
-    "shown_weights",
-    "summary",
-    "unweighed",
-    "weight_text",
-    "with_added",
-    "with_drawn_weights",
-    "with_edges",
-    "with_levels",
-    "with_tree_drawn",
-    "without_unused",
-]
-
 LARGEST_DRAWING = 5_000
 """A tree with more values than this is not drawn, nor one with three times as many nodes."""
 

@@ -10,8 +10,6 @@ from streamlit import config
 
 from kanon.settings import MEGABYTE, settings
 
-__all__ = ["Limit", "upload_field"]
-
 Limit = Literal["upload_megabytes", "hierarchies_megabytes", "plan_megabytes"]
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.measures.along import Points
 from kanon.plan import Plan
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.errors import PlanError
 from kanon.schema import Role
 from kanon.studio.session.configurations import incomparable

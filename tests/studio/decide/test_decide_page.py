@@ -11,8 +11,8 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from kanon.__main__ import main
 from kanon.base.progress import no_progress
+from kanon.cli.main import main
 from kanon.errors import PlanError
 from kanon.release.context import Context, Own, with_own
 from kanon.studio.decide.decision import with_context

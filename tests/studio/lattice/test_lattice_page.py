@@ -10,8 +10,8 @@ import pytest
 
 import kanon.experiments.exploration
 import kanon.studio.lattice.subject
-from kanon.algorithms.task import no_progress
 from kanon.base.formatting import counted
+from kanon.base.progress import no_progress
 from kanon.experiments.exploration import explore, outline
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare

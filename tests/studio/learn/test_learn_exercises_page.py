@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kanon.__main__ import main
+from kanon.cli.main import main
 from kanon.studio.jobs import runner
 from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.state import LessonsView

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kanon.__main__ import main
-from kanon.algorithms.task import no_progress
+from kanon.base.progress import no_progress
+from kanon.cli.main import main
 from kanon.errors import PlanError, TableError
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.report.rendering import rendered
