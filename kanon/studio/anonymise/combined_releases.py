@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -17,6 +18,7 @@ from kanon.release.composition import Combined, combine
 from kanon.run import Run
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.earlier_releases import (
     Handed,
     at_once,
@@ -241,14 +243,12 @@ def _boxes(work: Work, before: Sequence[Handed], names: Mapping[str, str]) -> No
         blurred = ", ".join(each.release.plan.roles.quasi_identifiers)
         st.checkbox(
             plain(say("{release}, of {columns}", release=names[each.key], columns=blurred)),
-            key=state.seeded(box, each.counts),
-            on_change=_count,
-            args=(each.key, box),
+            **bound(box, each.counts, _count, each.key),
         )
 
 
-def _count(key: str, box: str) -> None:
-    counts = bool(state.typed(box))
+def _count(key: str, value: Any) -> None:
+    counts = bool(value)
     changed = tuple(
         replace(each, counts=counts) if each.key == key else each
         for each in state.work().kept.handed

@@ -18,6 +18,7 @@ from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.anonymise.combined_releases import together
 from kanon.studio.anonymise.stored_release import write_controls
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.preview_size import preview_rows
@@ -70,13 +71,11 @@ def choices(work: Work, stale: bool) -> None:
     algorithm.selectbox(
         say("Algorithm"),
         list(ALGORITHMS),
-        key=state.seeded("run-algorithm", work.settings.algorithm),
+        **bound("run-algorithm", work.settings.algorithm, "algorithm"),
         format_func=lambda name: (
             f"{say_of(short_title(name))} — {say_of(FAMILIES[ALGORITHMS[name].FAMILY])}"
         ),
         help=about(work.settings.algorithm),
-        on_change=state.take,
-        args=("algorithm", "run-algorithm"),
     )
     with metric:
         metric_choice("run-metric")
@@ -89,11 +88,9 @@ def choices(work: Work, stale: bool) -> None:
         others[0].selectbox(
             say("Whose {measure}", measure=looks_at),
             list(SCOPES),
-            key=state.seeded("run-scope", work.settings.scope),
+            **bound("run-scope", work.settings.scope, "scope"),
             format_func=lambda name: say_of(SCOPES[name].title),
             help=plain(say_of(SCOPES[work.settings.scope].summary)),
-            on_change=state.take,
-            args=("scope", "run-scope"),
         )
     if several:
         with others[-1]:

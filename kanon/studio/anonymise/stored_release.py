@@ -17,6 +17,7 @@ from kanon.sources.stored_source import StoredSource, part_of, remove
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import write_release
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.earlier_releases import Handed, with_handed
 from kanon.studio.session.places import (
     Destination,
@@ -52,8 +53,7 @@ def write_controls(
     where, press, stop = st.columns([6, 2.4, 1.5], vertical_alignment="bottom")
     where.text_input(
         say("Where the release goes"),
-        key=state.seeded(key, wanted.typed or suggested),
-        on_change=lambda: _take(state.typed(key), suggested),
+        **bound(key, wanted.typed or suggested, lambda value: _take(value, suggested)),
         help=say(
             "A folder that gets Parquet files, a file that ends in .parquet, .csv or .tsv, or a "
             "new table of a DuckDB file, such as data.duckdb#released. Nothing is overwritten, and "

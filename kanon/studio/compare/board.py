@@ -24,6 +24,7 @@ from kanon.matrices import CostMatrix, cut, matrix_of
 from kanon.metrics import potentials
 from kanon.studio.compare.board_layout import arrange, layout_of
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.offered import counted_records, metric_called
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
@@ -130,18 +131,15 @@ def _measure(label: str, place: int, known: Mapping[str, str]) -> str:
     """Choose the measure of one of the larger pictures; what is not known here gives way."""
     larger = state.work().compare.larger
     chosen = larger[place] if larger[place] in known else next(iter(known))
-    key = f"board-larger-{place}"
 
-    def take() -> None:
-        asked = state.typed(key)
+    def take(asked: str) -> None:
         state.change(larger=(asked, larger[1]) if place == 0 else (larger[0], asked))
 
     st.selectbox(
         label,
         list(known),
-        key=state.seeded(key, chosen),
+        **bound(f"board-larger-{place}", chosen, take),
         format_func=lambda name: known[name],
-        on_change=take,
         width=360,
     )
     return chosen

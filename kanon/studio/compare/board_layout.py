@@ -25,6 +25,7 @@ from kanon.experiments.comparison import Comparison
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.comparison_runs import asks_for_some_k, lacking, outlook
 from kanon.studio.session.offered import metric_called, usable_metrics
 from kanon.studio.session.text import plain
@@ -129,18 +130,15 @@ def arrange(comparison: Comparison) -> None:
 
 
 def _number(work: Work, layout: Layout) -> None:
-    key = f"board-number-{work.version}"
-
-    def take() -> None:
-        number = state.typed(key)
-        if number is not None:
-            state.put(with_size(state.work(), layout, int(number)))
-
     st.segmented_control(
         say("Panels"),
         range(FEWEST, MOST + 1),
-        key=state.seeded(key, len(layout.panels)),
-        on_change=take,
+        **bound(
+            f"board-number-{work.version}",
+            len(layout.panels),
+            lambda number: state.put(with_size(state.work(), layout, int(number))),
+            keep=True,
+        ),
     )
 
 
@@ -159,9 +157,8 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
     def put(new: Panel) -> None:
         state.put(with_panel(state.work(), layout, place, new))
 
-    def take_kind() -> None:
-        # What a browser picked may not be offered any more.
-        if (picked := state.typed(f"{start}-kind")) in known:
+    def take_kind(picked: tuple[str, str]) -> None:
+        if picked in known:  # what a browser picked may not be offered any more
             kind, measure = picked
             put(Panel(kind, measure, lines=panel.lines))
             measure_asked()
@@ -169,9 +166,8 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
     st.selectbox(
         say("Panel {number}", number=place + 1),
         list(known),
-        key=state.seeded(f"{start}-kind", chosen),
+        **bound(f"{start}-kind", chosen, take_kind),
         format_func=lambda choice: known.get(choice, str(choice)),
-        on_change=take_kind,
     )
     if panel.kind == "matrix":
         _select(say("Column"), f"{start}-column", list(work.table.trees), panel.column,
@@ -183,17 +179,17 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
                 lambda name: put(replace(panel, metric=name)))  # fmt: skip
         return
     titles = {line.name: line.title for line in comparison.lines}
-    key = f"{start}-lines"
     names = [*titles, *(name for name in panel.lines if name not in titles)]
     st.multiselect(
         say("Configurations"),
         names,
-        key=state.seeded(key, list(panel.lines)),
+        **bound(
+            f"{start}-lines",
+            list(panel.lines),
+            lambda value: put(replace(panel, lines=tuple(name for name in value if name in names))),
+        ),
         format_func=lambda name: titles.get(name) or say("{name} (not here)", name=name),
         placeholder=say("all"),
-        on_change=lambda: put(
-            replace(panel, lines=tuple(name for name in state.typed(key) if name in names))
-        ),
     )
 
 
@@ -207,19 +203,18 @@ def _select(
 ) -> None:
     """A select box of names, the chosen one among them even if it is gone."""
 
-    def take() -> None:
-        if state.typed(key) in options:
-            put(state.typed(key))
+    def take(name: str | None) -> None:
+        if name is not None and name in options:
+            put(name)
 
     options = list(names) if chosen in names or not chosen else [*names, chosen]
     st.selectbox(
         label,
         options,
         index=None,
-        key=state.seeded(key, chosen or None),
+        **bound(key, chosen or None, take),
         format_func=called,
         placeholder=say("choose"),
-        on_change=take,
     )
 
 

@@ -21,6 +21,7 @@ from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, y
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.comparison_runs import Outlook, outlook, ties_matter
 from kanon.studio.session.configurations import (
     algorithms_offered,
@@ -98,10 +99,8 @@ def metrics_row(work: Work) -> None:
             usable_metrics(work),
             selection_mode="multi",
             label_visibility="collapsed",
-            key=state.seeded("compare-metrics", compared_metrics(work)),
+            **bound("compare-metrics", compared_metrics(work), "compared", read=tuple),
             format_func=lambda name: plain(titles[name]),
-            on_change=state.take,
-            args=("compared", "compare-metrics", tuple),
         )
 
 
@@ -118,10 +117,8 @@ def algorithms_row(work: Work, seen: Outlook) -> None:
             say("Algorithms"),
             algorithms_offered(),
             label_visibility="collapsed",
-            key=state.seeded("compare-algorithms", compared_algorithms(work)),
+            **bound("compare-algorithms", compared_algorithms(work), "algorithms", read=tuple),
             format_func=lambda name: say_of(short_title(name)),
-            on_change=state.take,
-            args=("algorithms", "compare-algorithms", tuple),
             width=520,
         )
         st.button(
@@ -155,11 +152,9 @@ def strategies_row(work: Work) -> None:
             offered,
             selection_mode="multi",
             label_visibility="collapsed",
-            key=state.seeded("compare-strategies", chosen),
+            **bound("compare-strategies", chosen, "strategies", read=tuple),
             format_func=str.upper,
             disabled=not looking,
-            on_change=state.take,
-            args=("strategies", "compare-strategies", tuple),
         )
         if looking:
             st.segmented_control(
@@ -167,12 +162,13 @@ def strategies_row(work: Work) -> None:
                 list(SCOPES),
                 selection_mode="multi",
                 label_visibility="collapsed",
-                key=state.seeded("compare-scopes", list(work.compare.scopes)),
+                **bound(
+                    "compare-scopes",
+                    list(work.compare.scopes),
+                    lambda value: state.change(scopes=tuple(value) or ("table",)),
+                ),
                 format_func=lambda name: say("l, t, k of {what}", what=say_of(SCOPES[name].title)),
                 disabled=not any(LOOKS_AT[name] for name in chosen),
-                on_change=lambda: state.change(
-                    scopes=tuple(state.typed("compare-scopes")) or ("table",)
-                ),
             )
         elif not any(uses(name, "strategy") for name in compared_algorithms(work)):
             st.caption(
@@ -204,7 +200,7 @@ def under_choices(work: Work, seen: Outlook) -> None:
         )
         if more
         else say("Show what ties decide"),
-        key=state.seeded("compare-bands", work.compare.bands),
+        **bound("compare-bands", work.compare.bands, want_bands),
         help=say(
             "Runs every line {times} times more, each time with another order in which ties "
             "are broken. Where bands overlap, luck decides who is ahead. What was run before "
@@ -212,7 +208,6 @@ def under_choices(work: Work, seen: Outlook) -> None:
             times=len(TIE_SEEDS),
         ),
         disabled=work.busy,
-        on_change=want_bands,
         width="content",
     )
     keeping(work, seen.lines)
@@ -239,9 +234,9 @@ def preset(metrics: tuple[str, ...], strategies: tuple[str, ...], chosen: tuple[
     runner.run(comparison_request)
 
 
-def want_bands() -> None:
+def want_bands(value: bool) -> None:
     """Bands need runs of their own: start them at once."""
-    state.change(bands=bool(state.typed("compare-bands")))
+    state.change(bands=bool(value))
     work = state.work()
     if work.findings.comparison is not None and work.compare.bands and outlook(work).lacking:
         runner.run(comparison_request)

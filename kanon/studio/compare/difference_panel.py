@@ -13,6 +13,7 @@ from kanon.experiments.comparison import (
     Comparison,
 )
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import picture
@@ -32,14 +33,11 @@ def difference(work: Work, comparison: Comparison, k: int, key: Hashable, about:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         fields = ((say("This one"), first), (say("minus this one"), second))
         for place, (label, value) in enumerate(fields):
-            field = f"compare-pair-{place}"
             st.selectbox(
                 label,
                 names,
-                key=state.seeded(field, value),
+                **bound(f"compare-pair-{place}", value, take_pair, place, (first, second)),
                 format_func=lambda name: plain(titles[name]),
-                on_change=take_pair,
-                args=(field, place, (first, second)),
                 width=260,
             )
         st.caption(
@@ -72,8 +70,7 @@ def difference(work: Work, comparison: Comparison, k: int, key: Hashable, about:
     st.markdown(say("**At k = {k}**", k=thin(k)) + f"\n\n{told}")
 
 
-def take_pair(key: str, place: int, pair: tuple[str, str]) -> None:
+def take_pair(place: int, pair: tuple[str, str], typed: str) -> None:
     """Copy one of the two; the one that was there takes the other's place."""
-    typed = state.typed(key)
     other = pair[1 - place] if typed != pair[1 - place] else pair[place]
     state.change(pair=(typed, other) if place == 0 else (other, typed))

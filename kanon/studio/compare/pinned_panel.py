@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from kanon.base.language import say, say_of
 from kanon.experiments.titles import full_title
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.configurations import Wanted, incomparable, yardsticks
 from kanon.studio.session.kept import Pinned
 from kanon.studio.session.pinned import export, imported, pin, renamed, restored, unpinned, used
@@ -27,16 +29,17 @@ def kept_chips(work: Work) -> None:
     """Which kept configurations stand among the lines."""
     titles = [each.title for each in work.kept.pinned]
     # The key holds the names: one that is given to another configuration is another choice.
-    key = f"compare-kept-{_short(repr(titles))}"
     st.pills(
         say("Kept"),
         titles,
         selection_mode="multi",
         label_visibility="collapsed",
-        key=state.seeded(key, [each.title for each in work.kept.pinned if each.shown]),
+        **bound(
+            f"compare-kept-{_short(repr(titles))}",
+            [each.title for each in work.kept.pinned if each.shown],
+            _show,
+        ),
         format_func=lambda title: plain(f"★ {title}"),
-        on_change=_show,
-        args=(key,),
     )
 
 
@@ -48,8 +51,8 @@ def kept_aside(work: Work) -> None:
             st.caption(plain(said))
 
 
-def _show(key: str) -> None:
-    chosen = state.typed(key) or []
+def _show(value: Any) -> None:
+    chosen = value or []
     work = state.work()
     shown = tuple(replace(each, shown=each.title in chosen) for each in work.kept.pinned)
     state.change(pinned=shown)
@@ -60,16 +63,16 @@ def yardstick_choice(work: Work) -> None:
     offered = yardsticks(work)
     if not offered:
         return
-    key = f"compare-yardstick-{_short(repr(offered))}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             say("Measure everything by the hierarchies"),
             range(len(offered)),
-            key=state.seeded(
-                key, offered.index(work.kept.yardstick) if work.kept.yardstick in offered else 0
+            **bound(
+                f"compare-yardstick-{_short(repr(offered))}",
+                offered.index(work.kept.yardstick) if work.kept.yardstick in offered else 0,
+                lambda value: state.change(yardstick=offered[value]),
             ),
             format_func=lambda place: _named(offered[place]),
-            on_change=lambda: state.change(yardstick=offered[state.typed(key)]),
             width=300,
         )
         st.caption(

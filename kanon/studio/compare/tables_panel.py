@@ -16,6 +16,7 @@ from kanon.experiments.titles import guided
 from kanon.measures.comparing import Standing
 from kanon.studio.compare.difference_panel import difference
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import data_button
@@ -53,15 +54,14 @@ def table_choice(work: Work, compared: bool) -> None:
     st.segmented_control(
         say("Numbers"),
         offered,
-        key=state.seeded(
+        **bound(
             "compare-table",
             work.compare.table_shown if work.compare.table_shown in offered else None,
+            lambda value: state.change(
+                table_shown=value or ("areas" if not compared else work.compare.table_shown)
+            ),
         ),
         format_func=lambda name: TABLES[name],
-        on_change=lambda: state.change(
-            table_shown=state.typed("compare-table")
-            or ("areas" if not compared else work.compare.table_shown)
-        ),
         label_visibility="collapsed",
     )
 
@@ -129,28 +129,23 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
             say("Interval of k"),
             INTERVALS,
             index=None,
-            key=state.seeded(preset, (low, high) if (low, high) in INTERVALS else None),
+            **bound(preset, (low, high) if (low, high) in INTERVALS else None, "interval"),
             format_func=lambda ends: say("{low} to {high}", low=thin(ends[0]), high=thin(ends[1])),
             placeholder=say("your own"),
-            on_change=state.take,
-            args=("interval", preset),
             width=200,
         )
         fields = (("from-k", say("from k"), low), ("to-k", say("to k"), high))
         for place, (name, label, value) in enumerate(fields):
-            field = f"compare-{name}-{work.version}"
             st.number_input(
                 label,
                 step=1,
-                key=state.seeded(field, value),
-                on_change=take_end,
-                args=(field, place, (low, high)),
+                **bound(f"compare-{name}-{work.version}", value, take_end, place, ends, keep=True),
                 width=150,
             )
         st.selectbox(
             say("over the papers' k"),
             list(K_PRESETS),
-            key=state.seeded("compare-counted", work.compare.counted_k),
+            **bound("compare-counted", work.compare.counted_k, "counted_k"),
             format_func=lambda name: COUNTED[name],
             help=say(
                 "The k between which the curve is taken as straight: {listed}. Those inside the "
@@ -159,17 +154,13 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
                     f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values()
                 ),
             ),
-            on_change=state.take,
-            args=("counted_k", "compare-counted"),
             width=230,
         )
 
 
-def take_end(key: str, place: int, ends: tuple[int, int]) -> None:
-    """Copy one end of the interval; an emptied field changes nothing."""
-    typed = state.typed(key)
-    if typed is not None:
-        state.change(interval=(typed, ends[1]) if place == 0 else (ends[0], typed))
+def take_end(place: int, ends: tuple[int, int], typed: int) -> None:
+    """Copy one end of the interval."""
+    state.change(interval=(typed, ends[1]) if place == 0 else (ends[0], typed))
 
 
 def places(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
@@ -190,9 +181,7 @@ def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about
     st.caption(f"{what} {how_to_read(comparison)}")
     st.toggle(
         say("Rank whole percentages, as the paper does"),
-        key=state.seeded("compare-rounded", work.compare.rounded),
-        on_change=state.take,
-        args=("rounded", "compare-rounded", bool),
+        **bound("compare-rounded", work.compare.rounded, "rounded", read=bool),
     )
     digits = 0 if work.compare.rounded else 1
     found = state.remembered(

@@ -29,6 +29,7 @@ from kanon.studio.data.singling_out_panel import show_singling
 from kanon.studio.data.table_location import place_tab, reading_request, table_tabs
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, Choice
 from kanon.studio.session.exposure import exposed
 from kanon.studio.session.hierarchy_choices import with_builder, with_missing, with_role
@@ -42,6 +43,7 @@ from kanon.studio.session.table_loading import (
     settings_shown,
     uploaded_work,
 )
+from kanon.studio.session.table_state import Missing
 from kanon.studio.session.text import in_badge, plain, spoken
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head
@@ -140,11 +142,10 @@ def table_choice(work: Work) -> None:
 
 
 # --- how it was read ------------------------------------------------------------------------
-def take_reading(version: int, field: str, key: str) -> None:
+def take_reading(version: int, field: str, value: Any) -> None:
     """Read the same file again with one setting changed; the others are as asked for, or found."""
     if replaced(version):
         return
-    value: Any = state.typed(key)
     value = tuple(value) if isinstance(value, list) else value or None
     changed: dict[str, Any] = {field: value}
     state.change(asked=replace(state.work().table.asked, **changed))
@@ -152,10 +153,10 @@ def take_reading(version: int, field: str, key: str) -> None:
     state.attempt(lambda: reread(state.work()))
 
 
-def take_missing(version: int) -> None:
+def take_missing(version: int, missing: Missing) -> None:
     """Say what happens to records that lack a quasi-identifier."""
     if not replaced(version):
-        state.attempt(lambda: with_missing(state.work(), state.typed(f"missing-{version}")))
+        state.attempt(lambda: with_missing(state.work(), missing))
 
 
 def how_read(work: Work) -> None:
@@ -178,26 +179,26 @@ def reading_fields(version: int, shown: ReadSettings) -> None:
         columns[0].selectbox(
             say("Separator"),
             known,
-            key=state.seeded(f"separator-{version}", shown.separator),
+            **bound(f"separator-{version}", shown.separator, take_reading, version, "separator"),
             format_func=lambda sign: SEPARATOR_NAMES.get(sign, sign),
-            on_change=take_reading,
-            args=(version, "separator", f"separator-{version}"),
         )
         columns[1].text_input(
             say("Encoding"),
-            key=state.seeded(f"encoding-{version}", shown.encoding),
-            on_change=take_reading,
-            args=(version, "encoding", f"encoding-{version}"),
+            **bound(f"encoding-{version}", shown.encoding, take_reading, version, "encoding"),
             help=say("Such as utf-8, latin-1, cp1252 or utf-16."),
         )
     columns[2].multiselect(
         say("Cells that count as missing"),
         list(dict.fromkeys([*KNOWN_MARKERS, *(shown.missing_markers or ())])),
-        key=state.seeded(f"markers-{version}", list(shown.missing_markers or ())),
+        **bound(
+            f"markers-{version}",
+            list(shown.missing_markers or ()),
+            take_reading,
+            version,
+            "missing_markers",
+        ),
         format_func=lambda marker: marker or say("(blank)"),
         accept_new_options=True,
-        on_change=take_reading,
-        args=(version, "missing_markers", f"markers-{version}"),
     )
 
 
@@ -211,14 +212,12 @@ def missing_choice(work: Work, incomplete: int) -> None:
             "{count} records with a quasi-identifier missing: what happens to them?",
         ),
         ["drop-records", "as-value"],
-        key=state.seeded(f"missing-{version}", work.table.missing),
+        **bound(f"missing-{version}", work.table.missing, take_missing, version),
         format_func={
             "drop-records": say_counted(incomplete, "Drop {count} record", "Drop {count} records"),
             "as-value": say("Keep them: missing counts as a value of its own"),
         }.get,
         horizontal=True,
-        on_change=take_missing,
-        args=(version,),
     )
 
 
@@ -257,10 +256,10 @@ def table_preview(work: Work) -> None:
 
 
 # --- roles and hierarchies ------------------------------------------------------------------
-def take_role(version: int, name: str, key: str) -> None:
+def take_role(version: int, name: str, value: Any) -> None:
     """Give a column another role."""
     if not replaced(version):
-        state.attempt(lambda: with_role(state.work(), name, Role(state.typed(key))))
+        state.attempt(lambda: with_role(state.work(), name, Role(value)))
 
 
 def take_choice(version: int, name: str, prefix: str) -> None:
@@ -332,15 +331,12 @@ def column_row(work: Work, position: int, name: str, role: Role) -> None:
     badge, roles, builder, rest, draw = st.columns([4, 5, 4, 7, 2], vertical_alignment="center")
     colour, icon = BADGES[role]
     badge.badge(in_badge(name), color=colour, icon=icon)
-    key = f"role-{version}-{position}"
     roles.selectbox(
         say("Role of {column}", column=spoken(name)),
         [role.value for role in Role],
-        key=state.seeded(key, role.value),
+        **bound(f"role-{version}-{position}", role.value, take_role, version, name),
         format_func=say_of,
         label_visibility="collapsed",
-        on_change=take_role,
-        args=(version, name, key),
     )
     why = work.table.reasons[name]
     if role is not Role.QUASI_IDENTIFIER:
@@ -371,11 +367,9 @@ def hierarchy_choice(
     builder.selectbox(
         say("Hierarchy of {column}", column=spoken(name)),
         list(BUILDERS),
-        key=state.seeded(f"{prefix}-builder", choice.builder),
+        **bound(f"{prefix}-builder", choice.builder, lambda _: take_choice(version, name, prefix)),
         format_func=lambda one: say_of(BUILDERS[one].title),
         label_visibility="collapsed",
-        on_change=take_choice,
-        args=(version, name, prefix),
     )
     with rest:
         st.caption(plain(f"{facts(choice)} {why}"))

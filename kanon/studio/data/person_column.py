@@ -10,6 +10,7 @@ from kanon.base.sentences import records_said
 from kanon.schema import Role
 from kanon.sources.memory import MemoryTable
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
@@ -26,13 +27,12 @@ def person_choice(work: Work) -> None:
     st.selectbox(
         say("Which column says who a record is about?"),
         ["", *identifiers, *lost],
-        key=state.seeded(key, chosen or ""),
+        **bound(key, chosen or "", lambda value: state.change(person=value or None, problem=None)),
         format_func=lambda name: name or none,
         help=say(
             "If somebody has several records, five of them are no group of five people. With the "
             "column named, k counts people."
         ),
-        on_change=lambda: state.change(person=state.typed(key) or None, problem=None),
         width=420,
     )
     if lost:

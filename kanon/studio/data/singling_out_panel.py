@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -31,6 +30,7 @@ from kanon.studio.data.singling_out import (
 from kanon.studio.data.singling_out_state import KS, SHARES, SIZES, SinglingView
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.outdated import fade
@@ -121,14 +121,8 @@ def _choice(
     shown: Callable[[Any], str],
     about: str,
 ) -> None:
-    key = f"singling-{name}-{state.work().version}"
-
-    def take() -> None:
-        state.change(view=replace(state.work().view(SinglingView), **{name: state.typed(key)}))
-
-    st.selectbox(
-        label, options, key=state.seeded(key, value), format_func=shown, on_change=take, help=about
-    )
+    field = bound(f"singling-{name}-{state.work().version}", value, name, into=SinglingView)
+    st.selectbox(label, options, **field, format_func=shown, help=about)
 
 
 def _found(work: Work, found: SinglingOut) -> None:

@@ -20,6 +20,7 @@ from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import open_work
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.places import Place
 from kanon.studio.session.request import Request, opening_cancelled
 from kanon.studio.session.table_loading import read_again
@@ -50,9 +51,8 @@ def place_tab(work: Work) -> None:
     where, *others = st.columns(widths, vertical_alignment="bottom")
     where.text_input(
         say("Path of a table, or URL of a database with the table after a #"),
-        key=state.seeded(f"place-{version}", work.view(Place).typed),
+        **bound(f"place-{version}", work.view(Place).typed, "typed", into=_take),
         placeholder=_examples(),
-        on_change=lambda: _take(typed=state.typed(f"place-{version}")),
         help=say(
             "A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file, or a "
             "server such as postgres://host/data#people."
@@ -64,9 +64,8 @@ def place_tab(work: Work) -> None:
         others[0].selectbox(
             say("Engine"),
             engines,
-            key=state.seeded(f"engine-{version}", work.view(Place).engine),
+            **bound(f"engine-{version}", work.view(Place).engine, "engine", into=_take),
             format_func=lambda name: ENGINES[name],
-            on_change=lambda: _take(engine=state.typed(f"engine-{version}")),
             help=say(
                 "What groups the records and writes the release. What fits is DuckDB for files, "
                 "and a database for itself."

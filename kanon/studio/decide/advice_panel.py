@@ -40,6 +40,7 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.outdated import outdated_notice
@@ -96,12 +97,8 @@ def _take(**fields: Any) -> None:
     state.change(view=replace(deciding, advice=replace(deciding.advice, **fields)))
 
 
-def _take_typed(name: str, key: str) -> None:
-    _take(**{name: state.typed(key)})
-
-
-def _take_weight(name: str, key: str) -> None:
-    _take(weights={**state.work().view(DecideView).advice.weights, name: state.typed(key)})
+def _take_weight(name: str, value: Any) -> None:
+    _take(weights={**state.work().view(DecideView).advice.weights, name: value})
 
 
 # --- what is asked ----------------------------------------------------------------------------
@@ -123,9 +120,7 @@ def _asked(work: Work) -> None:
             value=None,
             step=1,
             placeholder=say("one k") if field == "high" else None,
-            key=state.seeded(key, value),
-            on_change=_take_typed,
-            args=(field, key),
+            **bound(key, value, field, into=_take),
             help=say("Leave it empty for one k; of a range criteria are averaged over k.")
             if field == "high"
             else None,
@@ -136,9 +131,7 @@ def _asked(work: Work) -> None:
             CONCERNS[name],
             0,
             10,
-            key=state.seeded(key, view.weights[name]),
-            on_change=_take_weight,
-            args=(name, key),
+            **bound(key, view.weights[name], _take_weight, name),
             help=say("How much does it matter? 0: not at all."),
         )
 
@@ -154,16 +147,15 @@ def _buttons(work: Work, advice: Advice | None) -> None:
         if asked := limits_said(work):
             st.checkbox(
                 say("First what has {limits}, as part 1 asks", limits=plain(asked)),
-                key=state.seeded("advice-limited", work.view(DecideView).advice.limited),
-                on_change=lambda: _take(limited=state.typed("advice-limited")),
+                **bound(
+                    "advice-limited", work.view(DecideView).advice.limited, "limited", into=_take
+                ),
             )
         if advice is not None and advice.weighed.comparison.sensitive:
-            key = "advice-concern"
             st.segmented_control(
                 say("Picture"),
                 ["l", "t"],
-                key=state.seeded(key, _concern(work, advice)),
-                on_change=lambda: _take(concern=state.typed(key)),
+                **bound("advice-concern", _concern(work, advice), "concern", into=_take),
                 label_visibility="collapsed",
                 format_func=lambda name: say("Alteration against {name}", name=name),
             )

@@ -29,6 +29,7 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Greatest
 from kanon.studio.session.requirements import (
     KINDS,
@@ -121,10 +122,11 @@ def _given(
         st.selectbox(
             say("Given"),
             MODELS,
-            key=state.seeded(key, model.card.name),
+            **bound(
+                key, model.card.name, lambda value: _give(model_named(state.work(), value, table))
+            ),
             format_func=lambda name: glossed(KINDS[name].card),
             help=plain(say_of(model.card.summary)),
-            on_change=lambda: _give(model_named(state.work(), state.typed(key), table)),
             width=440,
         )
         _number(work, model)
@@ -134,8 +136,7 @@ def _given(
             st.selectbox(
                 say("Sensitive column"),
                 columns,
-                key=state.seeded(key_of_column, model.column),
-                on_change=lambda: _take(model, column=state.typed(key_of_column)),
+                **bound(key_of_column, model.column, lambda value: _take(model, column=value)),
                 width=180,
             )
         st.button(
@@ -161,8 +162,11 @@ def _number(work: Work, model: SensitiveModel) -> None:
         value=None,  # else an empty field would be the least number
         step=kind(1 if allowed.whole else 0.1),
         format="%d" if allowed.whole else "%g",
-        key=state.seeded(key, None if shown is None else kind(shown)),
-        on_change=lambda: _take(model, **{model.symbol: state.typed(key)}),
+        **bound(
+            key,
+            None if shown is None else kind(shown),
+            lambda value: _take(model, **{model.symbol: value}),
+        ),
         width=130,
     )
 
@@ -195,15 +199,11 @@ def _results(work: Work, greatest: Greatest) -> None:
     left, right = st.columns([7, 3], gap="medium")
     most = work.view(DecideView).most
     with right:
-        key = f"reverse-most-{work.version}"
         st.slider(
             say("Alteration may be at most, %"),
             0,
             100,
-            key=state.seeded(key, most),
-            on_change=lambda: state.change(
-                view=replace(state.work().view(DecideView), most=state.typed(key))
-            ),
+            **bound(f"reverse-most-{work.version}", most, "most", into=DecideView),
         )
         k = greatest.found.greatest_k(most)
         st.metric(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from kanon.base.language import say
 from kanon.studio.decide import advice_panel, greatest_k_panel, purpose_panel, simulated_panel
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
 
@@ -28,14 +26,8 @@ def choose_part(work: Work) -> None:
     st.segmented_control(
         say("Look at"),
         list(PARTS),
-        key=state.seeded("decide-part", work.view(DecideView).part),
+        **bound("decide-part", work.view(DecideView).part, "part", into=DecideView, keep=True),
         format_func=lambda name: PARTS[name][0],
-        on_change=lambda: state.change(
-            view=replace(
-                state.work().view(DecideView),
-                part=state.typed("decide-part") or work.view(DecideView).part,
-            )
-        ),
         label_visibility="collapsed",
     )
 

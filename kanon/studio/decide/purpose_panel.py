@@ -45,6 +45,7 @@ from kanon.studio.decide.decision import (
 from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.population import population_used
 from kanon.studio.session.requirements import best
@@ -81,11 +82,14 @@ def _purpose(work: Work) -> None:
         )
     m = max(1, len(work.table.quasi_identifiers))
     known = m if context.known is None else min(context.known, m)
-    key = f"decide-known-{work.version}-{m}-{known}"
     right.selectbox(
         say("and of their quasi-identifiers"),
         range(m, 0, -1),
-        key=state.seeded(key, known),
+        **bound(
+            f"decide-known-{work.version}-{m}-{known}",
+            known,
+            lambda value: _take(known=None if value == m else value),
+        ),
         format_func=lambda number: (
             say("all {number}", number=number)
             if number == m
@@ -95,18 +99,15 @@ def _purpose(work: Work) -> None:
             "How many they know at most. Which ones nobody can say, so of all choices the one "
             "counts that tells most."
         ),
-        on_change=lambda: _take(known=None if state.typed(key) == m else state.typed(key)),
     )
 
 
 def _choice(name: str, label: str, chosen: str, options: Mapping[Any, str]) -> None:
-    key = f"decide-{name}"
     st.segmented_control(
         label,
         list(options),
-        key=state.seeded(key, chosen),
+        **bound(f"decide-{name}", chosen, name, into=_take, keep=True),
         format_func=lambda one: say_of(options[one]),
-        on_change=lambda: _take(**{name: state.typed(key) or chosen}),
     )
 
 
@@ -225,9 +226,7 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
             step=0.05 if name == "t" else 1.0,
             format="%g",
             placeholder=say("not asked"),
-            key=state.seeded(key, None if shown is None else float(shown)),
-            on_change=_want,
-            args=(name, key),
+            **bound(key, None if shown is None else float(shown), _want, name),
         )
     with reached:
         for line in _reached_lines(work, name, asked, decision):
@@ -317,9 +316,9 @@ def _not_used(asked: Threshold, name: str, typed: float | None) -> str:
     return ""
 
 
-def _want(name: str, key: str) -> None:
+def _want(name: str, value: Any) -> None:
     """Another number; what is not allowed is kept for its field, said, and changes nothing."""
-    work, wanted = state.work(), state.typed(key)
+    work, wanted = state.work(), value
     context = work.purpose.context
     asked, before = thresholds(context)[name], getattr(context.thresholds, name)
     refused = _refused(work)
@@ -344,16 +343,13 @@ def _source(work: Work, name: str, asked: Threshold) -> None:
         st.caption(plain(say_of(asked.source)))
         return
     own = getattr(work.purpose.context.thresholds, name)
-    key = f"decide-source-{work.version}-{name}"
     field, back = st.columns([4, 2], vertical_alignment="bottom")
     with field:
         st.text_input(
             say("Source of your threshold"),
-            key=state.seeded(key, own.source),
+            **bound(f"decide-source-{work.version}-{name}", own.source, _name_source, name),
             max_chars=LONGEST,
             placeholder=say("A document, a decision, a date"),
-            on_change=_name_source,
-            args=(name, key),
         )
     back.button(
         say("As proposed"),
@@ -365,11 +361,11 @@ def _source(work: Work, name: str, asked: Threshold) -> None:
     )
 
 
-def _name_source(name: str, key: str) -> None:
+def _name_source(name: str, value: Any) -> None:
     context = state.work().purpose.context
     own = getattr(context.thresholds, name)
     if own is not None:
-        _put(with_own(context, name, Own(wanted=own.wanted, source=state.typed(key) or "")))
+        _put(with_own(context, name, Own(wanted=own.wanted, source=value or "")))
 
 
 # --- the file ---------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from kanon.studio.decide.simulated import (
 )
 from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import content, file_name
@@ -74,13 +75,11 @@ def _look(**fields: Any) -> None:
 
 
 def _choice(field: str, label: str, titles: dict[str, str], chosen: str, about: str) -> None:
-    key = f"study-{field}"
     st.segmented_control(
         label,
         list(titles),
-        key=state.seeded(key, chosen),
+        **bound(f"study-{field}", chosen, field, into=SimulatedView, keep=True),
         format_func=lambda one: titles[one],
-        on_change=lambda: _look(**{field: state.typed(key) or chosen}),
         help=about,
     )
 

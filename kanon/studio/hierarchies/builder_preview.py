@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from kanon.base.language import say, say_of
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, Choice, suggested
 from kanon.studio.session.hierarchy_choices import built, with_choice
 from kanon.studio.session.text import plain
@@ -27,16 +30,13 @@ def build_panel(work: Work, column: str) -> None:
         width="stretch",
     )
     # The key holds the value: a closed popover would answer with an old one.
-    key = f"{_prefix(work, column)}-builder-{chosen}"
     st.selectbox(
         say("Build from the values"),
         [name for name in BUILDERS if name not in ("file", "drawn")],
         index=None,
         placeholder=say("Choose a builder"),
-        key=state.seeded(key, chosen),
+        **bound(f"{_prefix(work, column)}-builder-{chosen}", chosen, _choose, column),
         format_func=lambda name: say_of(BUILDERS[name].title),
-        on_change=_choose,
-        args=(column, key),
     )
 
 
@@ -69,9 +69,9 @@ def _prefix(work: Work, column: str) -> str:
     return f"build-{work.version}-{work.table.quasi_identifiers.index(column)}"
 
 
-def _choose(column: str, key: str) -> None:
+def _choose(column: str, value: Any) -> None:
     """Show what another builder makes of the values; nothing is in use before it is taken."""
-    builder, work = state.typed(key), state.work()
+    builder, work = value, state.work()
     if builder is None:
         _discard(column)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -20,6 +21,7 @@ from kanon.studio.hierarchies.import_review import (
     with_imports,
 )
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import Choice, Waiting
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
@@ -170,9 +172,7 @@ def review(work: Work) -> None:
             list(work.table.roles),
             index=None,
             placeholder=say("No column"),
-            key=state.seeded(field, waiting.column),
-            on_change=_take_column,
-            args=(place, field),
+            **bound(field, waiting.column, _take_column, place),
             label_visibility="collapsed",
         )
         if choice is None:
@@ -201,9 +201,9 @@ def _use() -> None:
     state.change(notice=notice)
 
 
-def _take_column(place: int, key: str) -> None:
+def _take_column(place: int, value: Any) -> None:
     """Mean a file for another column."""
-    state.attempt(lambda: import_meant_for(state.work(), place, state.typed(key)))
+    state.attempt(lambda: import_meant_for(state.work(), place, value))
 
 
 def _about(work: Work, waiting: Waiting, choice: Choice) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -20,6 +21,7 @@ from kanon.studio.hierarchies.table_draft import table_editor
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import Choice
 from kanon.studio.session.offered import usable_metrics
 from kanon.studio.session.outdated import comparison_outdated
@@ -46,19 +48,17 @@ def columns_row(work: Work, column: str) -> None:
     st.pills(
         say("Quasi-identifier"),
         work.table.quasi_identifiers,
-        key=state.seeded(f"tree-column-{work.version}", column),
+        **bound(f"tree-column-{work.version}", column, take_column),
         format_func=lambda name: (
             ("" if work.table.choices[name].plan else ":material/error: ") + plain(shortened(name))
         ),
-        on_change=take_column,
-        args=(f"tree-column-{work.version}",),
         label_visibility="collapsed",
     )
 
 
-def take_column(key: str) -> None:
+def take_column(value: Any) -> None:
     """Look at another column; the chip that is chosen already stays chosen."""
-    chosen = state.typed(key)
+    chosen = value
     if chosen is not None:
         state.change(column=chosen)
 
@@ -154,11 +154,8 @@ def view_row(work: Work, column: str, choice: Choice, preview: Choice | None) ->
             st.segmented_control(
                 say("Shown as"),
                 list(VIEWS),
-                key=state.seeded("tree-view", work.shared.tree_view),
+                **bound("tree-view", work.shared.tree_view, "tree_view", keep=True),
                 format_func=lambda name: VIEWS[name],
-                on_change=lambda: state.change(
-                    tree_view=state.typed("tree-view") or work.shared.tree_view
-                ),
                 label_visibility="collapsed",
                 width="content",
             )
@@ -171,16 +168,13 @@ def weights_choice(work: Work, column: str, choice: Choice) -> None:
     known = [name for name in usable_metrics(work) if name != "custom"]
     options = ["", *([tree_edits.DRAWN] if has_weights else []), *known]
     titles = {tree_edits.DRAWN: say("yours"), **metric_titles(work)}
-    key = f"tree-shown-{work.version}"
     st.selectbox(
         say("Weights on the edges"),
         options,
-        key=state.seeded(key, tree_edits.shown_now(work, choice)),
+        **bound(f"tree-shown-{work.version}", tree_edits.shown_now(work, choice), "shown"),
         format_func=lambda name: (
             say("Weights: {metric}", metric=titles[name]) if name else say("No weights")
         ),
-        on_change=state.take,
-        args=("shown", key),
         label_visibility="collapsed",
         width=190,
     )

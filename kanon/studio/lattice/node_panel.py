@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from pandas.io.formats.style import Styler
@@ -32,6 +33,7 @@ from kanon.studio.lattice.subject import (
     with_node,
 )
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import data_button
@@ -58,9 +60,7 @@ def steppers(work: Work, one: Ready, explored: Explored, node: Node) -> None:
                     max_value=max(top, 1),
                     step=1,
                     disabled=top == 0,
-                    key=state.seeded(key, node[j]),
-                    on_change=step_to,
-                    args=(explored, name, key),
+                    **bound(key, node[j], step_to, explored, name),
                 )
                 labels = state.remembered(
                     f"lattice-labels-{j}",
@@ -70,9 +70,9 @@ def steppers(work: Work, one: Ready, explored: Explored, node: Node) -> None:
                 st.caption(plain(levels_shown(labels)))
 
 
-def step_to(explored: Explored, name: str, key: str) -> None:
+def step_to(explored: Explored, name: str, value: Any) -> None:
     """Choose the node with another level of one column."""
-    state.put(with_level(state.work(), explored, name, int(state.typed(key))))
+    state.put(with_level(state.work(), explored, name, int(value)))
 
 
 def goes_to(work: Work, explored: Explored, node: Node) -> None:
@@ -102,18 +102,20 @@ def goes_to(work: Work, explored: Explored, node: Node) -> None:
         known[one] = f"{known[one]}; {least}" if one in known else least
     if not known:
         return
-    key = f"lattice-go-{work.version}"
     st.selectbox(
         say("Or take one that stands out"),
         list(known),
         index=None,
         placeholder=say("Choose a node"),
-        key=state.seeded(key, node if node in known else None),
+        **bound(
+            f"lattice-go-{work.version}",
+            node if node in known else None,
+            lambda value: state.put(with_node(state.work(), explored, value)),
+        ),
         format_func=lambda one: (
             f"{known[one]}: {levels_said(explored, one)}"
             + (f" ({percent(loss[one])})" if one in loss else "")
         ),
-        on_change=lambda: state.put(with_node(state.work(), explored, state.typed(key))),
     )
 
 

@@ -50,6 +50,7 @@ from kanon.studio.lattice.subject import (
     with_node,
 )
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
@@ -75,15 +76,17 @@ def choices(work: Work) -> None:
                 "fails here fails with more columns too; what satisfies here may fail with more."
             ),
         )
-        key = f"lattice-columns-{work.version}"
         st.pills(
             say("Quasi-identifiers in the lattice"),
             usable_columns(work),
             selection_mode="multi",
             label_visibility="collapsed",
-            key=state.seeded(key, list(lattice_columns(work))),
+            **bound(
+                f"lattice-columns-{work.version}",
+                list(lattice_columns(work)),
+                lambda value: take_view(columns=tuple(value) or None, step=None),
+            ),
             format_func=lambda name: plain(shortened(name)),
-            on_change=lambda: take_view(columns=tuple(state.typed(key)) or None, step=None),
         )
     left, middle, right = st.columns([20, 38, 42])
     with left:
@@ -99,20 +102,28 @@ def choices(work: Work) -> None:
     middle.segmented_control(
         say("Colour says") if drawn_whole(work) else say("Colour beside the chosen node says"),
         list(COLOURINGS),
-        key=state.seeded("lattice-colour", work.view(LatticeView).colouring),
-        format_func=lambda name: say_of(COLOURINGS[name]),
-        on_change=lambda: take_view(
-            colouring=state.typed("lattice-colour") or work.view(LatticeView).colouring
+        **bound(
+            "lattice-colour",
+            work.view(LatticeView).colouring,
+            "colouring",
+            into=LatticeView,
+            keep=True,
         ),
+        format_func=lambda name: say_of(COLOURINGS[name]),
         help=say("The marker always says whether a node satisfies: circles do, crosses do not."),
     )
     right.pills(
         say("Walks of searches"),
         list(WALK_LOOKS),
         selection_mode="multi",
-        key=state.seeded("lattice-walks", list(work.view(LatticeView).walks)),
+        **bound(
+            "lattice-walks",
+            list(work.view(LatticeView).walks),
+            "walks",
+            into=LatticeView,
+            read=tuple,
+        ),
         format_func=lambda name: say_of(short_title(name)),
-        on_change=lambda: take_view(walks=tuple(state.typed("lattice-walks"))),
         help=say("Which nodes a search moved through, in its order; a number at each step."),
     )
 
@@ -240,14 +251,14 @@ def walks(work: Work, explored: Explored) -> None:
     left, right = st.columns([1, 3])
     last = max((walk.last for walk in explored.walks if walk.steps), default=0)
     if last > 0:
-        key = f"lattice-step-{last}"
         left.slider(
             say("Walks up to step"),
             0,
             last,
-            key=state.seeded(key, last if view.step is None else min(view.step, last)),
-            on_change=lambda: take_view(
-                step=None if state.typed(key) == last else state.typed(key)
+            **bound(
+                f"lattice-step-{last}",
+                last if view.step is None else min(view.step, last),
+                lambda value: take_view(step=None if value == last else value),
             ),
         )
     right.markdown("\n".join(f"- {plain(said)}" for said in told))

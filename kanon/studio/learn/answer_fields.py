@@ -18,6 +18,7 @@ from kanon.studio.learn.exercises_state import Attempt, ExercisesView
 from kanon.studio.learn.large_type import GROWN
 from kanon.studio.learn.small_tables import small_table
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain, spoken
 from kanon.teaching.by_hand import ByHand, Row, by_hand, column_stepped, value_set
 from kanon.teaching.exercises import ExerciseSet
@@ -208,13 +209,15 @@ def _value(
     table: SmallTable, now: Any, row: Row, name: str, give: Callable[[Any], None], about: str
 ) -> None:
     """What one value is raised to."""
-    key = f"exercise-value-{about}"
     records = ", ".join(str(place + 1) for place in row.records)
     st.selectbox(
         say("{column} of record {records}", column=spoken(name), records=records),
         row.choices[name],
-        key=state.seeded(key, row.values[name]),
-        on_change=lambda: give(value_set(table, now, row.records, name, state.typed(key))),
+        **bound(
+            f"exercise-value-{about}",
+            row.values[name],
+            lambda value: give(value_set(table, now, row.records, name, value)),
+        ),
         label_visibility="collapsed",
     )
 
@@ -251,7 +254,6 @@ def _levels(
     levels = {name: _level(now, name, tree) for name, tree in pairs}
     with st.container(horizontal=True):
         for j, (name, tree) in enumerate(pairs):
-            key = f"exercise-level-{about}-{j}"
             st.number_input(
                 say(
                     "Level of {column}, 0 to {highest}",
@@ -260,8 +262,11 @@ def _levels(
                 ),
                 min_value=0,
                 max_value=tree.height - 1,
-                key=state.seeded(key, levels[name]),
-                on_change=lambda name=name, key=key: give({**levels, name: int(state.typed(key))}),
+                **bound(
+                    f"exercise-level-{about}-{j}",
+                    levels[name],
+                    lambda value, name=name: give({**levels, name: int(value)}),
+                ),
                 width=220,
             )
     _standing(question, state_now)
@@ -292,15 +297,17 @@ def _released(question: LevelsQuestion, now: ByHand, table: SmallTable) -> None:
 
 def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], about: str) -> None:
     """A number."""
-    key = f"exercise-number-{about}"
     known = isinstance(now, int | float) and not isinstance(now, bool) and abs(now) < _LARGEST
     st.number_input(
         say("Your answer"),
         value=None,
         step=1.0 if question.whole else 0.01,
         format="%g",
-        key=state.seeded(key, float(now) if known else None),
-        on_change=lambda: give(_whole(state.typed(key))),
+        **bound(
+            f"exercise-number-{about}",
+            float(now) if known else None,
+            lambda value: give(_whole(value)),
+        ),
         width=260,
     )
 
@@ -315,14 +322,16 @@ def _choice(
 ) -> None:
     """One of the classes."""
     options: Sequence[tuple[str, ...]] = question.options(table)
-    key = f"exercise-choice-{about}"
     chosen = tuple(now) if isinstance(now, list) else ()
     st.radio(
         say("Your answer"),
         range(len(options)),
-        key=state.seeded(key, options.index(chosen) if chosen in options else None),
+        **bound(
+            f"exercise-choice-{about}",
+            options.index(chosen) if chosen in options else None,
+            lambda value: give(list(options[value])),
+        ),
         format_func=lambda place: plain(tuple_text(options[place])),
         index=None,
         horizontal=True,
-        on_change=lambda: give(list(options[state.typed(key)])),
     )

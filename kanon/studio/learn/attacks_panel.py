@@ -18,6 +18,7 @@ from kanon.studio.learn.attacks_state import STEPS, AttackView
 from kanon.studio.learn.small_tables import small_table
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -131,22 +132,24 @@ def _choose(view: AttackView) -> None:
             list(ATTACKS),
             label_visibility="collapsed",
             required=True,
-            key=state.seeded("attack-kind", view.kind),
-            format_func=lambda kind: say_of(ATTACKS[kind].title),
-            on_change=lambda: _look(
-                kind=state.typed("attack-kind"), person=None, ruled_out=None, step=1
+            **bound(
+                "attack-kind",
+                view.kind,
+                lambda value: _look(kind=value, person=None, ruled_out=None, step=1),
             ),
+            format_func=lambda kind: say_of(ATTACKS[kind].title),
         )
         st.segmented_control(
             say("On"),
             [False, True],
             label_visibility="collapsed",
             required=True,
-            key=state.seeded("attack-own", view.own),
-            format_func=lambda own: say("The release I work on") if own else say("Invented people"),
-            on_change=lambda: _look(
-                own=state.typed("attack-own"), person=None, ruled_out=None, step=1
+            **bound(
+                "attack-own",
+                view.own,
+                lambda value: _look(own=value, person=None, ruled_out=None, step=1),
             ),
+            format_func=lambda own: say("The release I work on") if own else say("Invented people"),
         )
 
 
@@ -156,23 +159,25 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
     chosen = told if view.person is None else view.person
     about = f"{view.kind}-{view.own}-{work.version}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key = f"attack-person-{about}"
         st.selectbox(
             say("Person attacked"),
             range(len(people)),
-            key=state.seeded(key, chosen),
+            **bound(
+                f"attack-person-{about}", chosen, lambda value: _look(person=value, ruled_out=None)
+            ),
             format_func=lambda place: people[place].name,
-            on_change=lambda: _look(person=state.typed(key), ruled_out=None),
             width=200,
         )
         if view.kind == "background":
-            field = f"attack-out-{about}"
             st.multiselect(
                 say("What the attacker can rule out"),
                 scene.case.values,
-                key=state.seeded(field, list(scene.ruled_out)),
+                **bound(
+                    f"attack-out-{about}",
+                    list(scene.ruled_out),
+                    lambda value: _look(person=chosen, ruled_out=tuple(value)),
+                ),
                 placeholder=say("Nothing"),
-                on_change=lambda: _look(person=chosen, ruled_out=tuple(state.typed(field))),
                 help=say("A neighbour may know that somebody does not have a disease."),
                 width=260,
             )

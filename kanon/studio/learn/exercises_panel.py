@@ -29,6 +29,7 @@ from kanon.studio.learn.small_tables import small_table
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.teacher_panel import for_the_teacher, under_way
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.files import file_name
@@ -92,14 +93,16 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
         return f"{place + 1} {_sign(attempt, exercises.questions[place])}".strip()
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        key = f"exercise-place-{exercises.fingerprint}"
         st.segmented_control(
             say("Question"),
             places,
             required=True,
-            key=state.seeded(key, view.place),
+            **bound(
+                f"exercise-place-{exercises.fingerprint}",
+                view.place,
+                lambda value: _go(exercises, value),
+            ),
             format_func=called,
-            on_change=lambda: _go(exercises, state.typed(key)),
             label_visibility="collapsed",
         )
     if attempt.answers:
@@ -223,9 +226,8 @@ def _hand_in(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> N
     name, button = st.columns([2, 1], vertical_alignment="bottom")
     name.text_input(
         say("Name or pseudonym"),
-        key=state.seeded("exercise-student", view.student),
+        **bound("exercise-student", view.student, "student", into=_look),
         max_chars=100,
-        on_change=lambda: _look(student=state.typed("exercise-student")),
         help=say(
             "It stands in the file of answers. Nothing is sent: you hand the file in yourself."
         ),

@@ -14,6 +14,7 @@ from kanon.studio.learn.large_type import LARGE
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_panel import show_steps
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head
 
@@ -32,15 +33,13 @@ def choices(work: Work) -> None:
         st.segmented_control(
             say("Look at"),
             list(PARTS),
-            key=state.seeded("learn-part", work.view(LessonsView).part),
+            **bound("learn-part", work.view(LessonsView).part, "part", into=LessonsView, keep=True),
             format_func=lambda name: PARTS[name],
-            on_change=lambda: change(part=state.typed("learn-part") or work.view(LessonsView).part),
             label_visibility="collapsed",
         )
         st.toggle(
             say("Large type"),
-            key=state.seeded("learn-large", work.view(LessonsView).large),
-            on_change=lambda: change(large=state.typed("learn-large")),
+            **bound("learn-large", work.view(LessonsView).large, "large", into=LessonsView),
             help=say("For a projector: text and pictures are large enough for the last row."),
         )
 

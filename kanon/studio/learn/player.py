@@ -13,6 +13,7 @@ from kanon.base.language import say
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 
 PACE = 2.5
 """Seconds from one step to the next, where they follow by themselves."""
@@ -68,8 +69,7 @@ def player(view: StepsView, last: int) -> int:
             say("Step"),
             0,
             last,
-            key=state.seeded(key, at),
-            on_change=lambda: _go(int(state.typed(key))),
+            **bound(key, at, lambda value: _go(int(value))),
             label_visibility="collapsed",
         )
     if view.playing:

@@ -27,6 +27,7 @@ from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.offered import metric_called
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
@@ -98,13 +99,15 @@ def _choices(work: Work, view: StepsView) -> None:
             f"{about} {say_of(STRATEGIES[strategy].summary)}",
         )  # fmt: skip
     most, k = largest_k(work, view)
-    key = f"learn-k-{table_of(view)}-{most}"
     next(places).number_input(
         say("k asked for"),
         2,
         most,
-        key=state.seeded(key, k),
-        on_change=lambda: change(k=int(state.typed(key)), step=0, playing=False),
+        **bound(
+            f"learn-k-{table_of(view)}-{most}",
+            k,
+            lambda value: change(k=int(value), step=0, playing=False),
+        ),
         help=say("Every record is to look like at least k − 1 others."),
     )
     if own:
@@ -120,14 +123,14 @@ def _choice(
     said: str,
 ) -> None:
     """A select box for one field of what is shown; another lesson begins with its table."""
-    key = f"learn-{field}"
     place.selectbox(
         label,
         list(titles),
-        key=state.seeded(key, value),
+        **bound(
+            f"learn-{field}", value, lambda value: change(**{field: value}, step=0, playing=False)
+        ),
         format_func=lambda name: titles[name],
         help=plain(said),
-        on_change=lambda: change(**{field: state.typed(key)}, step=0, playing=False),
     )
 
 
@@ -139,26 +142,31 @@ def _records(work: Work, view: StepsView) -> None:
             say("Records of the lesson"),
             FEWEST,
             most,
-            key=state.seeded("learn-records", min(view.records, most)),
-            on_change=lambda: change(records=int(state.typed("learn-records")), step=0),
+            **bound(
+                "learn-records",
+                min(view.records, most),
+                lambda value: change(records=int(value), step=0),
+            ),
             width=220,
         )
         st.segmented_control(
             say("Which records"),
             list(_WHICH),
-            key=state.seeded("learn-which", "first" if view.seed is None else "drawn"),
-            format_func=lambda name: _WHICH[name],
-            on_change=lambda: change(
-                seed=0 if state.typed("learn-which") == "drawn" else None, step=0
+            **bound(
+                "learn-which",
+                "first" if view.seed is None else "drawn",
+                lambda value: change(seed=0 if value == "drawn" else None, step=0),
             ),
+            format_func=lambda name: _WHICH[name],
         )
         if view.seed is not None:
             st.number_input(
                 say("Seed of the draw"),
                 0,
                 2**31,
-                key=state.seeded("learn-seed", view.seed),
-                on_change=lambda: change(seed=int(state.typed("learn-seed") or 0), step=0),
+                **bound(
+                    "learn-seed", view.seed, lambda value: change(seed=int(value or 0), step=0)
+                ),
                 help=say("The same seed draws the same records."),
                 width=220,
             )

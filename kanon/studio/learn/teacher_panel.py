@@ -16,6 +16,7 @@ from kanon.studio.learn.exercises import marking_request
 from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_name
@@ -97,17 +98,15 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
         st.selectbox(
             say("Costs on the handout"),
             ["", *METRICS],
-            key=state.seeded("exercise-metric", view.metric),
+            **bound("exercise-metric", view.metric, "metric", into=_look),
             format_func=lambda name: (
                 say_of(METRICS[name].card.title) if name else say("Those that the questions go by")
             ),
-            on_change=lambda: _look(metric=state.typed("exercise-metric")),
             width=280,
         )
         st.checkbox(
             say("With solutions"),
-            key=state.seeded("exercise-solutions", view.solutions),
-            on_change=lambda: _look(solutions=state.typed("exercise-solutions")),
+            **bound("exercise-solutions", view.solutions, "solutions", into=_look),
         )
     about = (exercises.fingerprint, view.metric, view.solutions)
     try:

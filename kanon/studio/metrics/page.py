@@ -24,6 +24,7 @@ from kanon.studio.metrics.costs import Costs, costs_of, drillable, view_of
 from kanon.studio.metrics.matrix import matrix_with_cells
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.offered import metric_called, usable_metrics
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
@@ -53,19 +54,16 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
         st.selectbox(
             say("Quasi-identifier"),
             list(work.table.trees),
-            key=state.seeded(key, column),
+            **bound(key, column, "column"),
             format_func=shortened,
-            on_change=state.take,
-            args=("column", key),
             label_visibility="collapsed",
             width=190,
         )
         st.segmented_control(
             say("Show"),
             list(MODES),
-            key=state.seeded("costs-mode", view.mode),
+            **bound("costs-mode", view.mode, "mode", into=MatrixView, keep=True),
             format_func=lambda name: MODES[name],
-            on_change=lambda: take_view(mode=state.typed("costs-mode") or view.mode),
             label_visibility="collapsed",
             width="content",
         )
@@ -81,17 +79,15 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
             st.selectbox(
                 label,
                 usable,
-                key=state.seeded(key, chosen),
+                **bound(key, chosen, field, into=MatrixView),
                 format_func=lambda name: titles[name],
-                on_change=lambda field=field, key=key: take_view(**{field: state.typed(key)}),
                 label_visibility="collapsed",
                 width=150,
             )
         if view.mode != "one":
             st.toggle(
                 say("As shares"),
-                key=state.seeded("costs-share", view.share),
-                on_change=lambda: take_view(share=bool(state.typed("costs-share"))),
+                **bound("costs-share", view.share, "share", into=MatrixView, read=bool),
                 help=say(
                     "Each cost divided by what it costs to lose a value completely: metrics in "
                     "different units become comparable."
@@ -104,7 +100,6 @@ def narrowed(work: Work, column: str, tree: Hierarchy, view: MatrixView) -> None
     if tree.n_nodes <= LARGEST_MATRIX:
         return
     groups = drillable(tree)
-    key = f"costs-focus-{work.version}-{column}"
     st.selectbox(
         say(
             "{nodes} are more than {most}, so groups stand for their values. Look into",
@@ -112,9 +107,13 @@ def narrowed(work: Work, column: str, tree: Hierarchy, view: MatrixView) -> None
             most=LARGEST_MATRIX,
         ),
         groups,
-        key=state.seeded(key, view.focus if view.focus in groups else groups[0]),
+        **bound(
+            f"costs-focus-{work.version}-{column}",
+            view.focus if view.focus in groups else groups[0],
+            "focus",
+            into=MatrixView,
+        ),
         format_func=lambda name: shortened(name, 60),
-        on_change=lambda: take_view(focus=state.typed(key)),
         width=420,
     )
 
@@ -126,23 +125,19 @@ def cell_choice(work: Work, costs: Costs) -> None:
     places = range(len(labels))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for end, label, place in ((0, say("From"), row), (1, say("to"), column)):
-            key = f"costs-cell-{end}-{work.version}"
             st.selectbox(
                 label,
                 places,
-                key=state.seeded(key, place),
+                **bound(f"costs-cell-{end}-{work.version}", place, take_end, end, costs),
                 format_func=lambda place: shortened(labels[place], 60),
-                on_change=take_end,
-                args=(key, end, costs),
             )
     for sentence in costs.sentences():
         st.markdown(plain(sentence))
 
 
-def take_end(key: str, end: int, costs: Costs) -> None:
+def take_end(end: int, costs: Costs, chosen: int) -> None:
     """Look at the cell with another row or column."""
     row, column = costs.cell
-    chosen = state.typed(key)
     if end == 0:
         pick(chosen, column, costs.labels)
     else:

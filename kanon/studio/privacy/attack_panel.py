@@ -34,6 +34,7 @@ from kanon.studio.privacy.attacker import (
     somebody,
 )
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -96,14 +97,11 @@ def facts_known(
 ) -> None:
     """What is known, and of whom; for each fact, the values that occur."""
     known = list(offered)
-    key = f"privacy-known-{work.version}"
     st.multiselect(
         say("Known"),
         list(classes.attributes),
-        key=state.seeded(key, known),
+        **bound(f"privacy-known-{work.version}", known, know_of, person),
         placeholder=say("Nothing is known"),
-        on_change=know_of,
-        args=(person, key),
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name, values in offered.items():
@@ -111,9 +109,7 @@ def facts_known(
             st.selectbox(
                 plain(name),
                 values if person[name] in values else [person[name], *values],
-                key=state.seeded(field, person[name]),
-                on_change=know,
-                args=(person, name, field),
+                **bound(field, person[name], know, person, name),
                 width=190,
             )
         st.button(
@@ -131,14 +127,14 @@ def look(**fields: Any) -> None:
     state.change(view=replace(state.work().view(Looking), **fields))
 
 
-def know_of(person: Mapping[str, str], key: str) -> None:
+def know_of(person: Mapping[str, str], value: Any) -> None:
     """Other facts about the same person."""
-    look(known=tuple(state.typed(key)), person=person)
+    look(known=tuple(value), person=person)
 
 
-def know(person: Mapping[str, str], name: str, key: str) -> None:
+def know(person: Mapping[str, str], name: str, value: Any) -> None:
     """Another value of the person that is looked for."""
-    look(person={**person, name: state.typed(key)})
+    look(person={**person, name: value})
 
 
 def take_random(classes: EquivalenceClasses, known: Sequence[str]) -> None:

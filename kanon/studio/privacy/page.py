@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import streamlit as st
 from pandas.io.formats.style import Styler
@@ -41,6 +38,7 @@ from kanon.studio.privacy.disclosure import (
 from kanon.studio.privacy.how import how_attacked, how_class, how_found
 from kanon.studio.privacy.population_panel import population
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.text import plain, released_label, released_tuple
@@ -51,11 +49,6 @@ from kanon.studio.widgets.picture import chart, data_button, picture
 from kanon.studio.widgets.preview import before_and_after
 from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import choose_k, in_columns, notice, release_shown, start_button
-
-
-def take(field: str, key: str, read: Callable[[Any], Any] = lambda value: value) -> None:
-    """Copy what was chosen in the widget of that key; for callbacks."""
-    look(**{field: read(state.typed(key))})
 
 
 def lacking(work: Work, stale: bool) -> None:
@@ -141,11 +134,9 @@ def numbers_of(work: Work, done: Run, column: str | None) -> None:
     left.select_slider(
         say("A risk counts as high above"),
         sorted({*THRESHOLDS, threshold}, reverse=True),
-        key=state.seeded("privacy-threshold", threshold),
+        **bound("privacy-threshold", threshold, "threshold", into=Looking),
         format_func=threshold_text,
         help=say("1/5 is the risk in a class of five. A round number to begin with, and no norm."),
-        on_change=take,
-        args=("threshold", "privacy-threshold"),
     )
     right.markdown(what_was_checked(done))
 
@@ -162,19 +153,16 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
     left.selectbox(
         say("Worst by"),
         offered,
-        key=state.seeded("privacy-by", by),
+        **bound("privacy-by", by, lambda value: look(by=value, chosen=None)),
         format_func=lambda name: LEVELS[name].title,
         help=plain(say_of(LEVELS[by].summary)),
-        on_change=lambda: look(by=state.typed("privacy-by"), chosen=None),
     )
     right.multiselect(
         say("Also show"),
         [name for name in offered if name not in ("l", "t")],
-        key=state.seeded("privacy-extra", list(extra)),
+        **bound("privacy-extra", list(extra), "extra", into=Looking, read=tuple),
         format_func=lambda name: LEVELS[name].title,
         placeholder=say("Other measures"),
-        on_change=take,
-        args=("extra", "privacy-extra", tuple),
     )
     listed, table = state.remembered(
         "worst", (result.settings, k, column, by, extra),

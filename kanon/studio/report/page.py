@@ -26,6 +26,7 @@ from kanon.studio.report.report_request import (
 )
 from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.purpose import LABELS
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -54,27 +55,15 @@ def change(**parts: Any) -> None:
     state.change(view=replace(state.work().view(ReportView), **parts))
 
 
-def take_text(name: str, key: str) -> None:
+def take_text(name: str, value: str) -> None:
     """Keep what was typed."""
-    state.change(texts={**state.work().purpose.texts, name: state.typed(key) or ""})
-
-
-def take_form() -> None:
-    """Keep the form that was chosen; to click it once more changes nothing."""
-    chosen = state.typed("report-public")
-    if chosen is not None:
-        change(public=chosen)
+    state.change(texts={**state.work().purpose.texts, name: value or ""})
 
 
 def field(name: str) -> None:
     """The field of one text."""
-    key = f"report-{name}"
-    how: dict[str, Any] = {
-        "key": state.seeded(key, state.work().purpose.texts.get(name, "")),
-        "help": say_of(ASKED[name]),
-        "on_change": take_text,
-        "args": (name, key),
-    }
+    text = state.work().purpose.texts.get(name, "")
+    how = {**bound(f"report-{name}", text, take_text, name), "help": say_of(ASKED[name])}
     if name in LONG:
         st.text_area(say_of(LABELS[name]), height=110, **how)
     else:
@@ -104,9 +93,10 @@ def choices(work: Work, fresh: bool) -> None:
         st.segmented_control(
             say("Form"),
             list(FORMS),
-            key=state.seeded("report-public", work.view(ReportView).public),
+            **bound(
+                "report-public", work.view(ReportView).public, "public", into=ReportView, keep=True
+            ),
             format_func=lambda name: FORMS[name],
-            on_change=take_form,
         )
         most = max(2, work.table.records.n_records)
         st.number_input(
@@ -115,9 +105,7 @@ def choices(work: Work, fresh: bool) -> None:
             else say("k, persons per class at least"),
             min_value=2,
             max_value=most,
-            key=state.seeded("report-k", min(work.settings.k, most)),
-            on_change=state.take,
-            args=("k", "report-k", int),
+            **bound("report-k", min(work.settings.k, most), "k", read=int),
             width=240,
             help=say("The report is about the release for this k."),
         )
@@ -134,8 +122,9 @@ def choices(work: Work, fresh: bool) -> None:
     st.caption(ABOUT_FORM[work.view(ReportView).public])
     st.checkbox(
         say("Say whether the release has what its purpose asks for"),
-        key=state.seeded("report-in-context", work.view(ReportView).in_context),
-        on_change=lambda: change(in_context=state.typed("report-in-context")),
+        **bound(
+            "report-in-context", work.view(ReportView).in_context, "in_context", into=ReportView
+        ),
         help=say("Who gets it, the thresholds and their sources are chosen on the page Decide."),
     )
 
@@ -266,8 +255,7 @@ def preview(work: Work, report: Report, about: Hashable) -> None:
     """The report itself, as it opens."""
     st.toggle(
         say("Preview"),
-        key=state.seeded("report-preview", work.view(ReportView).preview),
-        on_change=lambda: change(preview=state.typed("report-preview")),
+        **bound("report-preview", work.view(ReportView).preview, "preview", into=ReportView),
         help=say(
             "The report as it opens in a browser. A policy within it lets nothing be fetched."
         ),

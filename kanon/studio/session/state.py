@@ -2,7 +2,7 @@
 
 A session owns one frozen :class:`~kanon.studio.session.work.Work` under a key that no widget has,
 because Streamlit drops the keys of widgets when the user leaves a page. Widgets are seeded from it
-and copied back in their callbacks: see :func:`seeded` and :func:`typed`.
+and copied back in their callbacks: see :mod:`kanon.studio.session.binding`.
 
 What a session owns also lies on a desk of the server, from where :func:`come_back` fetches it when
 the page was reloaded or the connection dropped; :func:`forget_everything` clears both.
@@ -129,11 +129,6 @@ def seeded(key: str, value: object) -> str:
 def typed(key: str) -> Any:
     """What the user chose in the widget of that key; for callbacks."""
     return st.session_state.get(key)
-
-
-def take(field: str, key: str, read: Callable[[Any], Any] = lambda value: value) -> None:
-    """Copy what the user chose in the widget of that key into the work; for callbacks."""
-    change(**{field: read(typed(key))})
 
 
 def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:

@@ -14,6 +14,7 @@ from kanon.errors import listing
 from kanon.strategies import STRATEGIES
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.offered import metric_called, usable_metrics
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import sample_work
@@ -122,10 +123,9 @@ def metric_choice(key: str) -> None:
     st.selectbox(
         say("Metric"),
         usable if work.settings.metric in usable else [*usable, work.settings.metric],
-        key=state.seeded(key, work.settings.metric),
+        **bound(key, work.settings.metric, "metric"),
         format_func=lambda name: titles[name],
         help=" ".join(about),
-        on_change=lambda: state.change(metric=state.typed(key)),
     )
 
 
@@ -143,10 +143,9 @@ def strategy_choice(key: str) -> None:
     st.selectbox(
         say("Strategy"),
         usable_strategies(work),
-        key=state.seeded(key, work.strategy_used),
+        **bound(key, work.strategy_used, "strategy"),
         format_func=lambda name: say_of(STRATEGIES[name].title),
         help=" ".join(about),
-        on_change=lambda: state.change(strategy=state.typed(key)),
     )
 
 
@@ -156,9 +155,8 @@ def sensitive_choice(key: str) -> None:
     st.selectbox(
         say("Sensitive column"),
         work.table.sensitive_columns,
-        key=state.seeded(key, work.focus),
+        **bound(key, work.focus, "sensitive"),
         help=say("Which sensitive column strategies look at, and whose l and t are shown."),
-        on_change=lambda: state.change(sensitive=state.typed(key)),
     )
 
 
@@ -207,11 +205,13 @@ def _line(work: Work) -> None:
                 names,
                 index=None,
                 placeholder=say("Choose a sample"),
-                key=state.seeded(
-                    "frame-sample", work.table.origin if work.table.origin in names else None
+                **bound(
+                    "frame-sample",
+                    work.table.origin if work.table.origin in names else None,
+                    _take_sample,
+                    keep=True,
                 ),
                 format_func=lambda name: say_of(SAMPLES[name].title),
-                on_change=_take_sample,
             )
             st.page_link(
                 "pages/data.py", label=say("Load your own table"), icon=":material/upload:"
@@ -233,20 +233,16 @@ def _line(work: Work) -> None:
                 strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
         with st.popover(f"k = {thin(work.settings.k)}", type="tertiary"):
             most = max(2, work.table.records.n_records)
-            key = f"frame-k-{work.settings.k}"
             st.number_input(
                 say("k, records per class at least")
                 if work.table.person is None
                 else say("k, persons per class at least"),
                 min_value=2,
                 max_value=most,
-                key=state.seeded(key, min(work.settings.k, most)),
-                on_change=lambda: state.change(k=int(state.typed(key))),
+                **bound(f"frame-k-{work.settings.k}", min(work.settings.k, most), "k", read=int),
             )
 
 
-def _take_sample() -> None:
-    name = state.typed("frame-sample")
-    if name is not None:
-        version = state.work().version
-        state.attempt(lambda: sample_work(name, version + 1))
+def _take_sample(name: str) -> None:
+    version = state.work().version
+    state.attempt(lambda: sample_work(name, version + 1))

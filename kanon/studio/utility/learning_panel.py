@@ -19,6 +19,7 @@ from kanon.learning.experiments import outcomes_table
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES, by_chance
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.utility.learning import (
@@ -55,12 +56,6 @@ def _look(**fields: Any) -> None:
     """Choose something else for the experiments on learning."""
     view = state.work().view(UtilityView)
     state.change(view=replace(view, learning=replace(view.learning, **fields)))
-
-
-def _take(field: str, key: str) -> None:
-    value = state.typed(key)
-    if value is not None:
-        _look(**{field: value})
 
 
 def show_learning(work: Work) -> None:
@@ -115,14 +110,12 @@ def target_choice(work: Work, key: str) -> None:
         say("Target"),
         offered,
         index=None if not offered else 0,
-        key=state.seeded(f"{key}-{work.version}", target_used(work)),
+        **bound(f"{key}-{work.version}", target_used(work), "target", into=_look, keep=True),
         help=say(
             "The column that is to be predicted from the quasi-identifiers: any that leaves as it "
             "is, sensitive or insensitive."
         ),
         placeholder=say("No column"),
-        on_change=_take,
-        args=("target", f"{key}-{work.version}"),
     )
 
 
@@ -134,31 +127,26 @@ def score_choice(work: Work, ground: Ground | None, key: str) -> None:
     st.selectbox(
         say("Score"),
         list(SCORES),
-        key=state.seeded(key, used),
+        **bound(key, used, "score", into=_look, keep=True),
         format_func=lambda name: say_of(SCORES[name].title),
         help=say_of(SCORES[used].summary),
-        on_change=_take,
-        args=("score", key),
     )
 
 
-def ks_field(typed: str, key: str, take: Callable[[str, str], None]) -> None:
+def ks_field(typed: str, key: str, look: Callable[..., None]) -> None:
     """A field for the k, kept as it was typed."""
     st.text_input(
         say("k, separated by commas"),
-        key=state.seeded(key, typed),
+        **bound(key, typed, "ks", into=look, keep=True),
         help=say(
             "The fourteen k of the papers at first. Those above the number of records are left out."
         ),
-        on_change=take,
-        args=("ks", key),
     )
 
 
 def _choices(work: Work, ground: Ground | None) -> None:
     """One row of choices, and what is rarely changed."""
     view = work.view(UtilityView).learning
-    key = "learning-trained"
     titles = {
         "original": say("1: trained on the original table"),
         "release": say(
@@ -169,10 +157,8 @@ def _choices(work: Work, ground: Ground | None) -> None:
     st.segmented_control(
         say("Experiment"),
         list(titles),
-        key=state.seeded(key, view.trained),
+        **bound("learning-trained", view.trained, "trained", into=_look, keep=True),
         format_func=lambda name: titles[name],
-        on_change=_take,
-        args=("trained", key),
     )
     columns = st.columns([2, 2, 1.4, 1.4], vertical_alignment="bottom")
     with columns[0]:
@@ -180,11 +166,9 @@ def _choices(work: Work, ground: Ground | None) -> None:
     columns[1].selectbox(
         say("Classifier"),
         list(CLASSIFIERS),
-        key=state.seeded("learning-classifier", view.classifier),
+        **bound("learning-classifier", view.classifier, "classifier", into=_look, keep=True),
         format_func=lambda name: say_of(CLASSIFIERS[name].card.title),
         help=plain(say_of(CLASSIFIERS[view.classifier].card.summary)),
-        on_change=_take,
-        args=("classifier", "learning-classifier"),
     )
     with columns[2]:
         score_choice(work, ground, "learning-score")
@@ -192,14 +176,12 @@ def _choices(work: Work, ground: Ground | None) -> None:
         say("Seeds"),
         min_value=1,
         max_value=50,
-        key=state.seeded("learning-seeds", view.seeds),
+        **bound("learning-seeds", view.seeds, "seeds", into=_look, keep=True),
         disabled=not CLASSIFIERS[view.classifier].seeded,
         help=say(
             "So many are trained, each from another beginning; shown are their mean and standard "
             "deviation."
         ),
-        on_change=_take,
-        args=("seeds", "learning-seeds"),
     )
 
 
@@ -208,17 +190,14 @@ def _further(work: Work, problem: str) -> None:
     view = work.view(UtilityView).learning
     with st.popover(say("k and share for training"), icon=":material/tune:"):
         # A closed popover's fields are not told of new values: their keys hold them.
-        ks_field(view.ks, f"learning-ks-{view.ks}", _take)
+        ks_field(view.ks, f"learning-ks-{view.ks}", _look)
         if problem:
             st.error(plain(problem), icon=":material/error:")
-        key = f"learning-share-{view.share}"
         st.selectbox(
             say("Share for training"),
             sorted({*_SHARES, view.share}),
-            key=state.seeded(key, view.share),
+            **bound(f"learning-share-{view.share}", view.share, "share", into=_look, keep=True),
             format_func=lambda share: _SHARES.get(share, f"{share:.2f}"),
-            on_change=_take,
-            args=("share", key),
         )
 
 
@@ -292,9 +271,7 @@ def _results(work: Work, ground: Ground, lesson: Lesson) -> None:
     if dead:
         st.toggle(
             say("Leave out dead networks"),
-            key=state.seeded("learning-live", view.live),
-            on_change=_take,
-            args=("live", "learning-live"),
+            **bound("learning-live", view.live, "live", into=_look, keep=True),
         )
         st.markdown(dead)
     if single:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import streamlit as st
 
@@ -18,6 +17,7 @@ from kanon.run import Run
 from kanon.sources.memory import MemorySource
 from kanon.sources.writing import MIME
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -78,36 +78,33 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
         st.markdown(how_represented(recoding, matrix, shown, name))
 
 
-def _view(field: str, key: str) -> Callable[[], None]:
-    """Copy what was chosen in the widget of that key; nothing if its choice was taken back."""
-
-    def take() -> None:
-        chosen = state.typed(key)
-        if chosen is not None:
-            state.change(view=replace(state.work().view(UtilityView), **{field: chosen}))
-
-    return take
-
-
 def _choose_representation(work: Work) -> None:
-    key = "utility-representation"
     st.segmented_control(
         say("Representation"),
         list(REPRESENTATIONS),
-        key=state.seeded(key, work.view(UtilityView).representation),
+        **bound(
+            "utility-representation",
+            work.view(UtilityView).representation,
+            "representation",
+            into=UtilityView,
+            keep=True,
+        ),
         format_func=lambda name: say_of(REPRESENTATIONS[name].title),
-        on_change=_view("representation", key),
         help=say("What stands in the matrix that a learner is given."),
     )
 
 
 def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> None:
-    key = f"utility-matrix-attribute-{work.version}"
     st.selectbox(
         say("Columns of"),
         list(attributes),
-        key=state.seeded(key, attribute),
-        on_change=_view("attribute", key),
+        **bound(
+            f"utility-matrix-attribute-{work.version}",
+            attribute,
+            "attribute",
+            into=UtilityView,
+            keep=True,
+        ),
         help=say("The quasi-identifier whose part of the matrix is drawn."),
     )
 

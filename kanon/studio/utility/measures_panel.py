@@ -20,6 +20,7 @@ from kanon.measures.distribution_change import Distribution
 from kanon.report.lost import ends_of, overview_of
 from kanon.run import Run
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
 from kanon.studio.session.work import Work
 from kanon.studio.utility.changes import (
@@ -84,12 +85,10 @@ def _distributions(work: Work, changed: Changed, about: str, k: int) -> Distribu
         if work.view(UtilityView).attribute in by_name
         else most.name
     )
-    key = f"utility-attribute-{work.version}"
     st.selectbox(
         say("Look closer at"),
         list(by_name),
-        key=state.seeded(key, chosen),
-        on_change=lambda: _look(attribute=state.typed(key)),
+        **bound(f"utility-attribute-{work.version}", chosen, "attribute", into=UtilityView),
         width=320,
     )
     one = by_name[chosen]
@@ -113,9 +112,8 @@ def _associations(work: Work, changed: Changed, about: str) -> None:
     st.segmented_control(
         say("How closely columns go together, counted as"),
         list(_HOW),
-        key=state.seeded("utility-association", how),
+        **bound("utility-association", how, "association", into=UtilityView, keep=True),
         format_func=lambda name: _HOW[name],
-        on_change=lambda: _look(association=state.typed("utility-association") or how),
     )
     said = left_out_sentence(changed)
     if said:

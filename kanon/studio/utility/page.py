@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from kanon.base.language import say
-from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
@@ -32,14 +30,8 @@ def choose_part(work: Work) -> None:
     st.segmented_control(
         say("Look at"),
         list(PARTS),
-        key=state.seeded("utility-part", work.view(UtilityView).part),
+        **bound("utility-part", work.view(UtilityView).part, "part", into=UtilityView, keep=True),
         format_func=lambda name: PARTS[name],
-        on_change=lambda: state.change(
-            view=replace(
-                state.work().view(UtilityView),
-                part=state.typed("utility-part") or work.view(UtilityView).part,
-            )
-        ),
         label_visibility="collapsed",
     )
 

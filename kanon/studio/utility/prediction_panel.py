@@ -18,6 +18,7 @@ from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.configurations import algorithms_offered
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -49,12 +50,6 @@ from kanon.studio.widgets.progress import start_and_cancel, study_progress
 def _look(**fields: Any) -> None:
     view = state.work().view(UtilityView)
     state.change(view=replace(view, predicting=replace(view.predicting, **fields)))
-
-
-def _take(field: str, key: str) -> None:
-    value = state.typed(key)
-    if value is not None:
-        _look(**{field: tuple(value) if isinstance(value, list) else value})
 
 
 def show_predicting(work: Work) -> None:
@@ -99,20 +94,30 @@ def _choices(work: Work, ground: Ground | None) -> None:
     st.multiselect(
         say("Algorithms"),
         algorithms_offered(),
-        key=state.seeded("predicting-algorithms", list(view.algorithms)),
+        **bound(
+            "predicting-algorithms",
+            list(view.algorithms),
+            "algorithms",
+            into=_look,
+            read=tuple,
+            keep=True,
+        ),
         format_func=lambda name: say_of(short_title(name)),
         placeholder=say("Choose some"),
-        on_change=_take,
-        args=("algorithms", "predicting-algorithms"),
     )
     st.multiselect(
         say("Classifiers"),
         list(CLASSIFIERS),
-        key=state.seeded("predicting-classifiers", list(view.classifiers)),
+        **bound(
+            "predicting-classifiers",
+            list(view.classifiers),
+            "classifiers",
+            into=_look,
+            read=tuple,
+            keep=True,
+        ),
         format_func=lambda name: say_of(CLASSIFIERS[name].card.title),
         placeholder=say("Choose some"),
-        on_change=_take,
-        args=("classifiers", "predicting-classifiers"),
     )
     columns = st.columns([2, 1.4, 1.6, 3], vertical_alignment="bottom")
     with columns[0]:
@@ -122,14 +127,18 @@ def _choices(work: Work, ground: Ground | None) -> None:
     columns[2].selectbox(
         say("Represented as"),
         list(REPRESENTATIONS),
-        key=state.seeded("predicting-representation", view.representation),
+        **bound(
+            "predicting-representation",
+            view.representation,
+            "representation",
+            into=_look,
+            keep=True,
+        ),
         format_func=lambda name: say_of(REPRESENTATIONS[name].title),
         help=say_of(REPRESENTATIONS[view.representation].summary),
-        on_change=_take,
-        args=("representation", "predicting-representation"),
     )
     with columns[3]:
-        ks_field(view.ks, "predicting-ks", _take)
+        ks_field(view.ks, "predicting-ks", _look)
 
 
 def _start(work: Work, ground: Ground, trials: Trials) -> None:
@@ -163,19 +172,15 @@ def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> No
     left.selectbox(
         say("Measure"),
         list(ordered),
-        key=state.seeded("predicting-measure", measure),
+        **bound("predicting-measure", measure, "measure", into=_look, keep=True),
         format_func=lambda name: say_of(ordered[name].title),
         help=plain(say_of(ordered[measure].summary)),
-        on_change=_take,
-        args=("measure", "predicting-measure"),
     )
     right.selectbox(
         say("Classifier"),
         list(learned),
-        key=state.seeded("predicting-classifier", column),
+        **bound("predicting-classifier", column, "classifier", into=_look, keep=True),
         format_func=lambda name: say_of(learned[name]),
-        on_change=_take,
-        args=("classifier", "predicting-classifier"),
     )
     card = replace(ordered[measure], name=measure)
     row = found[(found["measure"] == measure) & (found["score"] == column)].iloc[0]

@@ -14,6 +14,7 @@ from kanon.base.language import say, say_of
 from kanon.cards import Parameter
 from kanon.plan import parameters_of
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.offered import with_option
 from kanon.studio.session.run_plan import node_used
 from kanon.studio.session.text import plain
@@ -106,18 +107,16 @@ def _said(work: Work) -> Iterator[str]:
 def _parameter(work: Work, parameter: Parameter) -> None:
     """One of the choices that this algorithm alone offers."""
     name = work.settings.algorithm
-    key = f"run-{name}-{parameter.name}"
     st.selectbox(
         say_of(parameter.title),
         list(parameter.choices),
-        key=state.seeded(
-            key, work.settings.options.get(name, {}).get(parameter.name, parameter.default)
+        **bound(
+            f"run-{name}-{parameter.name}",
+            work.settings.options.get(name, {}).get(parameter.name, parameter.default),
+            lambda value: state.put(with_option(state.work(), name, parameter.name, value)),
         ),
         format_func=lambda value: say_of(parameter.choices[value]),  # options are no Markdown
         help=plain(say_of(parameter.help)),
-        on_change=lambda: state.put(
-            with_option(state.work(), name, parameter.name, state.typed(key))
-        ),
     )
 
 
@@ -146,7 +145,6 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
         What else the help says.
     """
     share = work.settings.suppression
-    key = f"{name}-{work.version}"
     st.number_input(
         say("Suppress at most, %"),
         min_value=0.0,
@@ -155,8 +153,12 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
         step=1.0,
         format="%.1f",
         placeholder=usual,
-        key=state.seeded(key, None if share is None else round(100 * share, 6)),
-        on_change=lambda: state.change(suppression=_share(state.typed(key))),
+        **bound(
+            f"{name}-{work.version}",
+            None if share is None else round(100 * share, 6),
+            "suppression",
+            read=_share,
+        ),
         help=say(
             "Records in classes that do not satisfy, mostly because they are too small, may leave "
             "the release, up to this share."
@@ -169,9 +171,7 @@ def _rows_of_suppressed(work: Work) -> None:
     key = f"run-keep-{work.version}-{work.settings.keep_suppressed}"
     st.toggle(
         say("Keep the rows of suppressed records, blanked"),
-        key=state.seeded(key, work.settings.keep_suppressed),
-        on_change=state.take,
-        args=("keep_suppressed", key, bool),
+        **bound(key, work.settings.keep_suppressed, "keep_suppressed", read=bool),
         help=say(
             "Else they are left out of the release. Blanked: every quasi-identifier at its root, "
             "all else empty, and a last column 'suppressed' that is 1."
@@ -188,14 +188,12 @@ def _cost(work: Work) -> None:
     st.selectbox(
         say("A merge counts"),
         list(_COUNTED),
-        key=state.seeded(key, work.settings.cost),
+        **bound(key, work.settings.cost, "cost"),
         format_func=lambda name: _COUNTED[name],
         help=say(
             "Whether the cost of merging two classes counts each of their records, or one "
             "representative of each."
         ),
-        on_change=state.take,
-        args=("cost", key),
     )
 
 
@@ -208,9 +206,7 @@ def _ties(work: Work) -> None:
         value=None,
         step=1,
         placeholder=say("canonical order"),
-        key=state.seeded(key, work.settings.tie_seed),
-        on_change=state.take,
-        args=("tie_seed", key),
+        **bound(key, work.settings.tie_seed, "tie_seed"),
         help=say(
             "Often several partners are equally good. The canonical order takes the first as the "
             "hierarchies list them; a seed takes another one, the same each time. Other seeds show "
@@ -226,8 +222,7 @@ def _seed(work: Work) -> None:
         min_value=0,
         max_value=2**31,
         step=1,
-        key=state.seeded(key, work.settings.seed),
-        on_change=lambda: state.change(seed=int(state.typed(key) or 0)),
+        **bound(key, work.settings.seed, lambda value: state.change(seed=int(value or 0))),
         help=say(
             "The algorithm draws at random. The same seed draws the same each time; other seeds "
             "show how much was chance."

@@ -9,6 +9,7 @@ import streamlit as st
 
 from kanon.base.language import say_of
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, FIELDS, Choice
 
 
@@ -34,17 +35,16 @@ def builder_fields(
     places = st.columns([2, *(1 for _ in parameters[1:])])
     for parameter, place in zip(parameters, places, strict=True):
         label, about = say_of(parameter.label), say_of(parameter.about)
-        given: dict[str, Any] = {"on_change": change, "args": arguments, "help": about}
         value = choice.typed.get(parameter.name) or ""
         if parameter.kind == "choice":
             value = value or parameter.options[0]
-        key = state.seeded(f"{prefix}-{parameter.name}", value)
+        field = bound(f"{prefix}-{parameter.name}", value, lambda _: change(*arguments))
         if parameter.kind == "choice":
-            place.selectbox(label, parameter.options, key=key, format_func=say_of, **given)
+            place.selectbox(label, parameter.options, **field, format_func=say_of, help=about)
         elif parameter.kind == "lines":
-            place.text_area(label, key=key, height=200, **given)
+            place.text_area(label, **field, height=200, help=about)
         else:
-            place.text_input(label, key=key, **given)
+            place.text_input(label, **field, help=about)
 
 
 def typed_fields(prefix: str) -> dict[str, Any]:

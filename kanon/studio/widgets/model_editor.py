@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
@@ -12,6 +13,7 @@ from kanon.errors import KanonError, quoted
 from kanon.privacy.model import Range, SensitiveModel, ranges
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.requirements import (
     DISTANCES,
     best,
@@ -154,23 +156,18 @@ def _number(work: Work, model: SensitiveModel, name: str, allowed: Range) -> Non
         value=None,  # else an empty field would be the least number
         step=kind(1 if allowed.whole else 0.1),
         format="%d" if allowed.whole else "%g",
-        key=state.seeded(key, None if shown is None else kind(shown)),
-        on_change=_take,
-        args=(model, name, key),
+        **bound(key, None if shown is None else kind(shown), _take, model, name),
         width=150,
     )
 
 
 def _distance(work: Work, model: TCloseness, found: EquivalenceClasses | None) -> None:
-    key = key_of_model(work, model, "distance")
     numeric = found is not None and found.sensitive_named(model.column).numeric
     st.selectbox(
         say("Distance"),
         [name for name in DISTANCES if numeric or name in (model.distance, *_UNORDERED)],
-        key=state.seeded(key, model.distance),
+        **bound(key_of_model(work, model, "distance"), model.distance, _take, model, "distance"),
         format_func=DISTANCES.__getitem__,
-        on_change=_take,
-        args=(model, "distance", key),
         help=say(
             "How far two mixes are apart. The order of values counts only where they are numbers."
         ),
@@ -183,13 +180,10 @@ def _column(work: Work, model: SensitiveModel) -> None:
     if len(work.table.sensitive_columns) < 2:
         return
     taken = {one.column for one in work.settings.models if one.card == model.card} - {model.column}
-    key = key_of_model(work, model, "column")
     st.selectbox(
         say("Sensitive column"),
         [name for name in work.table.sensitive_columns if name not in taken],
-        key=state.seeded(key, model.column),
-        on_change=_take,
-        args=(model, "column", key),
+        **bound(key_of_model(work, model, "column"), model.column, _take, model, "column"),
         width=180,
     )
 
@@ -207,18 +201,15 @@ def _adding(work: Work, found: EquivalenceClasses | None) -> None:
             list(cards),
             index=None,
             placeholder=say("Choose a model"),
-            key=state.seeded(key, None),
+            **bound(key, None, _add, found, keep=True),
             format_func=lambda name: glossed(cards[name]),
-            on_change=_add,
-            args=(key, found),
         )
 
 
 # --- what the controls do -------------------------------------------------------------------
-def _add(key: str, found: EquivalenceClasses) -> None:
-    name, work = state.typed(key), state.work()
-    if name is not None:
-        state.change(models=(*work.settings.models, suggested(work, name, found)))
+def _add(found: EquivalenceClasses, name: str) -> None:
+    work = state.work()
+    state.change(models=(*work.settings.models, suggested(work, name, found)))
 
 
 def _remove(model: SensitiveModel) -> None:
@@ -226,9 +217,8 @@ def _remove(model: SensitiveModel) -> None:
     state.change(models=tuple(one for one in state.work().settings.models if one != model))
 
 
-def _take(model: SensitiveModel, part: str, key: str) -> None:
+def _take(model: SensitiveModel, part: str, typed: Any) -> None:
     """Use what was typed; what cannot be used is kept for its field, and changes nothing else."""
-    typed = state.typed(key)
     new = None if typed is None else changed(model, **{part: typed})
     if new is None:
         if part in ranges(type(model)):

@@ -17,6 +17,7 @@ from kanon.strategies import LOOKS_AT
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import anonymisation_request
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
 from kanon.studio.session.earlier_releases import Handed
 from kanon.studio.session.findings import Result
 from kanon.studio.session.offered import k_grid
@@ -86,10 +87,8 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
         if known is None
         else say("Choose k"),
         k_grid(n, also=k) if known is None else known,
-        key=state.seeded(key, k),
+        **bound(key, k, "k"),
         format_func=thin,
-        on_change=state.take,
-        args=("k", key),
     )
     if known is not None:
         wanted = min(work.settings.k, n)

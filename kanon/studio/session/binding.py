@@ -1,0 +1,56 @@
+"""One way to bind a widget to what it shows: its key, what it shows, and who is told a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from kanon.studio.session import state
+
+
+def bound(
+    key: str,
+    value: object,
+    take: str | Callable[..., object],
+    *args: Any,
+    into: type | Callable[..., object] = state.change,
+    read: Callable[[Any], Any] = lambda value: value,
+    keep: bool = False,
+) -> dict[str, Any]:
+    """The key and the callback of a widget that shows a value of the session, as its arguments.
+
+    Streamlit forgets what a widget holds when the user leaves its page, so the widget is given its
+    value at every run. A browser keeps what a closed popover holds: there the key has to name the
+    value too, and another value is another widget.
+
+    Parameters
+    ----------
+    key
+        The key of the widget.
+    value
+        What it shows, whatever it showed before.
+    take
+        What is called with ``args`` and the new value; or the field that becomes the new value.
+    into
+        Whose field that is: the class of a page's state, or what is called with it by its name.
+    read
+        Makes the new value of what the widget holds.
+    keep
+        Whether to empty the widget changes nothing.
+    """
+    state.seeded(key, value)
+
+    def changed() -> None:
+        typed = state.typed(key)
+        if keep and typed is None:
+            return
+        new = read(typed)
+        if callable(take):
+            take(*args, new)
+        elif isinstance(into, type):
+            state.change(view=replace(state.work().view(into), **{take: new}))
+        else:
+            into(**{take: new})
+
+    return {"key": key, "on_change": changed}
