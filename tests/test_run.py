@@ -21,8 +21,9 @@ from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import finished, prepare, run
 from kanon.schema import Role, Schema
+from kanon.sources.coverage import counted_values, lacking_values
 from kanon.sources.exposure import exposure
-from kanon.sources.memory import MemorySource, classes_of_columns, coverage
+from kanon.sources.memory import MemorySource, classes_of_columns
 from kanon.sources.rows import rise_of_rows
 from support.people_plans import HIERARCHY, PEOPLE, changed, one_column, plan_with
 from support.random_tables import examples, problems
@@ -218,8 +219,8 @@ def test_the_order_of_attributes_is_the_plans():
 
 def test_coverage_names_the_most_frequent_first():
     column = pd.Series(["x", "y", "y", "F", None, "z", "z", "z"])
-    assert coverage(column, suppression(["F"])) == {"z": 3, "y": 2, "x": 1}
-    assert list(coverage(column, suppression(["F"]))) == ["z", "y", "x"]
+    assert lacking_values(counted_values(column), suppression(["F"])) == {"z": 3, "y": 2, "x": 1}
+    assert list(lacking_values(counted_values(column), suppression(["F"]))) == ["z", "y", "x"]
 
 
 @examples(40)

@@ -35,7 +35,7 @@ from kanon.release.decision import decide, levels_reached
 from kanon.report.said import guarantees, in_plain_words, verdict_sentence
 from kanon.run import prepare, run
 from kanon.sources.addresses import Address
-from kanon.sources.memory import persons_of
+from kanon.sources.histograms import persons_of
 from kanon.sources.stored import open_stored
 from support.random_tables import examples
 

@@ -18,7 +18,8 @@ from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive, order_of_values
-from kanon.sources.memory import MemorySource, classes_of_columns, histograms
+from kanon.sources.histograms import histograms
+from kanon.sources.memory import MemorySource, classes_of_columns
 from support.random_tables import PlainTree, Problem, examples
 
 VALUES = ("A", "B", "C", "D", "E")
