@@ -208,17 +208,6 @@ def test_several_columns_stand_in_their_order():
         classes.sensitive_named("q")
 
 
-def test_neither_index_nor_order_of_the_rows_matters():
-    frame = pd.DataFrame({"q": list("abcab"), "ill": ["x", "y", None, "x", "z"]})
-    roles = {"q": Role.QUASI_IDENTIFIER, "ill": Role.SENSITIVE}
-    trees = {"q": suppression(["a", "b", "c"])}
-    one = MemorySource(frame, Schema(roles), trees).classes.sensitive[0]
-    turned = frame.iloc[::-1].set_axis([7, 7, 0, 1, 2], axis=0)
-    two = MemorySource(turned, Schema(roles), trees).classes.sensitive[0]
-    assert one.values == two.values
-    assert one.dense().tolist() == two.dense().tolist()
-
-
 def test_histograms_of_a_column_without_a_table():
     values = pd.Series(["b", "a", None, "b"], index=[3, 3, 1, 0])
     found = histograms("ill", values, np.array([1, 0, 1, 1]), 3)

@@ -344,18 +344,6 @@ def test_the_command_holds_a_plan_against_it(tmp_path, capsys):
     assert (numbers["records"], numbers["k"], numbers["size"], numbers["complete"]) == (8, 2, 3, 1)
 
 
-def test_the_command_says_that_nothing_was_found(capsys):
-    assert main([*FIND, ANIMALS, "--columns", "gender,race", "--size", "1"]) == 0
-    assert capsys.readouterr().out.splitlines()[1:] == [
-        "At least 5.0 % of them are singled out by no set of up to 1 column.",
-        "All columns that do not reach it alone single out together: 0 records, 0.0 %.",
-        "So no set of more columns does either.",
-    ]
-    asked = ["--columns", "gender,disease", "--size", "1", "--share", "50%"]
-    assert main([*FIND, ANIMALS, *asked]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "So some set of more columns does."
-
-
 def test_blanked_rows_of_a_release_are_no_records(tmp_path, capsys):
     rows = "sex,age,suppressed\nF,1,0\nF,1,0\nM,2,0\n*,*,1\n"
     (tmp_path / "released.csv").write_text(rows, "utf-8")
