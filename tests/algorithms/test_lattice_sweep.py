@@ -14,7 +14,6 @@ import kanon.algorithms.lattice_sweep_better as better
 import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
 from kanon.algorithms import gaa, lattice_sweep
-from kanon.algorithms.lattice_size import raised_to
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.task import Task
 from kanon.errors import PlanError
@@ -35,7 +34,6 @@ from oracles.plain_lattice_sweep import (
     improved,
     in_group_order,
     lattice,
-    raised,
     raised_tuple,
     swept,
 )
@@ -70,17 +68,6 @@ def released_tuples(problem: Problem, plain: Swept) -> dict:
 
 
 # Levels
-
-
-@examples(60)
-@given(problems())
-def test_raising_is_to_the_highest_node_of_at_most_that_level(problem):
-    for tree, built in zip(problem.trees, problem.hierarchies, strict=True):
-        expected = [
-            [tree.number[raised(tree, node, level)] for node in tree.order]
-            for level in range(tree.height)
-        ]
-        assert raised_to(built).tolist() == expected
 
 
 # The fast effort equals the slow version

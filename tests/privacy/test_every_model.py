@@ -185,9 +185,9 @@ PAIRS = """
 """Per algorithm and limit: released (.), or why it is refused, by a letter of ``WHY``.
 
 The limits stand in the order of ``LIMITS``, each with a letter for the models that look at a class
-alone and one for those that compare it with the whole table. ``nothing said``: no limit in the plan, which means k records for
-Datafly and none for all others. Algorithms that suppress nothing take no notice of a limit, but for
-MinGen, which refuses one.
+alone and one for those that compare it with the whole table. ``nothing said``: no limit in the
+plan, which means k records for Datafly and none for all others. Algorithms that suppress nothing
+take no notice of a limit, but for MinGen, which refuses one.
 """
 
 LIMITS: Mapping[str, dict[str, Any]] = {

@@ -56,7 +56,6 @@ SHAPES = {
     "voters/race.csv": (8, 9, 2),
     "voters/birth-year.csv": (77, 106, 5),
 }
-ROOTS = {"animals-m23/race.json": "Mammal", "animals-v21/race.csv": "mammals"}  # else "*"
 RECORDS = {"animals-m23": 8, "animals-v21": 6, "hospital": 10, "census": 30_000, "voters": 30_000}
 
 
