@@ -617,7 +617,24 @@ def adult_task(path: Path, records: int) -> Task:
     return adult_with_sensitive(sample, "salary-class", "ncp", 2).task()
 
 
-def check_against_plain(task: Task) -> None:
+
+
+CLOSE = (TCloseness(0.5, "salary-class", "norm1"),)
+ON_ADULT = [
+    *((1_500, 5, models, "widest") for models in ((), CLOSE)),
+    *((1_500, 5, (), dimension) for dimension in DIMENSIONS[1:]),
+    *(pytest.param(30_162, k, (), "widest", marks=pytest.mark.nightly) for k in (5, 100)),
+]
+
+
+@pytest.mark.adult
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("records", "k", "models", "dimension"), ON_ADULT)
+def test_adult_is_cut_as_the_plain_recursion_cuts_it(
+    adult_path, records, k, models, dimension, variant
+):
+    options = {"variant": variant, "dimension": dimension}
+    task = replace(adult_task(adult_path, records), k=k, models=models, options=options)
     expected = plain(task)
     assert [[part.tolist() for part in cut.parts] for cut in mondrian.cuts(task)] == [
         cut.parts for cut in expected.cuts
@@ -625,30 +642,6 @@ def check_against_plain(task: Task) -> None:
     recoding = mondrian.anonymise(task)
     assert recoding.min_k >= task.k
     assert not broken(task.others, recoding.released).any()
-
-
-@pytest.mark.adult
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("models", [(), (TCloseness(0.5, "salary-class", "norm1"),)])
-def test_a_sample_of_adult_is_cut_as_the_plain_recursion_cuts_it(adult_path, variant, models):
-    task = adult_task(adult_path, 1_500)
-    check_against_plain(replace(task, k=5, models=models, options={"variant": variant}))
-
-
-@pytest.mark.adult
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("dimension", DIMENSIONS[1:])
-def test_a_sample_of_adult_is_cut_on_the_columns_chosen_otherwise(adult_path, variant, dimension):
-    options = {"variant": variant, "dimension": dimension}
-    check_against_plain(replace(adult_task(adult_path, 1_500), k=5, options=options))
-
-
-@pytest.mark.adult
-@pytest.mark.nightly
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("k", [5, 100])
-def test_adult_is_cut_as_the_plain_recursion_cuts_it(adult_path, variant, k):
-    check_against_plain(replace(adult_task(adult_path, 30_162), k=k, options={"variant": variant}))
 
 
 # Through a plan

@@ -404,18 +404,12 @@ def test_every_number_lies_in_its_intervals(values, narrowest, factors, origin):
 @pytest.mark.parametrize(
     ("values", "arguments", "said"),
     [
-        (["1", "x", "02"], {"widths": [5]}, ["need numbers", "2 distinct values", "'x', '02'"]),
         (["1", "nan", "inf"], {"widths": [5]}, ["need numbers", "'nan', 'inf'"]),
-        (["1"], {"widths": []}, ["at least one width"]),
         (["1"], {"widths": [0]}, ["above 0"]),
-        (["1"], {"widths": [-5]}, ["above 0"]),
         (["1"], {"widths": [math.nan]}, ["above 0"]),
         (["1"], {"widths": [math.inf]}, ["above 0"]),
-        (["1"], {"widths": [5, 12]}, ["12 is not a multiple of the width 5"]),
-        (["1"], {"widths": [10, 5]}, ["5 has to be larger than the width 10"]),
         (["1"], {"widths": [5, 5]}, ["5 has to be larger than the width 5"]),
         (["1"], {"widths": [5], "origin": math.nan}, ["origin"]),
-        (["1"], {"widths": [5], "lowest": 9, "highest": 9}, ["lowest bound 9", "highest bound 9"]),
         ([], {"widths": [5]}, ["."]),
     ],
 )

@@ -146,22 +146,6 @@ def test_a_table_that_is_at_the_roots_already_has_nothing_to_lose():
     assert found["deleted_among_modified_percent"] == 0
 
 
-def test_measures_by_hand():
-    """NCP on a tree of four leaves: a → A costs 2/4, c → * costs 4/4; possible 4 * 4/4."""
-    tree = PlainTree({"*": None, "A": "*", "a": "A", "b": "A", "c": "*", "d": "*"})
-    problem = Problem((tree,), (("a",), ("b",), ("c",), ("d",)))
-    assert tree.order == ["a", "b", "c", "d", "A", "*"]
-    recoding = Recoding.from_targets(problem.classes(), np.array([[4], [4], [5], [3]]))
-    assert alteration.value(recoding, METRICS["ncp"]) == pytest.approx(100 * 2 / 4)
-    assert summary(recoding, [METRICS["ncp"], METRICS["total"]])["mean_alteration"] == (
-        pytest.approx((100 * 2 / 4 + 100 * (0.5 + 0.5 + 1) / 4) / 2)
-    )
-    assert generalised.value(recoding) == 75
-    assert at_root.value(recoding) == 25
-    assert deleted_among_modified.value(recoding) == pytest.approx(100 / 3)
-    assert minimum_k.value(recoding) == 1
-
-
 @examples(100)
 @given(recodings(), st.data())
 def test_alteration_never_falls_one_step_up(case, data):
