@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 
 from kanon.algorithms.catalogue import serves_every_k
 from kanon.algorithms.solution import solve
-from kanon.errors import MetricError, PlanError, PrivacyWarning, Unsatisfiable
+from kanon.errors import MetricError, PrivacyWarning, Unsatisfiable
 from kanon.hierarchy.build import suppression
 from kanon.measures import alteration
 from kanon.metrics import metric_named
@@ -76,11 +76,6 @@ def test_attribute_weights_guide_the_search_alone():
         assert done.measures["alteration"]["ncp"] == 50
 
 
-def test_the_largest_k_of_several_models_counts():
-    models = [{"model": "k-anonymity", "k": k} for k in (2, 4, 3)]
-    assert run(Plan.from_content(plan_with(privacy=models)), PEOPLE).measures["min_k"] >= 4
-
-
 def test_rows_keep_their_order_and_index():
     table = PEOPLE.copy()
     table.index = pd.Index([3, 3, None, "x", -1, 3], dtype=object, name="row")
@@ -134,12 +129,6 @@ def test_pseudonyms_keep_a_person_together_and_tell_nothing():
     assert len(seen) > 1, "random, and from no seed"
 
 
-def test_identifiers_are_dropped():
-    released = run(Plan.from_content(plan_with()), PEOPLE).released()
-    assert "name" not in released
-    assert not set(PEOPLE["name"]) & set(released.astype(str).to_numpy().ravel())
-
-
 # Solutions, sources, suggestions
 
 
@@ -186,12 +175,6 @@ def test_a_release_that_breaks_the_plan_is_never_handed_out():
     broken = solve(lambda part, text: None, "gaa", prepared.task(), []).at(1)
     with pytest.raises(AssertionError, match="breaks"):
         finished(prepared, broken, 0.0)
-
-
-def test_a_source_needs_a_hierarchy_per_quasi_identifier():
-    schema = Schema({"sex": Role.QUASI_IDENTIFIER})
-    with pytest.raises(PlanError, match="'sex' has no hierarchy"):
-        MemorySource(PEOPLE, schema, {})
 
 
 @examples(60)

@@ -462,40 +462,6 @@ def test_other_models_than_k_are_met_by_every_way(hospital):
     assert all(weighed.worst(place)["l"] > 1 for place in range(len(some)))
 
 
-CASES = [  # the table, the weights, and the way that is proposed at k = 10
-    *(
-        pytest.param("census", weights, title, marks=pytest.mark.nightly)
-        for weights, title in (
-            ({"utility": 1}, "Distortion · S5 (merged class)"),
-            ({"utility": 2, "l": 1, "t": 1}, "Total · S4 (merged class)"),
-            ({"l": 1}, "Distortion · S3 (merged class)"),
-        )
-    ),
-    ("voters", {"utility": 1}, "NCP · S1"),
-    ("voters", {"utility": 1, "t": 1}, "NCP · S4 (merged class)"),
-    ("voters", {"utility": 1, "l": 2}, "Distortion · S3 (merged class)"),
-]
-
-
-@pytest.fixture(scope="module")
-def tried():
-    """The ways on the first 400 records of a sample, each sample tried once."""
-    found = {}
-
-    def of(name):
-        if name not in found:
-            found[name] = advise(*sample(name, 400), 10, steady=False).weighed.comparison
-        return found[name]
-
-    return of
-
-
-@pytest.mark.parametrize(("name", "weights", "title"), CASES)
-def test_what_matters_changes_what_is_proposed(tried, name, weights, title):
-    found = weigh(tried(name), [10], weights)
-    assert found.ways[propose(found)[0].place].title == title
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["census", "voters"])
 def test_a_whole_sample_the_best_of_all_ways(name):

@@ -349,13 +349,6 @@ def test_a_hostile_label_survives_both_kinds_of_file(hostile):
         assert found.imported.hierarchy == tree
 
 
-def test_all_hostile_labels_at_once():
-    labels = [x.strip() for x in HOSTILE if x.strip()]
-    tree = groups([{"one": labels[::2], "two": labels[1::2]}])
-    assert parse_csv(to_csv(tree)).hierarchy == tree
-    assert parse_json(to_json(tree)) == tree
-
-
 def test_half_a_character_is_refused():
     with pytest.raises(HierarchyError, match="not valid text"):
         parse_json('{"nodes": [{"name": "*"}, {"name": "\\ud800", "parent": "*"}]}')

@@ -64,27 +64,6 @@ def test_the_worked_table_by_hand(animals):
     assert found.shares == Guess(pytest.approx(2 / 3), 0, pytest.approx(4 / 6))
 
 
-def test_what_can_be_read_off_by_hand(animals):
-    """Male and female whale, raised to [*, cetaceans]: both races read off; the rest stays."""
-    source, classes, targets = animals
-    targets = targets.copy()
-    rows = source.row_class.tolist()
-    for record in (0, 1, 2, 3):  # released as they are
-        targets[rows[record]] = classes.nodes[rows[record]]
-    found = disclosed(Recoding.from_targets(classes, targets))
-    assert (found.cells, found.exact, found.release, found.shares) == (12, 2, None, None)
-    assert found.exact_share == pytest.approx(1 / 6)
-    # M whale and F whale become [*, cetaceans]: two genders of one record each; the races are two.
-    assert (found.alone, found.alone_share) == (2, pytest.approx(1 / 6))
-    gone = np.arange(6) == rows[5]
-    left = disclosed(Recoding.from_targets(classes, targets, gone))
-    # The male whale is left alone: its gender can be read off too.
-    assert (left.cells, left.exact) == (10, 2)
-    assert disclosed(Recoding.from_targets(classes, targets, np.ones(6, dtype=bool))) == Disclosed(
-        0, 0, 0, None, None
-    )
-
-
 def test_a_column_that_is_not_sensitive_is_refused(animals):
     _, classes, targets = animals
     with pytest.raises(PlanError, match="'race' is not sensitive"):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.errors import CoverageError, PlanError, TableError
-from kanon.measures.linkage import linkage, matching, people_below, projected
+from kanon.measures.linkage import linkage, matching, people_below
 from kanon.privacy.reidentification import journalist, marketer
 from kanon.recoding import Recoding
 from kanon.run import prepare, run
@@ -184,18 +184,6 @@ def test_the_order_in_which_facts_are_named_changes_nothing(drawn):
     *_, recoding, known = drawn
     pair = recoding.classes, recoding.released
     assert linkage(*pair, known, "secret") == linkage(*pair, known[::-1], "secret")
-
-
-def test_classes_by_some_attributes(animals):
-    table, _ = animals
-    by_race = projected(table, [1])
-    labels = [by_race.hierarchies[0].labels[node] for node in by_race.nodes[:, 0]]
-    assert dict(zip(labels, by_race.counts.tolist(), strict=True)) == {
-        "Cat": 2,
-        "Lion": 4,
-        "Dog": 2,
-    }
-    assert by_race.sensitive[0].sizes.tolist() == by_race.counts.tolist()
 
 
 def test_an_empty_table_has_no_linkage(animals):

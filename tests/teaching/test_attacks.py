@@ -12,7 +12,6 @@ from kanon.errors import CoverageError, PlanError, TableError
 from kanon.hierarchy import build
 from kanon.measures import alteration
 from kanon.metrics import metric_named
-from kanon.privacy import t_closeness
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
@@ -251,10 +250,3 @@ def test_the_record_of_a_person_fits_what_is_known(records, place):
         if (age, sex, trade) == (decade, known["sex"], known["trade"])
     ]
     assert list(case.fits(known)) == slow and place in slow
-
-
-def test_the_distance_of_a_scene_is_that_of_the_model():
-    case = preset("skewness")
-    found = attack("skewness", case).prevention.reached
-    levels = t_closeness.each(case.recoding.released.sensitive_named("test"))
-    assert found == levels.max()
