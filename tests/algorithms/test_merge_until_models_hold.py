@@ -404,7 +404,7 @@ def test_adult_with_two_salaries_is_refused(adult_path):
 def test_progress_never_goes_back():
     work = sample_work("hospital", version=1)
     plan = plan_of(replace(work, models=(DistinctLDiversity(2, *work.sensitive_columns),)))
-    task = prepare(plan, work.table).task()
+    task = prepare(plan, work.table.records).task()
     told = []
     found = solve(lambda part, text: told.append(part), "gaa", task, [plan.metric])
     assert found.finished and told == sorted(told) and 0 <= told[0] <= told[-1] <= 1

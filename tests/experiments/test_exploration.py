@@ -329,7 +329,7 @@ def test_more_records_than_there_are_cannot_be_alike():
 
 def hospital(**changes) -> Task:
     work = replace(sample_work("hospital"), algorithm="optimal", **changes)
-    return prepare(plan_of(work), work.table).task()
+    return prepare(plan_of(work), work.table.records).task()
 
 
 def test_other_models_and_suppression_do_not_go_together():
@@ -350,7 +350,7 @@ def test_progress_rises_to_the_end():
 
 
 def test_the_census_is_explored_as_a_whole():
-    task = prepare(plan_of(sample_work("census")), sample_work("census").table).task()
+    task = prepare(plan_of(sample_work("census")), sample_work("census").table.records).task()
     explored: Explored = explore(no_progress, task)
     assert explored.size == len(explored.assessed.nodes) == 1080
     assert list(explored.per_height) == nodes_per_height(task.classes.hierarchies)

@@ -491,7 +491,7 @@ def test_labels_keep_apart_and_in_order(wanted):
 def test_on_adult_the_walks_stay_within_their_bounds(adult_path):
     work = uploaded_work(adult_path.read_bytes(), "adult.csv", 1)
     plan = plan_of_searches(work)
-    found = measure_searches(no_progress, prepare(plan, work.table).task(), plan.metric)
+    found = measure_searches(no_progress, prepare(plan, work.table.records).task(), plan.metric)
     assert found.ks == PAPER_K and (found.over_k["min_k"] >= found.over_k["k"]).all()
     assert (found.over_columns["nodes_evaluated"] <= found.over_columns["most_evaluated"]).all()
     least = found.along("level_of_generalisation", "samarati")

@@ -62,7 +62,7 @@ class Running:
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
+class SharedView:
     """What several pages show.
 
     Attributes
@@ -125,7 +125,7 @@ class Work:
     findings: Findings = field(default_factory=Findings)
     running: Running = field(default_factory=Running)
     message: Message = field(default_factory=Message)
-    shared: Shared = field(default_factory=Shared)
+    shared: SharedView = field(default_factory=SharedView)
     views: Mapping[type, Any] = field(default_factory=dict)
 
     def view(self, kind: type[State]) -> State:
@@ -209,7 +209,7 @@ _PARTS = {
     "findings": Findings,
     "running": Running,
     "message": Message,
-    "shared": Shared,
+    "shared": SharedView,
 }
 _PART_OF = {each.name: part for part, kind in _PARTS.items() for each in fields(kind)}
 

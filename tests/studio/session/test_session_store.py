@@ -94,7 +94,7 @@ def test_a_desk_nobody_comes_back_to_is_wiped(clock):
 
 def test_nothing_holds_what_was_wiped(clock):
     desks, desk = Desks(60, 20), at_work()
-    table = weakref.ref(desk.work.table)
+    table = weakref.ref(desk.work.table.records)
     desks.put("word", "first", desk)
     desks.leave("first")
     del desk
@@ -130,7 +130,7 @@ def test_a_duplicated_tab_gets_a_copy_and_no_run(clock):
     desks.put("word", "first", desk)
     word, copy = desks.take("word", "second")
     assert word != "word" and copy.salt != desk.salt
-    assert copy.work.settings.k == 7 and copy.work.table.records is desk.work.table
+    assert copy.work.settings.k == 7 and copy.work.table.records is desk.work.table.records
     assert (copy.work.running.job, copy.work.request, copy.memory) == (None, None, {})
     assert desks.take("word", "first") == ("word", desk), "the first one keeps its own"
 
