@@ -617,8 +617,6 @@ def adult_task(path: Path, records: int) -> Task:
     return adult_with_sensitive(sample, "salary-class", "ncp", 2).task()
 
 
-
-
 CLOSE = (TCloseness(0.5, "salary-class", "norm1"),)
 ON_ADULT = [
     *((1_500, 5, models, "widest") for models in ((), CLOSE)),

@@ -37,7 +37,7 @@ NAMES = ["oneClass", "fillParent", "fillChild", "proportional"]
 def animals():
     """Records 1 to 3 are released as [*, mammals], records 4 to 6 as [*, cetaceans]."""
     work = sample_work("animals-v21")
-    source = prepare(plan_of(work), work.table).source
+    source = prepare(plan_of(work), work.table.records).source
     gender, race = source.classes.hierarchies
     tuples = [(gender.node_of["*"], race.node_of[x]) for x in ("mammals", "cetaceans")]
     of_class = {

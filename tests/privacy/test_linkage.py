@@ -28,7 +28,7 @@ from support.random_tables import examples
 @pytest.fixture(scope="module")
 def animals():
     work = sample_work("animals-m23")
-    done = run(plan_of(work), work.table)
+    done = run(plan_of(work), work.table.records)
     released = done.recoding.released
     labels = [
         [tree.labels[node] for tree, node in zip(released.hierarchies, row, strict=True)]
@@ -213,7 +213,7 @@ def test_people_of_a_population_by_hand(animals):
 
 def test_a_population_that_is_the_table_adds_no_doubt(animals):
     table, recoding = animals
-    people = population_of(table, sample_work("animals-m23").table.frame).classes
+    people = population_of(table, sample_work("animals-m23").table.records.frame).classes
     size = people_below(recoding.released, people)
     assert size.tolist() == recoding.released.counts.tolist() == [4, 4]
     assert journalist(recoding.released, size).highest == 0.25
@@ -260,10 +260,10 @@ def test_adult_is_attacked_within_a_blink(adult_path):
 
     work = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
     assert len(read_table(adult_path.read_bytes(), "adult.csv").table) == 30_162
-    for column in work.roles:
+    for column in work.table.roles:
         work = with_role(work, column, Role.QUASI_IDENTIFIER)
     work = with_role(work, "marital-status", Role.SENSITIVE)
-    classes = prepare(plan_of(work), work.table).classes
+    classes = prepare(plan_of(work), work.table.records).classes
     linkage(classes, classes, classes.attributes, "marital-status")  # compiled
     started = time.perf_counter()
     found = linkage(classes, classes, classes.attributes, "marital-status")
