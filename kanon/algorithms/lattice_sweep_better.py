@@ -13,15 +13,7 @@ from kanon.algorithms.lattice_sweep_walk import (
 from kanon.algorithms.task import Task, in_one_width
 from kanon.base.formatting import counted
 from kanon.base.progress import Progress, no_progress
-from kanon.kernels.lattice_sweep_classes import (
-    CHANGES,
-    PLACE,
-    WORK,
-    Pool,
-    SharedClasses,
-    Trees,
-    share_all,
-)
+from kanon.kernels.lattice_sweep_classes import CHANGES, PLACE, WORK, Pool, Shared, Trees, share_all
 from kanon.kernels.lattice_sweep_dissolve import dissolve_some
 from kanon.kernels.lattice_sweep_groups import LatticeArrays, fill_halves
 from kanon.kernels.lattice_sweep_split import split_some
@@ -129,13 +121,13 @@ def _trees(task: Task) -> Trees:
 
 def _shared(
     recoding: Recoding, task: Task, lattice: LatticeArrays, trees: Trees, pool: Pool
-) -> SharedClasses:
+) -> Shared:
     """The classes of a release, each raised no further than its tuples need."""
     size, m = lattice.nodes.shape
     own = np.zeros(size, dtype=np.int64)
     for nodes, depth in zip(lattice.nodes.T, task.potentials, strict=True):
         own += depth[nodes]
-    shared = SharedClasses(
+    shared = Shared(
         own,
         np.full(size, -1, dtype=np.int32),
         np.full(size, -1, dtype=np.int32),
@@ -150,14 +142,14 @@ def _shared(
     return shared
 
 
-def _dearest(shared: SharedClasses) -> np.ndarray:
+def _dearest(shared: Shared) -> np.ndarray:
     """The classes by their loss per record, the dearest first; the next tries begin with them."""
     shared.state[PLACE] = 0
     used = np.flatnonzero(shared.head >= 0)
     return used[np.argsort(-(shared.loss[used] // shared.size[used]), kind="stable")]
 
 
-def _targets(shared: SharedClasses) -> np.ndarray:
+def _targets(shared: Shared) -> np.ndarray:
     """Per tuple what its class is raised to."""
     targets = np.empty_like(shared.nodes)
     for each in np.flatnonzero(shared.head >= 0).tolist():

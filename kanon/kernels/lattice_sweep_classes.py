@@ -10,9 +10,8 @@ from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import loop
 
 PLACE, WORK, CHANGES, ALIVE, TOP = range(5)
-"""The places in ``SharedClasses.state``: where to go on in what is to be done, how much was done in
-all, how many changes were made, how many classes there are, from which number on none was ever
-used."""
+"""The places in ``Shared.state``: where to go on in what is to be done, how much was done in all,
+how many changes were made, how many classes there are, from which number on none was ever used."""
 
 
 class Trees(NamedTuple):
@@ -29,7 +28,7 @@ class Trees(NamedTuple):
     depths: np.ndarray
 
 
-class SharedClasses(NamedTuple):
+class Shared(NamedTuple):
     """Which tuples share a released class. Released classes have numbers; a number is used again.
 
     Attributes
