@@ -35,6 +35,7 @@ from kanon.run import prepare, run
 from kanon.strategies import LOOKS_AT
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import with_fields
 from support.model_tables import (
     breaks,
     greedy_of,
@@ -403,7 +404,8 @@ def test_adult_with_two_salaries_is_refused(adult_path):
 
 def test_progress_never_goes_back():
     work = sample_work("hospital", version=1)
-    plan = plan_of(replace(work, models=(DistinctLDiversity(2, *work.sensitive_columns),)))
+    model = DistinctLDiversity(2, *work.table.sensitive_columns)
+    plan = plan_of(with_fields(work, models=(model,)))
     task = prepare(plan, work.table.records).task()
     told = []
     found = solve(lambda part, text: told.append(part), "gaa", task, [plan.metric])

@@ -239,10 +239,8 @@ THREE = [[10, 80, 60], [14, 40, 50], [60, 10, 5]]
 def test_reasons_by_hand():
     found = propose(weigh(board(THREE), [5], {"utility": 4, "l": 1, "t": 0}))
     assert [(one.place, one.sake) for one in found] == [(1, "all"), (2, "t"), (0, "utility")]
-    assert found[0].reason == (
-        "It loses 4.0 points more than the cheapest way; the least mixed class has l = 2.40 "
-        "instead of 0.80; the most unusual class has t = 0.50 instead of 0.60."
-    )
+    for part in ("4.0 points more", "l = 2.40 instead of 0.80", "t = 0.50 instead of 0.60"):
+        assert part in found[0].reason
     assert found[1].reason.startswith("It loses 46.0 points more than the first proposal; the ")
 
 

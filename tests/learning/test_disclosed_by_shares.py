@@ -22,6 +22,7 @@ from kanon.sensitive import Sensitive
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.work import with_fields
 from oracles.plain_linkage import attacks, could_be, rows_of
 from support.random_tables import examples
 
@@ -198,9 +199,9 @@ def test_ranges_of_mondrian_are_attacked_too():
 def test_adult_within_two_seconds(adult_path):
     """Nine quasi-identifiers, salary to be guessed, k = 5."""
     work = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
-    for column in work.roles:
+    for column in work.table.roles:
         work = with_role(work, column, Role.QUASI_IDENTIFIER)
-    recoding = run(plan_of(replace(work, k=5)), work.table.records).recoding
+    recoding = run(plan_of(with_fields(work, k=5)), work.table.records).recoding
     sensitive = Sensitive.from_records(  # any column will do for the time
         "ill", ["a", "b"], False,
         np.repeat(np.arange(recoding.classes.n_classes), recoding.classes.counts),

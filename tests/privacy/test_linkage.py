@@ -260,7 +260,7 @@ def test_adult_is_attacked_within_a_blink(adult_path):
 
     work = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
     assert len(read_table(adult_path.read_bytes(), "adult.csv").table) == 30_162
-    for column in work.roles:
+    for column in work.table.roles:
         work = with_role(work, column, Role.QUASI_IDENTIFIER)
     work = with_role(work, "marital-status", Role.SENSITIVE)
     classes = prepare(plan_of(work), work.table.records).classes

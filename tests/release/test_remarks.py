@@ -337,10 +337,7 @@ def test_free_text_dates_and_rare_values_that_pass_through():
     assert {remark.kind for remark in found.values()} == {"passes-through"}
     assert list(found) == ["note", "town", "seen"], "those of more records first"
     assert "looks like free text. 100.0 % of its records" in found["note"].found
-    assert found["seen"].share == 0 and found["seen"].found == (
-        "'seen' passes into the release unchanged: it holds exact dates. None of its values has "
-        "fewer than 5 records."
-    )
+    assert found["seen"].share == 0 and "it holds exact dates" in found["seen"].found
     assert found["town"].share == 0.05
     assert "5.0 % of its records have a value that fewer than 5 share, 2.0 % one of their own" in (
         found["town"].found

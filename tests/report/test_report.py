@@ -176,20 +176,12 @@ def test_a_report_worked_by_hand():
     assert found["Highest risk of being found", ""] == (1.0, 0.5)
     assert found["Mean risk of being found", ""] == (5 / 6, 3 / 6)
     assert found["Distinct l-diversity", "disease"] == (1, 2)
-    assert report.verdict == (
-        "Counted again from the released rows alone, every class meets k-anonymity with k = 2 "
-        "(reached: 2); nothing was required of 'disease', so a whole class may share one value "
-        "there; not considered were what is known about these persons from elsewhere, other "
-        "releases of the same table, and what columns tell that are left as they are."
-    )
-    assert report.in_words == (
-        "Everybody looks like at least 1 other to who knows the quasi-identifiers.",
-        "Who knows that somebody is in the table picks the right record with a chance of "
-        "50.0 %: one of 2 in the smallest class (prosecutor).",
-        "'disease': Who knows that somebody is in the class that tells most can be 50.0 % "
-        "sure of their value.",
-        lost(report.measures["alteration"]["nllm"], "NLLM"),
-    )
+    assert "every class meets k-anonymity with k = 2 (reached: 2)" in report.verdict
+    assert "nothing was required of 'disease'" in report.verdict
+    looks, picked, sure, altered = report.in_words
+    assert "at least 1 other" in looks and "50.0 %: one of 2 in the smallest class" in picked
+    assert sure.startswith("'disease'") and "50.0 % sure" in sure
+    assert altered == lost(report.measures["alteration"]["nllm"], "NLLM")
     assert len(report.example.before) == 5 and not report.example.changed  # four were
     assert report.example.columns == ("age", "sex", "disease", "note")
     assert report.example.before[1] == ("34", "F", "flu", "")

@@ -334,7 +334,7 @@ class Session:
         parts = ((part.name, getattr(now, part.name), getattr(self.before, part.name))
                  for part in fields(now))  # fmt: skip
         differ = {name for name, one, other in parts if one is not other and one != other}
-        return differ - {"problem", "problem_at", "notice"}
+        return differ - {"message"}
 
 
 @pytest.fixture(scope="module")

@@ -85,15 +85,9 @@ def test_homogeneity_by_hand():
     assert scene.fits == (0, 1, 2)
     assert scene.after == (("heart disease", 1.0),)
     assert dict(scene.before)["heart disease"] == 4 / 9
-    assert scene.finding == (
-        "The release is 3-anonymous and still tells: 3 records fit, and all say “heart disease”, "
-        "which 44.4 % of all records have: the attacker is certain, whichever record it is."
-    )
+    assert "3 records fit, and all say “heart disease”, which 44.4 % of all" in scene.finding
     assert scene.prevention.reached == 1
-    assert scene.prevention.sentence.startswith(
-        "Distinct l-diversity with l = 2 for 'disease' would not have allowed this release, in "
-        "which l is 1; a release of this table that meets it alters "
-    )
+    assert scene.prevention.sentence.startswith("Distinct l-diversity with l = 2 for 'disease'")
 
 
 def test_skewness_by_hand():

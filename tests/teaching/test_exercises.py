@@ -259,10 +259,7 @@ def test_ties_are_as_good():
     table = TABLE | {"records": records}
     exercises = exercises_of(GIVEN | {"tables": {"t": table}, "questions": QUESTIONS[3:]})
     assert mark(exercises, "smallest", ["Cat"]).sentence == "Right: (Cat) is one of the smallest."
-    assert mark(exercises, "smallest", ["Dog"]).sentence == (
-        "Right: (Dog) is as good as (Cat), which GAA takes because it stands first in the order "
-        "of the trees."
-    )
+    assert "(Dog) is as good as (Cat)" in mark(exercises, "smallest", ["Dog"]).sentence
 
 
 # Laws
