@@ -12,9 +12,10 @@ from kanon.hierarchy.bundle import write_bundle
 from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.files import read_hierarchy, to_csv
 from kanon.hierarchy.graphs import to_graphml, to_node_link
+from kanon.studio.hierarchies import page as hierarchies_page
 from kanon.studio.hierarchies.import_review import meant
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.widgets import tree, tree_edits
+from kanon.studio.widgets import tree_edits
 from support.dashboard import (
     ANONYMISE,
     COMPARE,
@@ -53,7 +54,7 @@ def drawn(monkeypatch):
     """What the component is asked to draw, newest last, and where its operations go."""
     asked = []
     monkeypatch.setattr(
-        tree, "tree_editor", lambda data, key, edited: asked.append((data, key, edited))
+        hierarchies_page, "tree_editor", lambda data, key, edited: asked.append((data, key, edited))
     )
     return asked
 
