@@ -332,13 +332,13 @@ def test_the_weights_of_a_metric_become_the_users_own(page, drawn):
     choose(page, f"tree-shown-{work(page).version}", "llm")
     assert drawn[-1][0]["weights"] is not None and drawn[-1][0]["weighable"]
     press(page, "Make them mine")
-    assert all(one.weight is not None for one in work(page).trees.values())
-    assert work(page).shown == tree_edits.DRAWN
+    assert all(one.weight is not None for one in work(page).table.trees.values())
+    assert work(page).shared.shown == tree_edits.DRAWN
     go(page, COMPARE)
     assert "Custom" in page.button_group(key="compare-metrics").options
     go(page, HIERARCHIES)
     press(page, "Drop mine")
-    assert work(page).trees[work(page).looked_at].weight is None
+    assert work(page).table.trees[work(page).looked_at].weight is None
 
 
 # --- what if ----------------------------------------------------------------------------------

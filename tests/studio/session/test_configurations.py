@@ -136,7 +136,7 @@ def test_the_oldest_runs_are_forgotten(work, monkeypatch):
     monkeypatch.setattr(MODULE, "_MOST_RUNS", 3)
     done, _ = run(work)
     done, _ = run(with_fields(done, compared=("ncp", "total", "wllm")))
-    assert len(done.runs) == 3 and outlook(done).lacking == 0
+    assert len(done.findings.runs) == 3 and outlook(done).lacking == 0
     assert outlook(with_fields(done, compared=("llm",))).lacking == 1
     many, _ = run(with_fields(done, compared=PUBLISHED))
     assert outlook(many).lacking == 0, "never fewer than one comparison needs"

@@ -72,7 +72,7 @@ def test_everything_chosen_comes_back():
     assert [(one.title, one.plan) for one in after.kept.pinned] == [
         (one.title, one.plan) for one in before.kept.pinned
     ]
-    for column, choice in before.choices.items():
+    for column, choice in before.table.choices.items():
         again = after.table.choices[column]
         assert (again.builder, again.tree) == (choice.builder, choice.tree)
         texts_of = {name: text for name, text in choice.typed.items() if isinstance(text, str)}
