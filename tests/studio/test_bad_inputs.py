@@ -368,7 +368,7 @@ def loaded_tree(session, column, name, content):
     at = upload_tree(session.on(DATA), column, name, content)
     first = undone(work(at), column)
     undo = undone(first, column)  # the file, and that it comes from one
-    assert undo.table.choices[column].tree == session.before.choices[column].tree
+    assert undo.table.choices[column].tree == session.before.table.choices[column].tree
     return {"choices", "histories"}
 
 
