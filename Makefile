@@ -87,7 +87,7 @@ audit: $(TOOLS)/.tools
 bad-inputs: $(VENV)/.kanon-dev
 	KANON_WRITE=1 $(BIN)/python -m pytest -q tests/studio/test_bad_inputs.py
 
-# The page of the words, from kanon/teaching/glossary.py and the cards of the parts.
+# The page of the words, from kanon/teaching/glossary.toml and the cards of the parts.
 vocabulary: $(VENV)/.kanon
 	$(BIN)/python -m kanon.teaching.glossary > docs/reference/vocabulary.md
 

@@ -48,10 +48,7 @@ def test_classes(table, limits):
     limits(classes=3)
     with pytest.raises(PlanError) as refused:
         table().source(ROLES, TREES)
-    assert refused.value.sentence == (
-        "The quasi-identifiers have 4 different combinations of values or more; the most allowed "
-        "is 3 (classes, see docs/operate/limits.md)."
-    )
+    assert "the most allowed is 3 (classes, see docs/operate" in refused.value.sentence
 
 
 def test_distinct_values(tmp_path, limits):
@@ -59,10 +56,8 @@ def test_distinct_values(tmp_path, limits):
     limits(distinct_values=2)
     with pytest.raises(TableError) as refused:
         open_stored(Address(str(tmp_path / "people.csv"))).counted("sex")
-    assert refused.value.sentence == (
-        "Column 'sex' has more distinct values than a hierarchy can hold (make it an identifier, "
-        "or coarser before); the most allowed is 2 (distinct_values, see docs/operate/limits.md)."
-    )
+    assert "Column 'sex'" in refused.value.sentence
+    assert "the most allowed is 2 (distinct_values, see docs/" in refused.value.sentence
 
 
 def test_files_of_a_folder(tmp_path, limits):

@@ -121,12 +121,6 @@ def test_w1_of_many_high_trees_is_finite():
     assert found == pytest.approx(np.full(400, 1 - 1 / 400), rel=1e-12)
 
 
-def test_distortion_counts_upper_levels_more():
-    """h = 3: the lower step costs 1/2 of 1/2 + 1/1, the upper one the rest."""
-    weights = metrics.edge_weights(metric_named("distortion"), [MAMMALS.build()])[0]
-    assert weights == pytest.approx([1 / 3, 1 / 3, 1, 2 / 3, 0], rel=1e-15)
-
-
 @pytest.mark.parametrize(
     ("name", "expected", "other"),
     [
@@ -188,13 +182,6 @@ def test_the_other_reading_counts_a_leaf_as_one_of_itself(forest):
             assert weights[tree.node_of[node]] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_the_other_reading_by_hand():
-    """With nl(leaf) = 1 Cat loses 2 − 1 of 3 up to Felid, Dog 3 − 1, Felid 3 − 2 as ever."""
-    mine = Metric(Card("mine", "mine", "", ""), "other-leaves-normalised", "none")
-    (weights,) = metrics.edge_weights(mine, [MAMMALS.build()])
-    assert weights == pytest.approx([1 / 3, 1 / 3, 2 / 3, 1 / 3, 0], rel=1e-12)
-
-
 def test_a_range_of_one_value_has_lost_nothing():
     """Of 3 values a range of two costs a leaf 2/3 and leaves 1/3 to lose, that of one costs 0."""
     tree = with_ranges(flat(["1", "2", "3"]), [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 3, "[3]")])
@@ -233,14 +220,6 @@ def test_an_eighth_metric_is_composed_of_two_phases(intermediate, kind):
     if named:
         for found, expected in zip(first, edge_weights(named, forest), strict=True):
             assert sum(found) == pytest.approx(float(sum(expected.values())))
-
-
-def test_an_unknown_metric_is_named_with_the_known_ones():
-    with pytest.raises(MetricError) as caught:
-        metric_named("entropie")
-    assert caught.value.sentence == (
-        f"The metric 'entropie' is unknown; known are {', '.join(METRICS)}."
-    )
 
 
 def test_custom_needs_weights():

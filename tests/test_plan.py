@@ -67,11 +67,6 @@ def test_an_empty_table_is_refused():
         run(Plan.from_content(plan_with()), PEOPLE.iloc[:0])
 
 
-def test_a_column_called_suppressed_is_refused():
-    with pytest.raises(KanonError, match="'suppressed'"):
-        run(Plan.from_content(plan_with()), PEOPLE.assign(suppressed=0))
-
-
 def test_huge_weights_end_in_a_sentence_or_a_release():
     content = changed("algorithm", "attribute_weights", to={"sex": 1e308, "age": 1e308})
     content["algorithm"]["metric"] = "llm"

@@ -10,7 +10,7 @@ from kanon.cli.command import Command
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy.files import read_hierarchy
 from kanon.sources.addresses import Address
-from kanon.sources.memory import check_covered
+from kanon.sources.coverage import check_covered
 from kanon.sources.opening import open_address
 from kanon.sources.reading import ReadSettings
 

@@ -33,7 +33,8 @@ from kanon.hierarchy.plans import DatesPlan, HierarchyPlan, IntervalsPlan, build
 from kanon.plan import AlgorithmPlan, Plan, RecordsPlan
 from kanon.run import Prepared, Run, prepare
 from kanon.schema import Role, check_columns
-from kanon.sources.memory import as_table, lacking_values, require_records
+from kanon.sources.coverage import lacking_values
+from kanon.sources.memory import as_table, require_records
 from kanon.sources.tables import Table
 
 _LEVELS = "levels"

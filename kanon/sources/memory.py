@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted
 from kanon.base.values import MISSING_LABEL, Counted, Distinct, Frequencies, canonical_texts
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.errors import CoverageError, PlanError, TableError, quoted
+from kanon.errors import PlanError, TableError, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.edit import add_leaf
-from kanon.hierarchy.ranges import as_flat, is_flat
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
-from kanon.sensitive import Sensitive, order_of_values
+from kanon.sensitive import Sensitive
+from kanon.sources.coverage import check_covered, counted_column, counts_of_texts, with_missing_leaf
 from kanon.sources.days import check_days
+from kanon.sources.histograms import histograms, persons_of
 from kanon.sources.limits import check_classes
 from kanon.sources.rows import excerpt_of, released_rows
 from kanon.sources.tables import Excerpt, Table
@@ -144,115 +143,6 @@ def without_suppressed(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     return table[~gone], int(gone.sum())
 
 
-def counted_values(column: pd.Series) -> dict[str, int]:
-    """The distinct values of a column with their numbers of records, most frequent first.
-
-    Missing cells are not counted; among equals, the first to appear comes first.
-
-    >>> counted_values(pd.Series(["M", "F", None, "F"]))
-    {'F': 2, 'M': 1}
-    """
-    return _counted(*canonical_texts(column))
-
-
-def _counted(codes: np.ndarray, texts: Sequence[str]) -> dict[str, int]:
-    """The same for a column that was read as text already."""
-    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
-    return {texts[i]: int(counts[i]) for i in np.argsort(-counts, kind="stable")}
-
-
-def with_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) -> Hierarchy:
-    """The tree with a leaf for the missing cells of a column: under the root, unless it has one.
-
-    Parameters
-    ----------
-    column
-        The column's name, for messages.
-    counts
-        Its distinct values, missing cells left out.
-    tree
-        Its hierarchy.
-
-    Raises
-    ------
-    TableError
-        The name of that leaf is taken by a value or a group, or the tree is a single node.
-    """
-    if MISSING_LABEL in counts or tree.node_of.get(MISSING_LABEL, 0) >= tree.n_leaves:
-        what = "cells that say" if MISSING_LABEL in counts else "its hierarchy has a group"
-        raise TableError(
-            f"Column {quoted(column)} has missing cells, and {what} '{MISSING_LABEL}'; rename "
-            "those, or drop the records with missing cells."
-        )
-    if MISSING_LABEL in tree.node_of and tree.n_nodes > 1:
-        return tree
-    if tree.n_nodes == 1:
-        raise TableError(
-            f"Column {quoted(column)} has missing cells and its hierarchy is a single node, "
-            "which leaves no place for them; drop those records instead."
-        )
-    found = add_leaf(tree, MISSING_LABEL)
-    return as_flat(found) if is_flat(tree) else found
-
-
-def counted_column(column: pd.Series) -> Counted:
-    """The distinct values of a column, and how many of its cells are missing.
-
-    >>> counted_column(pd.Series(["M", None])).missing
-    1
-    """
-    return Counted(counted_values(column), int(column.isna().sum()))
-
-
-def coverage(column: pd.Series, hierarchy: Hierarchy) -> dict[str, int]:
-    """The values of a column that its hierarchy lacks, with their numbers of records.
-
-    Most frequent first; missing cells are not counted.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> coverage(pd.Series(["F", "X", "X"]), suppression(["F", "M"]))
-    {'X': 2}
-    """
-    return lacking_values(counted_values(column), hierarchy)
-
-
-def lacking_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str, int]:
-    """Of the values of a column, with their records, those that a hierarchy has no node for.
-
-    >>> from kanon.hierarchy.build import suppression
-    >>> lacking_values({"X": 2, "F": 1}, suppression(["F", "M"]))
-    {'X': 2}
-    """
-    return {text: n for text, n in counts.items() if text not in hierarchy.node_of}
-
-
-def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) -> None:
-    """Check that a hierarchy has a node for every value of its column.
-
-    Parameters
-    ----------
-    column
-        The column's name, for the message.
-    counts
-        Its values, with their records.
-    hierarchy
-        The tree.
-
-    Raises
-    ------
-    CoverageError
-        It lacks some; they are named with their records.
-    """
-    lacking = lacking_values(counts, hierarchy)
-    if lacking:
-        raise CoverageError(
-            f"Column {quoted(column)}: its hierarchy lacks "
-            f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
-            f"{counted(sum(lacking.values()), 'record')}; add what is missing to it.",
-            list(lacking),
-        )
-
-
 class MemoryTable:
     """A pandas table; see :class:`kanon.sources.tables.Table`.
 
@@ -308,13 +198,7 @@ class MemoryTable:
         return int(missing_records(self.frame, columns).sum())
 
     def complete(self, columns: Sequence[str]) -> MemoryTable:
-        """The table without the records that lack a value in one of the columns.
-
-        Raises
-        ------
-        TableError
-            No record is left.
-        """
+        """The table without the records that lack a value in one of the columns."""
         return MemoryTable(without_missing(self.frame, columns))
 
     def classes_of(
@@ -506,15 +390,7 @@ class MemorySource:
         return rows[recoding.assigned[self._row_class[rows]] >= 0]
 
     def histogram_of(self, column: str) -> Sensitive:
-        """How often each value of any column occurs in each class; see :func:`histograms`.
-
-        Raises
-        ------
-        PlanError
-            The table has no such column.
-        TableError
-            Some cells are missing and others say that they are.
-        """
+        """How often each value of any column occurs in each class; see :func:`histograms`."""
         check_columns(list(self._table.columns), [column])
         return histograms(column, self._table[column], self._row_class, self.classes.n_classes)
 
@@ -597,123 +473,6 @@ class MemorySource:
         return tuple(str(column) for column in self._table.columns if column not in recoded)
 
 
-def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
-    """The histograms of a sensitive column; missing cells count as one value of their own.
-
-    Parameters
-    ----------
-    column, values
-        The column.
-    row_class : numpy.ndarray, shape (n,)
-        Per record its class, from 0.
-    size
-        The number of classes.
-
-    Raises
-    ------
-    TableError
-        Some cells are missing and others say that they are.
-    """
-    codes, texts = canonical_texts(values)
-    ordered, numeric, place = sensitive_values(column, texts, bool((codes < 0).any()))
-    return Sensitive.from_records(column, ordered, numeric, row_class, place[codes], size)
-
-
-def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
-    """How many records each person has in each class; persons are numbered, not named.
-
-    Parameters
-    ----------
-    column, values
-        The column that says which records are of one person.
-    row_class, size
-        See :func:`histograms`.
-
-    Raises
-    ------
-    PlanError
-        Records lack a value in it.
-
-    >>> who = pd.Series(["Ana", "Ben", "Ana", "Ana"])
-    >>> persons_of("who", who, np.array([0, 0, 1, 1]), 2).dense().tolist()
-    [[1, 1], [2, 0]]
-    """
-    codes, texts = canonical_texts(values)
-    check_persons(column, int((codes < 0).sum()))
-    numbers = tuple(map(str, range(len(texts))))
-    return Sensitive.from_records(column, numbers, False, row_class, codes, size)
-
-
-def check_persons(column: str, lacking: int) -> None:
-    """Check that every record says whom it is about.
-
-    Parameters
-    ----------
-    column
-        The column that says it.
-    lacking
-        The records without a value in it.
-
-    Raises
-    ------
-    PlanError
-        There are such records.
-    """
-    if lacking:
-        raise PlanError(
-            f"{counted(lacking, 'record')} without a value in {quoted(column)}, which says which "
-            "records are of one person: fill them in, or leave those records out of the table."
-        )
-
-
-def sensitive_values(
-    column: str, texts: Sequence[str], missing: bool
-) -> tuple[list[str], bool, np.ndarray]:
-    """The values of a sensitive column in order; missing cells count as one value of their own.
-
-    Returns
-    -------
-    ordered : list of str
-        See :func:`kanon.sensitive.order_of_values`.
-    numeric : bool
-        Whether they are numbers.
-    place : numpy.ndarray, shape (texts + 1,), int64
-        The position of each given text among them; last that of a missing cell, -1 if none is.
-
-    Raises
-    ------
-    TableError
-        Some cells are missing and others say that they are.
-    """
-    if missing and MISSING_LABEL in texts:
-        raise TableError(
-            f"Column {quoted(column)} has missing cells, and cells that say '{MISSING_LABEL}'; "
-            "rename those."
-        )
-    ordered, numeric = order_of_values([*texts, MISSING_LABEL] if missing else texts)
-    position = {text: place for place, text in enumerate(ordered)}
-    last = position[MISSING_LABEL] if missing else -1
-    return ordered, numeric, np.array([*(position[text] for text in texts), last], dtype=np.int64)
-
-
-def whole_histogram(column: str, counted: Counted) -> Sensitive:
-    """The histogram of a sensitive column in the whole table, as of one class.
-
-    Raises
-    ------
-    TableError
-        Some cells are missing and others say that they are.
-
-    >>> whole_histogram("ill", Counted({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
-    [[1, 2, 1]]
-    """
-    ordered, numeric, place = sensitive_values(column, counted.texts, counted.missing > 0)
-    records = np.array([*counted.counts.values(), counted.missing], dtype=np.int64)
-    some = records > 0
-    nobody = np.zeros(int(some.sum()), dtype=np.int64)
-    return Sensitive.from_counts(column, ordered, numeric, nobody, place[some], records[some], 1)
-
-
 def _pseudonyms(column: pd.Series) -> np.ndarray:
     """A random label per distinct identifier; from the system's randomness, never from a seed.
 
@@ -729,7 +488,7 @@ def _pseudonyms(column: pd.Series) -> np.ndarray:
 def _nodes(column: str, values: pd.Series, tree: Hierarchy) -> tuple[Hierarchy, np.ndarray]:
     """The node of every cell of a column, and the tree, with a leaf for missing cells if any."""
     codes, texts = canonical_texts(values)
-    check_covered(column, _counted(codes, texts), tree)
+    check_covered(column, counts_of_texts(codes, texts), tree)
     if (codes < 0).any():
         tree = with_missing_leaf(column, dict.fromkeys(texts, 0), tree)
     node_of_code = np.array([tree.node_of[text] for text in texts] + [0], dtype=np.int32)

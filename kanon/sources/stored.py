@@ -25,7 +25,8 @@ from kanon.hierarchy import Hierarchy
 from kanon.schema import SUPPRESSED, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
-from kanon.sources.memory import check_persons, require_records, sensitive_values
+from kanon.sources.histograms import check_persons, sensitive_values
+from kanon.sources.memory import require_records
 from kanon.sources.missing import KNOWN_MARKERS
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource

@@ -27,7 +27,8 @@ from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
-from kanon.sources.memory import check_covered, require_records, with_missing_leaf
+from kanon.sources.coverage import check_covered, with_missing_leaf
+from kanon.sources.memory import require_records
 from kanon.sources.rows import excerpt_of
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions, whole_numbers
 from kanon.sources.tables import Excerpt

@@ -16,7 +16,7 @@ from kanon.errors import ExerciseError
 from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.recoding import Recoding
-from kanon.teaching.questions import LevelsQuestion, RecodeQuestion
+from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
 from kanon.teaching.small_tables import SmallTable
 
 Answer = list[dict[str, str]]
@@ -98,7 +98,7 @@ def by_hand(question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer
         Its table.
     answer
         An answer to it. One that is not allowed counts as one that raises nothing: what is wrong
-        with it is for :meth:`~kanon.teaching.questions.Question.mark` to say.
+        with it is for :meth:`~kanon.teaching.question.Question.mark` to say.
     """
     classes, source = table.classes, table.source
     try:

@@ -22,7 +22,8 @@ from kanon.metrics import metric_named
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
-from kanon.sources.memory import MemorySource, check_covered, counted_values
+from kanon.sources.coverage import check_covered, counted_values
+from kanon.sources.memory import MemorySource
 from kanon.teaching.optimum import best_recoding
 from kanon.teaching.small_tables import MOST_RECORDS
 

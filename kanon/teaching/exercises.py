@@ -21,7 +21,8 @@ from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
 from kanon.errors import ExerciseError, KanonError, PlanError, listing, quoted
 from kanon.settings import MEGABYTE, read_up_to
-from kanon.teaching.questions import KINDS, AnyQuestion, Mark
+from kanon.teaching.question import Mark
+from kanon.teaching.questions import KINDS, AnyQuestion
 from kanon.teaching.small_tables import SmallTable, TableGiven
 
 BUILT_IN = Path(__file__).resolve().parents[2] / "sample_data" / "exercises" / "first-set.json"

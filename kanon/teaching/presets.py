@@ -14,8 +14,9 @@ import pandas as pd
 from kanon.hierarchy.files import read_hierarchy
 from kanon.hierarchy.ranges import flat
 from kanon.schema import Role, Schema
+from kanon.sources.coverage import counted_values
 from kanon.sources.limits import of_our_own
-from kanon.sources.memory import MemorySource, counted_values
+from kanon.sources.memory import MemorySource
 from kanon.sources.reading import read_table
 from kanon.teaching.small_tables import SmallTable
 

@@ -6,327 +6,28 @@ stands in a file: it follows from the table.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-import numpy as np
-from pydantic import Discriminator, Field, StrictInt, StringConstraints
+from pydantic import Discriminator, Field, StrictInt
 
 from kanon.algorithms.gaa import merge_path
 from kanon.algorithms.task import Task
-from kanon.base.checked_json import Strict
-from kanon.base.formatting import counted, percent
+from kanon.base.formatting import counted
 from kanon.errors import ExerciseError, listing, quoted
 from kanon.measures import alteration
 from kanon.measures.cells import whole_potentials
 from kanon.measures.privacy import sensitive_measures
 from kanon.metrics import metric_named
-from kanon.privacy.k_anonymity import too_few_records
-from kanon.recoding import Recoding
-from kanon.teaching.optimum import Best, best_levels, best_recoding
+from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
+from kanon.teaching.question import TOLERANCE, Labels, Mark, Number, Question, labels_of
 from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_text
 
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Level = Annotated[StrictInt, Field(ge=0)]
-K = Annotated[StrictInt, Field(ge=2, le=MOST_RECORDS)]
-Labels = tuple[str, ...]
-
-_HALF = 0.5
-"""What is left of the points for a table that is k-anonymous, however much it alters."""
-
-_TOLERANCE = 1e-9
-"""Costs this much apart, relatively, are equal to who works them out in fractions: thirds of a
-cost are rounded here."""
-
 
 _LARGEST = 1e300
 """No number that is asked for is nearly as large."""
-
-
-@dataclass(frozen=True)
-class Mark:
-    """What an answer is worth.
-
-    Attributes
-    ----------
-    share
-        The share of the points, from 0, wrong or not there, to 1, nothing is better.
-    sentence
-        Why, for who gave the answer.
-    """
-
-    share: float
-    sentence: str
-
-
-class Question(Strict):
-    """What all kinds share.
-
-    Attributes
-    ----------
-    id
-        Its name in files of answers.
-    table
-        The table that it is about.
-    text
-        What the teacher says before what is asked; may be empty.
-    points
-        What a full answer is worth.
-    """
-
-    id: Annotated[str, StringConstraints(min_length=1, max_length=40)]
-    table: str
-    text: Annotated[str, StringConstraints(max_length=1000)] = ""
-    points: Annotated[Number, Field(gt=0, le=1000)] = 1.0
-
-    @property
-    def goes_by(self) -> str | None:
-        """The metric whose costs one has to know to answer; None if no costs count."""
-        return None
-
-    @abstractmethod
-    def asked(self, table: SmallTable) -> str:
-        """What is asked, in a sentence or two."""
-
-    @abstractmethod
-    def solution(self, table: SmallTable) -> Any:
-        """An answer that gets all points, as files of answers hold it."""
-
-    @abstractmethod
-    def solved(self, table: SmallTable) -> str:
-        """That answer in a sentence."""
-
-    def space(self, table: SmallTable) -> Mapping[str, Any]:
-        """What a printed sheet has to answer on, beside a line.
-
-        ``columns`` and ``rows`` of values with a blank cell after each, or ``levels`` of columns,
-        or ``options`` to tick.
-        """
-        return {}
-
-    @abstractmethod
-    def mark(self, table: SmallTable, answer: object) -> Mark:
-        """What an answer is worth, whatever it is: one that is no answer at all is worth 0."""
-
-    def check(self, table: SmallTable) -> None:
-        """Check that the question can be answered.
-
-        Raises
-        ------
-        KanonError
-            It cannot; the sentence says why.
-        """
-        self.solution(table)
-
-
-class _LeastQuestion(Question):
-    """Make the table k-anonymous with the least alteration."""
-
-    k: K
-    metric: str = "nllm"
-
-    @property
-    def goes_by(self) -> str:
-        """The metric."""
-        return self.metric
-
-    def check(self, table: SmallTable) -> None:
-        """Check that the table has k records, and that the metric goes with it."""
-        if self.k > len(table.frame):
-            raise ExerciseError(too_few_records(self.k, len(table.frame)))
-        super().check(table)
-
-    @abstractmethod
-    def best(self, table: SmallTable) -> Best:
-        """What nothing is known to beat."""
-
-    @abstractmethod
-    def read(self, table: SmallTable, answer: object) -> Recoding:
-        """The release that an answer means.
-
-        Raises
-        ------
-        ExerciseError
-            It is no answer, or not allowed; the sentence says why.
-        """
-
-    def mark(self, table: SmallTable, answer: object) -> Mark:
-        """Half of the points for k-anonymity, the rest by how near the least alteration is.
-
-        The share is (1 + (100 - a) / (100 - b)) / 2 with a the alteration and b the least one: 1
-        for the least, 1/2 where everything is at the root; 0 where a class is smaller than k.
-        """
-        try:
-            release = self.read(table, answer)
-        except ExerciseError as error:
-            return Mark(0.0, error.sentence)
-        lacking = _too_small(release, self.k)
-        if lacking:
-            return Mark(0.0, lacking)
-        best, found = self.best(table), alteration.value(release, metric_named(self.metric))
-        start = f"The table is {release.min_k}-anonymous with an alteration of {percent(found)}"
-        if found <= best.alteration * (1 + _TOLERANCE):
-            least = "the least possible" if best.proven else "as good as the best known"
-            return Mark(1.0, f"{start}, {least}.")
-        share = _HALF + (1 - _HALF) * (100 - found) / (100 - best.alteration)
-        least = "the least possible" if best.proven else "the best known"
-        return Mark(share, f"{start}, where {percent(best.alteration)} is {least}.")
-
-    def _least(self, best: Best) -> str:
-        least = "the least possible" if best.proven else "the best known of too many to try all"
-        return f"alteration {percent(best.alteration)}, {least}"
-
-    def _counts(self) -> str:
-        return f"as {metric_named(self.metric).card.title} counts"
-
-
-class RecodeQuestion(_LeastQuestion):
-    """Raise values by hand; the answer is what every record becomes.
-
-    An answer is a list with an object per record, in the table's order: per quasi-identifier the
-    label that it gets.
-    """
-
-    kind: Literal["recode"]
-
-    def asked(self, table: SmallTable) -> str:
-        """What is asked."""
-        return (
-            f"Make this table {self.k}-anonymous with the least alteration, {self._counts()}: "
-            "raise values in their trees. Records that look alike stay together, and none is left "
-            "out."
-        )
-
-    def space(self, table: SmallTable) -> Mapping[str, Any]:
-        """A blank cell for every value."""
-        columns = list(table.classes.attributes)
-        return {"columns": columns, "rows": table.frame[columns].to_numpy().tolist()}
-
-    def best(self, table: SmallTable) -> Best:
-        """The least of all recodings; see :func:`kanon.teaching.optimum.best_recoding`."""
-        return table.once(
-            ("recoding", self.metric, self.k),
-            lambda: best_recoding(table.classes, metric_named(self.metric), self.k),
-        )
-
-    def solution(self, table: SmallTable) -> list[dict[str, str]]:
-        """The recoding of least alteration."""
-        release, classes = self.best(table).recoding, table.classes
-        return [
-            dict(zip(classes.attributes, _labels(release, release.targets[place]), strict=True))
-            for place in table.source.row_class
-        ]
-
-    def solved(self, table: SmallTable) -> str:
-        """That recoding in a sentence."""
-        best = self.best(table)
-        release = best.recoding
-        listed = "; ".join(
-            f"{tuple_text(_labels(release, nodes))} × {count}"
-            for nodes, count in zip(release.nodes, release.counts, strict=True)
-        )
-        return f"{listed}: {self._least(best)}."
-
-    def read(self, table: SmallTable, answer: object) -> Recoding:
-        """The release that the labels of all records mean."""
-        classes, size = table.classes, len(table.frame)
-        if not isinstance(answer, Sequence) or isinstance(answer, str) or len(answer) != size:
-            raise ExerciseError(
-                f"The answer has to be a list of {counted(size, 'record')}, each with a value for "
-                f"{listing(classes.attributes, most=12)}."
-            )
-        targets = np.full_like(classes.nodes, -1)
-        first: dict[int, int] = {}
-        for number, (given, place) in enumerate(
-            zip(answer, table.source.row_class.tolist(), strict=True), start=1
-        ):
-            nodes = self._nodes(table, given, number, place)
-            if place in first and (targets[place] != nodes).any():
-                raise ExerciseError(
-                    f"Records {first[place]} and {number} look alike in the table and not in the "
-                    "answer; records that look alike stay together."
-                )
-            first.setdefault(place, number)
-            targets[place] = nodes
-        return Recoding.from_targets(classes, targets)
-
-    def _nodes(self, table: SmallTable, given: object, number: int, place: int) -> list[int]:
-        """The nodes that one record gets."""
-        classes, found = table.classes, []
-        if not isinstance(given, Mapping) or set(given) != set(classes.attributes):
-            raise ExerciseError(
-                f"Record {number} has to have a value for each of "
-                f"{listing(classes.attributes, most=12)}, and nothing else."
-            )
-        for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
-            node = tree.node_of.get(given[name]) if isinstance(given[name], str) else None
-            if node is None:
-                raise ExerciseError(
-                    f"Record {number}: {{cells}} is not in the tree of {quoted(name)}.",
-                    [given[name]],
-                )
-            if not tree.is_ancestor(node, int(classes.nodes[place, j])):
-                raise ExerciseError(
-                    f"Record {number}: in the tree of {quoted(name)}, {{cells}} is not above the "
-                    "value of the record; values may only be raised.",
-                    [given[name]],
-                )
-            found.append(node)
-        return found
-
-
-class LevelsQuestion(_LeastQuestion):
-    """Choose one level per column; the answer is an object of levels by column."""
-
-    kind: Literal["levels"]
-
-    def asked(self, table: SmallTable) -> str:
-        """What is asked."""
-        listed = ", ".join(
-            f"{name} 0 to {tree.height - 1}"
-            for name, tree in zip(table.classes.attributes, table.classes.hierarchies, strict=True)
-        )
-        return (
-            f"Choose one level for each column ({listed}), so that the table becomes "
-            f"{self.k}-anonymous with the least alteration, {self._counts()}."
-        )
-
-    def space(self, table: SmallTable) -> Mapping[str, Any]:
-        """A line for every column."""
-        return {"levels": table.classes.attributes}
-
-    def best(self, table: SmallTable) -> Best:
-        """The least over the lattice; see :func:`kanon.teaching.optimum.best_levels`."""
-        return table.once(
-            ("levels", self.metric, self.k),
-            lambda: best_levels(table.classes, metric_named(self.metric), self.k),
-        )
-
-    def solution(self, table: SmallTable) -> dict[str, int]:
-        """The levels of least alteration."""
-        node = self.best(table).recoding.trace.node
-        assert node is not None, "every record was raised to the same levels"
-        return dict(zip(table.classes.attributes, map(int, node), strict=True))
-
-    def solved(self, table: SmallTable) -> str:
-        """Those levels in a sentence."""
-        listed = ", ".join(f"{name} {level}" for name, level in self.solution(table).items())
-        return f"Levels {listed}: {self._least(self.best(table))}."
-
-    def read(self, table: SmallTable, answer: object) -> Recoding:
-        """The release at the levels that were chosen."""
-        names = table.classes.attributes
-        whole = isinstance(answer, Mapping) and all(
-            isinstance(level, int) and not isinstance(level, bool) for level in answer.values()
-        )
-        if not isinstance(answer, Mapping) or not whole or set(answer) != set(names):
-            raise ExerciseError(
-                "The answer has to be a level, a whole number, for each of "
-                f"{listing(names, most=12)}, and for nothing else."
-            )
-        return raised(table.classes, answer)
 
 
 class NumberQuestion(Question):
@@ -575,33 +276,15 @@ def _step(table: SmallTable, metric: str, merges: int) -> _Step:
         return found
 
     costs = {nodes: cost(nodes) for nodes in sizes if nodes != taken}
-    least = min(costs.values()) * (1 + _TOLERANCE)
+    least = min(costs.values()) * (1 + TOLERANCE)
     return _Step(
-        options=tuple(_labels(now, nodes) for nodes in sizes),
-        smallest=_labels(now, taken),
-        partner=_labels(now, partner),
+        options=tuple(labels_of(now, nodes) for nodes in sizes),
+        smallest=labels_of(now, taken),
+        partner=labels_of(now, partner),
         smallest_ones=tuple(
-            _labels(now, nodes) for nodes, size in sizes.items() if size == min(sizes.values())
+            labels_of(now, nodes) for nodes, size in sizes.items() if size == min(sizes.values())
         ),
-        cheapest=tuple(_labels(now, nodes) for nodes, paid in costs.items() if paid <= least),
-    )
-
-
-def _labels(release: Recoding, nodes: Sequence[int] | np.ndarray) -> Labels:
-    return tuple(tree.labels[node] for tree, node in zip(release.hierarchies, nodes, strict=True))
-
-
-def _too_small(release: Recoding, k: int) -> str:
-    """Which class breaks k, in a sentence; empty if none does."""
-    order = np.argsort(release.counts, kind="stable")
-    small = order[release.counts[order] < k]
-    if not len(small):
-        return ""
-    size, labels = int(release.counts[small[0]]), _labels(release, release.nodes[small[0]])
-    more = f", and {counted(len(small) - 1, 'other class is', 'other classes are')} too small"
-    return (
-        f"Not {k}-anonymous: the class {tuple_text(labels)} has {counted(size, 'record')}"
-        f"{more if len(small) > 1 else ''}."
+        cheapest=tuple(labels_of(now, nodes) for nodes, paid in costs.items() if paid <= least),
     )
 
 

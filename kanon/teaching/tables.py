@@ -97,10 +97,10 @@ def arithmetic(candidate: Candidate) -> tuple[str, ...]:
     Products of 0 are left out. Where there are more than eight, those of one column in which a
     record pays the same are written as one.
 
-    >>> from kanon.teaching.lesson import Term
-    >>> terms = (Term("F, Lion", "gender", "F", "F", 0.0, 2, 0),
-    ...          Term("F, Lion", "race", "Lion", "Mammal", 4.0, 2, 8),
-    ...          Term("F, Dog", "race", "Dog", "Mammal", 4.0, 2, 8))
+    >>> from kanon.teaching.lesson import CostTerm
+    >>> terms = (CostTerm("F, Lion", "gender", "F", "F", 0.0, 2, 0),
+    ...          CostTerm("F, Lion", "race", "Lion", "Mammal", 4.0, 2, 8),
+    ...          CostTerm("F, Dog", "race", "Dog", "Mammal", 4.0, 2, 8))
     >>> for line in arithmetic(Candidate("F, Dog", (16,), True, 16.0, terms)):
     ...     print(line)
     race, Lion → Mammal: 4 × 2 = 8

@@ -1,4 +1,4 @@
-"""What holds for k-member, KACA and OKA alike: the laws of every release, and the ends."""
+"""What holds for all that put classes together: the laws of every release, and the ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kanon.algorithms import k_member, kaca, oka
+from kanon.algorithms import gaa, gaa_small, k_member, kaca, lattice_sweep, oka
 from kanon.algorithms.task import Task
 from oracles.plain_clustering import (
     cases,
@@ -24,7 +24,9 @@ from oracles.plain_clustering import (
 from support.random_tables import PlainTree, Problem, examples
 
 pytestmark = pytest.mark.parametrize(
-    "module", [k_member, kaca, oka], ids=lambda module: module.CARD.name
+    "module",
+    [gaa, gaa_small, k_member, kaca, lattice_sweep, oka],
+    ids=lambda module: module.CARD.name,
 )
 
 # Laws

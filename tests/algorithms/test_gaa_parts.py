@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.fresh import ROOT
@@ -28,7 +28,6 @@ from kanon.sources.opening import open_table
 from kanon.studio.widgets.how import which_parts
 from oracles.plain_gaa import (
     cases,
-    exact_cost,
     integer_cost,
     joined,
     merged,
@@ -193,19 +192,6 @@ def test_parts_equal_the_slow_version_at_every_k(case):
     path = merge_in_parts(whole, part_of, up_to)
     for k in range(1, len(problem.rows) + 1):
         expected = slowly_in_parts(problem, cost, k, part_of, up_to, chosen)
-        assert result(problem, path.at(k)) == expected
-
-
-@examples(100)
-@given(cut_cases(weighted=True))
-def test_parts_equal_the_slow_version_with_exact_costs(case):
-    problem, chosen, _, part_of, up_to = case
-    assume(all(tree.weights for tree in problem.trees))
-    chosen = {"metric": "custom", "cost": chosen["cost"], "tie_seed": chosen["tie_seed"]}
-    n = len(problem.rows)
-    path = merge_in_parts(task(problem, chosen, n), part_of, up_to)
-    for k in range(1, n + 1):
-        expected = slowly_in_parts(problem, exact_cost(problem), k, part_of, up_to, chosen)
         assert result(problem, path.at(k)) == expected
 
 
@@ -506,30 +492,20 @@ def census_task(metric: str) -> Task:
     return full_task(open_table(ROOT / "sample_data" / "census.csv").table, trees, metric)
 
 
-@pytest.mark.parametrize(("metric", "parts"), [("nllm", 2), ("total", 16)])
+SEVEN = ("distortion", "ncp", "total", "llm", "nllm", "wllm", "wnllm")
+GRID = [
+    pytest.param(metric, parts, marks=pytest.mark.nightly)
+    for metric in SEVEN
+    for parts in (2, 4, 8, 16)
+]
+
+
+@pytest.mark.parametrize(("metric", "parts"), [("nllm", 2), ("total", 16), *GRID])
 def test_parts_lose_little_on_the_census(metric, parts):
     check_loss(census_task(metric), parts)
 
 
 @pytest.mark.adult
-@pytest.mark.parametrize(("metric", "parts"), [("nllm", 4), ("ncp", 16)])
+@pytest.mark.parametrize(("metric", "parts"), [("nllm", 4), ("ncp", 16), *GRID])
 def test_parts_lose_little_on_adult(adult_path, metric, parts):
-    check_loss(adult_task(metric), parts)
-
-
-SEVEN = ("distortion", "ncp", "total", "llm", "nllm", "wllm", "wnllm")
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("parts", [2, 4, 8, 16])
-@pytest.mark.parametrize("metric", SEVEN)
-def test_parts_lose_little_on_the_census_with_every_metric(metric, parts):
-    check_loss(census_task(metric), parts)
-
-
-@pytest.mark.adult
-@pytest.mark.nightly
-@pytest.mark.parametrize("parts", [2, 4, 8, 16])
-@pytest.mark.parametrize("metric", SEVEN)
-def test_parts_lose_little_on_adult_with_every_metric(adult_path, metric, parts):
     check_loss(adult_task(metric), parts)

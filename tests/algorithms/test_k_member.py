@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from benchmarks.plans import adult_task
-from kanon.algorithms import clusters, gaa, k_member, kaca, oka
+from kanon.algorithms import clusters, gaa, k_member
 from kanon.algorithms.task import Task
 from oracles.plain_clustering import (
     cases,
@@ -16,7 +16,6 @@ from oracles.plain_clustering import (
     many_tuples,
     plain,
     seed_that_draws,
-    seed_with_order,
     task_of,
     told,
     worked_table,
@@ -93,28 +92,6 @@ def test_the_next_cluster_begins_furthest_from_the_start_of_the_last(record, ord
     assert [" ".join(sorted("".join(x) for x in each)) for each in found] == order
 
 
-def test_four_algorithms_four_releases():
-    """One table, on which each of the three parts from the others and from greedy merging.
-
-    - GAA: a, the smallest, takes b, 3 = 1 + 2, as c would cost but b is first. c joins them for 2.
-      d is left with 2 records: everything meets at the root.
-    - k-member, if one of a, b, c is drawn: d begins and takes a; b and c are left (above).
-    - KACA, if c is drawn first: its nearest is a, 2 + 1; b would be 4. Then d is drawn of b and d:
-      b costs 2 * 6 + 2 * 4 = 20, the class of a and c 2 * 6 + 3 * 3 = 21.
-    - OKA, if b and c begin the two clusters: a joins b's, 2 + 1, as it would c's, begun later. d
-      joins c's: 2 * 4 + 2 * 6 = 20, the other one is now at 3 * 3 + 2 * 6 = 21.
-    """
-    problem, depths = worked_table()
-
-    def release(module, seed: int) -> str:
-        return told(problem, module.anonymise(Task(problem.classes(), depths, 3, seed=seed)))
-
-    assert release(gaa, 0) == "a:* b:* c:* d:*"
-    assert release(k_member, seed_that_draws((2, 7))) == "a:* b:A c:A d:*"
-    assert release(kaca, seed_that_draws((2, 4), (1, 2))) == "a:A b:* c:A d:*"
-    assert release(oka, seed_with_order(problem, "b", "c")) == "a:A b:A c:* d:*"
-
-
 # Equal to the definition
 
 
@@ -147,16 +124,6 @@ def test_many_stretches_of_the_compiled_loop_lose_nothing(monkeypatch, k):
     assert len(parts) > 50
     assert parts == sorted(parts)
     assert 0 <= parts[0] <= parts[-1] <= 1
-
-
-def test_all_records_in_one_cluster():
-    problem, depths = worked_table()
-    assert in_order(Task(problem.classes(), depths, 7)) == ["abcd"]
-
-
-def test_as_many_steps_as_clusters():
-    problem, depths = worked_table()
-    assert k_member.anonymise(Task(problem.classes(), depths, 1)).trace.steps == 4
 
 
 @pytest.mark.adult

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +20,7 @@ from oracles.plain_clustering import (
     worked_table,
 )
 from oracles.plain_gaa import result
-from support.random_tables import PlainTree, Problem, examples
+from support.random_tables import examples
 
 # By hand
 
@@ -61,29 +60,6 @@ def test_the_worked_table(draws, expected, release):
     assert found.trace.evaluated == 0
 
 
-def test_a_class_made_below_k_is_drawn_like_any_other():
-    """k = 4: after a and b, the drawn of c, d and their class A of 3 is the last, A."""
-    problem, depths = worked_table()
-    task = Task(problem.classes(), depths, 4, seed=seed_that_draws((0, 4), (2, 3), (0, 1)))
-    # A and c: 2 * 1. Then d: A costs 2 * 6 + 5 * 3.
-    assert merges(task) == ["a b", "A c", "d A"]
-
-
-def test_a_merge_that_meets_a_third_class_joins_it():
-    """Cat and Lion meet at Felid, where two records already are: one class, by one merge."""
-    tree = PlainTree({"*": None, "Felid": "*", "Dog": "*", "Cat": "Felid", "Lion": "Felid"})
-    rows = ["Cat", "Lion", "Felid", "Felid", *["Dog"] * 9]
-    problem = Problem((tree,), tuple((row,) for row in rows))
-    # Raising Cat to Felid costs 1, whether to meet Lion or Felid there; Lion comes first.
-    depth = np.array([1, 0, 9, 0, 0], dtype=np.int64)
-    task = Task(problem.classes(), (depth,), 4, seed=seed_that_draws((0, 3)))
-    assert merges(task) == ["Cat Lion Felid"]
-    assert kaca.anonymise(task).counts.tolist() == [9, 4]
-    # Lion stands at no cost at Felid already.
-    task = Task(problem.classes(), (depth,), 4, seed=seed_that_draws((1, 3), (0, 2)))
-    assert merges(task) == ["Lion Felid", "Cat Felid"]
-
-
 # Equal to the definition
 
 
@@ -111,11 +87,6 @@ def test_a_hundred_tuples_equal_the_slow_version():
     assert len(parts) > 1
     assert parts == sorted(parts)
     assert 0 <= parts[0] <= parts[-1] <= 1
-
-
-def test_nothing_to_merge_is_no_step():
-    problem, depths = worked_table()
-    assert kaca.anonymise(Task(problem.classes(), depths, 1)).trace.steps == 0
 
 
 @pytest.mark.adult

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -58,28 +56,6 @@ def test_values_are_raised_to_the_highest_ancestor_of_a_level(tree):
     for level, row in enumerate(found.tolist()):
         expected = [tree.number[at_level(tree, label, level)] for label in tree.order]
         assert row == expected
-
-
-@examples(100)
-@given(trees(max_nodes=12))
-def test_raising_twice_is_raising_to_the_higher_level(tree):
-    found = raised_to(tree.build())
-    for low, high in product(range(tree.height), repeat=2):
-        assert np.array_equal(found[high][found[low]], found[max(low, high)])
-
-
-def test_an_unbalanced_tree_leaves_values_below_a_level():
-    """f hangs under the root, which is of level 2: at level 1 it stays as it is."""
-    tree = PlainTree(
-        {"*": None, "A": "*", "a": "A", "b": "A", "B": "*", "d": "B", "e": "B", "f": "*"}
-    )
-    assert tree.order == ["a", "b", "d", "e", "f", "A", "B", "*"]
-    labels = [[tree.order[v] for v in row] for row in raised_to(tree.build()).tolist()]
-    assert labels == [
-        ["a", "b", "d", "e", "f", "A", "B", "*"],
-        ["A", "A", "B", "B", "f", "A", "B", "*"],
-        ["*"] * 8,
-    ]
 
 
 # The shape of the lattice
@@ -332,16 +308,6 @@ def test_suppression_and_satisfaction_are_monotone(search):
             assert lattice.losses[one] >= lattice.losses[node]
 
 
-def test_the_anonymity_of_a_node_by_hand():
-    """Classes of 1, 1, 2, 3, 3: two may go, so k = 2; four may go, so k = 3; all, so k = n."""
-    tree = PlainTree({"*": None, **dict.fromkeys("abcde", "*")})
-    problem = Problem((tree,), tuple((x,) for x in "abccdddeee"))
-    expected = {0: 1, 1: 1, 2: 2, 3: 2, 4: 3, 6: 3, 7: 3, 9: 3, 10: 10, 11: 10}
-    for limit, k in expected.items():
-        assert engine(problem, 2, limit).anonymity((0,)) == k
-        assert engine(problem, 2, limit).anonymity((1,)) == 10
-
-
 def test_the_trace_of_a_release():
     tree = PlainTree({"*": None, **dict.fromkeys("abc", "*")})
     problem = Problem((tree, tree), (("a", "a"), ("a", "b"), ("b", "a"), ("c", "c")))
@@ -374,14 +340,3 @@ def test_a_full_memory_changes_nothing(name, monkeypatch):
         assert 0 < kept <= 2_000
     else:
         assert all(half.held <= 2_000 or len(half.known) == 1 for half in lattice._halves)
-
-
-def test_nothing_that_is_handed_over_is_changed():
-    problem = wide(200, 3, 12)
-    task = task_of(problem, 3)
-    kept = [task.classes.nodes, task.classes.counts, *task.potentials]
-    copies = [array.copy() for array in kept]
-    lattice = Lattice(replace(task, suppression=5), 5, no_progress)
-    for node in lattice.nodes():
-        lattice.release(node)
-    assert all(np.array_equal(a, b) for a, b in zip(kept, copies, strict=True))

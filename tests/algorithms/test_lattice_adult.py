@@ -7,12 +7,10 @@ one core.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -27,7 +25,6 @@ from kanon.algorithms import (
     samarati,
 )
 from kanon.algorithms.lattice import Lattice
-from kanon.algorithms.lattice_size import nodes_per_height
 from kanon.algorithms.search import loss_of, with_precision
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
@@ -94,21 +91,23 @@ def check_agree(task: Task, algorithms: Sequence[ModuleType]) -> None:
     assert len(set(losses_of(task, nodes))) == 1
 
 
-def test_the_lattice_of_adult(adult_path):
-    trees = adult(adult_path).classes.hierarchies
-    found = nodes_per_height(trees)
-    assert sum(found) == NODES
-    assert len(found) == 1 + sum(tree.height - 1 for tree in trees)
+SOME = [
+    *(("ncp", "metric", k, share) for k, share in ((5, 0.0), (100, 0.0), (1000, 0.05))),
+    *(("ncp", loss, 1000, 0.05) for loss in LOSSES[2:]),
+]
+GRID = [
+    pytest.param(metric, loss, k, share, marks=pytest.mark.nightly)
+    for metric, loss in [*((name, "metric") for name in GUIDES), *(("ncp", x) for x in LOSSES[1:])]
+    for k in KS
+    for share in SHARES
+]
 
 
-@pytest.mark.parametrize(("k", "share"), [(5, 0.0), (100, 0.0), (1000, 0.05)])
-def test_optimal_searches_agree(adult_path, k, share):
-    check_agree(task_of(adult_path, "ncp", k, share), OPTIMAL)
-
-
-@pytest.mark.parametrize("loss", LOSSES[2:])
-def test_optimal_searches_agree_by_other_losses(adult_path, loss):
-    check_agree(task_of(adult_path, "ncp", 1000, 0.05, loss), COMPLETE)
+@pytest.mark.parametrize(("metric", "loss", "k", "share"), [*SOME, *GRID])
+def test_optimal_searches_agree(adult_path, metric, loss, k, share):
+    """By each metric, and by the losses that look at none."""
+    searches = OPTIMAL if loss in ("metric", "precision") else COMPLETE
+    check_agree(task_of(adult_path, metric, k, share, loss), searches)
 
 
 def test_suppression_at_five_percent_is_bounded_well(adult_path):
@@ -119,40 +118,32 @@ def test_suppression_at_five_percent_is_bounded_well(adult_path):
     assert flash.anonymise(task).trace.evaluated < NODES / 2
 
 
-@pytest.mark.parametrize("algorithm", [datafly, improved_greedy], ids=lambda one: one.CARD.name)
-@pytest.mark.parametrize("k", [5, 1000])
-def test_a_release_counted_by_rows_alone(adult_path, algorithm, k):
-    check_rows(adult_path, algorithm, k, 0.05)
+WALKS = [(module, k, 0.05) for module in (datafly, improved_greedy) for k in (5, 1000)]
+EVERY = [
+    pytest.param(module, k, share, marks=pytest.mark.nightly)
+    for module in (datafly, samarati, improved_greedy, *OPTIMAL)
+    for k in KS
+    for share in SHARES
+]
 
 
-def check_rows(path: Path, algorithm: ModuleType, k: int, share: float) -> None:
+@pytest.mark.parametrize(("algorithm", "k", "share"), [*WALKS, *EVERY])
+def test_a_release_counted_by_rows_alone(adult_path, algorithm, k, share):
     """Every class of the released rows holds k records, and few enough rows are gone."""
-    prepared = adult(path)
-    release = algorithm.anonymise(task_of(path, "ncp", k, share))
+    prepared = adult(adult_path)
+    release = algorithm.anonymise(task_of(adult_path, "ncp", k, share))
     rows = prepared.source.release(release)
     n = prepared.classes.n_records
     assert n - len(rows) == release.suppressed_records <= share * n
     assert rows.groupby(list(rows.columns), observed=True).size().min() >= k
     # Full-domain: what a value became is the same in every row.
-    original = table_of(path).loc[rows.index]
+    original = table_of(adult_path).loc[rows.index]
     for column in rows.columns:
         pairs = set(zip(original[column].astype(str), rows[column].astype(str), strict=True))
         assert len(pairs) == original[column].nunique()
 
 
 # The whole grid
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("k", KS)
-@pytest.mark.parametrize(
-    ("metric", "loss"), [*((name, "metric") for name in GUIDES), *(("ncp", x) for x in LOSSES[1:])]
-)
-def test_optimal_searches_agree_on_the_grid(adult_path, metric, loss, k, share):
-    """By each metric, and by the losses that look at none."""
-    searches = OPTIMAL if loss in ("metric", "precision") else COMPLETE
-    check_agree(task_of(adult_path, metric, k, share, loss), searches)
 
 
 @pytest.mark.nightly
@@ -182,18 +173,6 @@ def test_mingen_is_as_precise_as_the_bounded_search(adult_path, k):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("k", KS)
-@pytest.mark.parametrize(
-    "algorithm",
-    [datafly, samarati, improved_greedy, *OPTIMAL],
-    ids=lambda one: one.CARD.name,
-)
-def test_every_release_counted_by_rows_alone(adult_path, algorithm, k, share):
-    check_rows(adult_path, algorithm, k, share)
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize("k", KS)
 @pytest.mark.parametrize("share", SHARES)
 def test_samarati_finds_the_lowest_height(adult_path, k, share):
@@ -202,16 +181,3 @@ def test_samarati_finds_the_lowest_height(adult_path, k, share):
     lattice = Lattice(task, task.suppression or 0, no_progress)
     assert any(map(lattice.satisfies, lattice.at_height(height)))
     assert not any(map(lattice.satisfies, lattice.at_height(height - 1)))
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("k", KS)
-def test_a_rolled_up_count_is_the_count_from_the_classes(adult_path, k):
-    task = task_of(adult_path, "ncp", k, 0.05)
-    rolled = Lattice(replace(task), task.suppression or 0, no_progress)
-    nodes = list(rolled.nodes())
-    for place in np.random.default_rng(k).permutation(len(nodes))[:600]:
-        rolled.evaluate(nodes[place])
-    for place in np.random.default_rng(k).permutation(len(nodes))[500:600]:
-        alone = Lattice(task, task.suppression or 0, no_progress)
-        assert alone.evaluate(nodes[place]) == rolled.evaluate(nodes[place])

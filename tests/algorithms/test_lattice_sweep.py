@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,10 +14,9 @@ import kanon.algorithms.lattice_sweep_better as better
 import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
 from kanon.algorithms import gaa, lattice_sweep
-from kanon.algorithms.lattice_size import raised_to
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.task import Task
-from kanon.errors import PlanError, Unsatisfiable
+from kanon.errors import PlanError
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.files import read_hierarchy
 from kanon.metrics import metric_named, potentials, scaled_potentials
@@ -26,7 +24,8 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from oracles.plain_gaa import integer_cost, moves_up, result, scaled, worked
+from oracles.plain_clustering import partitions
+from oracles.plain_gaa import integer_cost, result, scaled, worked
 from oracles.plain_greedy import Merged
 from oracles.plain_lattice_sweep import (
     Cost,
@@ -35,7 +34,6 @@ from oracles.plain_lattice_sweep import (
     improved,
     in_group_order,
     lattice,
-    raised,
     raised_tuple,
     swept,
 )
@@ -70,17 +68,6 @@ def released_tuples(problem: Problem, plain: Swept) -> dict:
 
 
 # Levels
-
-
-@examples(60)
-@given(problems())
-def test_raising_is_to_the_highest_node_of_at_most_that_level(problem):
-    for tree, built in zip(problem.trees, problem.hierarchies, strict=True):
-        expected = [
-            [tree.number[raised(tree, node, level)] for node in tree.order]
-            for level in range(tree.height)
-        ]
-        assert raised_to(built).tolist() == expected
 
 
 # The fast effort equals the slow version
@@ -252,18 +239,6 @@ def test_too_large_pools_and_too_much_work_are_left_out():
 # Against all partitions
 
 
-def partitions(items: list) -> Iterator[list[list]]:
-    """All ways to part some items."""
-    if not items:
-        yield []
-        return
-    first, *rest = items
-    for parts in partitions(rest):
-        yield [[first], *parts]
-        for place, part in enumerate(parts):
-            yield [*parts[:place], [first, *part], *parts[place + 1 :]]
-
-
 def least(problem: Problem, cost: Cost, k: int, items: list[tuple[Labels, int]]) -> int:
     """The least loss of any way to part some tuples with their records into parts of k."""
 
@@ -388,40 +363,6 @@ def test_what_is_released_early_is_missing_later():
 
 
 # Laws
-
-
-@examples(40)
-@given(cases(max_records=16), st.data())
-def test_every_release_holds_k_records_and_only_moves_up(case, data):
-    problem, chosen = case
-    n = len(problem.rows)
-    for k in data.draw(st.sets(st.integers(1, n), min_size=1, max_size=3)):
-        task = chosen_task(problem, chosen, k)
-        before = task.classes.nodes.copy(), task.classes.counts.copy()
-        found = lattice_sweep.anonymise(task)
-        assert found.counts.min() >= k
-        assert int(found.counts.sum()) == n
-        for low, high in result(problem, found).items():
-            assert moves_up(problem, low, high)
-        assert np.array_equal(before[0], task.classes.nodes)
-        assert np.array_equal(before[1], task.classes.counts)
-
-
-def test_k_of_one_changes_nothing_and_k_of_all_is_one_class():
-    problem = two_columns()
-    chosen = {"metric": "custom"}
-    one = lattice_sweep.anonymise(chosen_task(problem, chosen, 1))
-    assert result(problem, one) == {labels: labels for labels in problem.sizes}
-    whole = lattice_sweep.anonymise(chosen_task(problem, chosen, 7))
-    assert set(result(problem, whole).values()) == {("*", "*")}
-    with pytest.raises(Unsatisfiable, match="7 records"):
-        lattice_sweep.check(chosen_task(problem, chosen, 8))
-
-
-def test_trees_of_one_node():
-    problem = Problem((PlainTree({"*": None}),), (("*",),) * 3)
-    found = lattice_sweep.anonymise(chosen_task(problem, {"metric": "ncp"}, 3))
-    assert (found.counts.tolist(), found.trace.evaluated) == ([3], 1)
 
 
 def test_a_lattice_that_is_too_large_is_refused():

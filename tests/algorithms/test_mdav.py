@@ -7,7 +7,6 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,15 +17,11 @@ from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import groups, intervals
+from kanon.hierarchy.build import groups
 from kanon.hierarchy.ranges import flat
-from kanon.measures.summary import summary
-from kanon.metrics import metric_named
-from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import Recoding
-from kanon.run import run
 from kanon.sensitive import Sensitive
 from support.laws import check_moves_up, check_order_of_rows
 from support.random_tables import examples, trees
@@ -172,22 +167,6 @@ def test_all_values_are_a_range_too_because_the_mean_says_more():
     found = mdav.anonymise(Task(numbers(1, 2, 4), (), 3))
     assert released(found) == [("[1, 4], mean 2.33",)]
     assert found.hierarchies[0].level[found.nodes[0, 0]] == 2
-
-
-def test_ranges_stand_beside_a_hierarchy_and_cover_its_leaves():
-    """The leaves of the tree stand otherwise: 5, 40, 10, 20."""
-    tree = groups([{"odd": ["5", "40"], "even": ["10", "20"]}, {"*": ["odd", "even"]}])
-    found = mdav.anonymise(Task(table("age", [tree], ["5", "10", "20", "40"]), (), 2))
-    (ranged,) = found.hierarchies
-    spans = {ranged.labels[v]: (ranged.first[v], ranged.last[v]) for v in found.nodes[:, 0]}
-    assert spans == {"[20, 40], mean 30": (1, 4), "[5, 10], mean 7.5": (0, 3)}
-
-
-def test_a_value_that_is_no_leaf_counts_as_its_middle():
-    tree = intervals(["1", "2", "3", "4", "5", "6"], widths=[2], origin=1)
-    inner = tree.labels[tree.parent[tree.node_of["3"]]]
-    found = mdav.anonymise(Task(table("age", [tree], ["1", "2", inner, "6"]), (), 2))
-    assert sorted(released(found)) == [("[1, 2], mean 1.5",), ("[3, 6], mean 4.75",)]
 
 
 def test_huge_numbers_are_rounded_and_still_told_apart():
@@ -418,30 +397,3 @@ def test_many_records_are_grouped_and_progress_rises():
 
 
 # Through a plan
-
-
-def test_a_plan_without_hierarchies():
-    frame = pd.DataFrame({"age": [21, 22, 35, 39], "children": [0, 0, 2, 2], "ill": list("abab")})
-    plan = Plan.from_content(
-        {
-            "version": 2,
-            "columns": {
-                "age": {"role": "quasi-identifier"},
-                "children": {"role": "quasi-identifier"},
-                "ill": {"role": "sensitive"},
-            },
-            "algorithm": {"name": "mdav"},
-            "privacy": [{"model": "k-anonymity", "k": 2}],
-        }
-    )
-    done = run(plan, frame)
-    assert done.released().to_numpy().tolist() == [
-        ["[21, 22], mean 21.5", "0", "a"],
-        ["[21, 22], mean 21.5", "0", "b"],
-        ["[35, 39], mean 37", "2", "a"],
-        ["[35, 39], mean 37", "2", "b"],
-    ]
-    measures = summary(done.recoding, [metric_named("ncp")])
-    assert measures["classes"] == 2
-    # Each age costs 2 of 4 leaves, no number of children anything; losing both costs 4/4 + 2/2.
-    assert measures["alteration"]["ncp"] == pytest.approx(100 * 2 / 4 / 2)

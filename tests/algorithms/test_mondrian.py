@@ -21,7 +21,7 @@ from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import groups, intervals, mask, suppression
+from kanon.hierarchy.build import groups, mask, suppression
 from kanon.hierarchy.ranges import flat, is_flat
 from kanon.measures.summary import summary
 from kanon.metrics import metric_named
@@ -269,44 +269,6 @@ def test_parts_stand_in_the_order_of_the_children_and_the_group_itself_comes_las
 def test_by_groups_a_column_without_a_hierarchy_is_cut_at_the_median():
     classes = table("age", [flat(["1", "2", "3", "4"])], ["1", "2", "3", "4"])
     assert told(task_of(classes, 2, variant="hierarchy")) == [("age", "2", (2, 2))]
-
-
-def test_ranges_are_released_where_asked_even_with_a_hierarchy():
-    ages = intervals(["20", "21", "29", "30", "34", "39"], widths=[10])
-    columns, rows = (
-        [ages, animals()],
-        ["20 cat", "21 lion", "29 husky", "30 pug", "34 pug", "39 pug"],
-    )
-    classes = table("age race", columns, rows)
-    assert told(task_of(classes, 2)) == [("age", "29", (3, 3))]
-    assert released(mondrian.anonymise(task_of(classes, 2))) == [
-        (ages.labels[ages.lca(0, 2)], "*"),
-        (ages.labels[ages.lca(3, 5)], "pug"),
-    ]
-    found = mondrian.anonymise(task_of(classes, 2, release="ranges"))
-    assert released(found) == [
-        ("[20, 29]", "{cat, lion, pug, husky}"),
-        ("[30, 39]", "pug"),
-    ]
-    assert [
-        tree.leaves_below[v] for tree, v in zip(found.hierarchies, found.nodes[0], strict=True)
-    ] == [3, 4]
-    everything = mondrian.anonymise(task_of(classes, 4, release="ranges"))
-    assert released(everything) == [(ages.labels[ages.root], "{cat, lion, pug, husky}")]
-    assert everything.nodes[0, 0] == ages.root
-
-
-def test_numbers_count_by_size_although_the_leaves_stand_otherwise():
-    """Leaves 5, 40, 10, 20 by two groups; a range is what it says, and covers its leaves."""
-    tree = groups([{"odd": ["5", "40"], "even": ["10", "20"]}, {"*": ["odd", "even"]}])
-    assert tree.labels[:4] == ("5", "40", "10", "20")
-    classes = table("age", [tree], ["5", "10", "20", "40"])
-    assert told(task_of(classes, 2)) == [("age", "10", (2, 2))]
-    found = mondrian.anonymise(task_of(classes, 2, release="ranges"))
-    assert sorted(released(found)) == [("[20, 40]",), ("[5, 10]",)]
-    (ranged,) = found.hierarchies
-    spans = {ranged.labels[v]: (ranged.first[v], ranged.last[v]) for v in found.nodes[:, 0]}
-    assert spans == {"[5, 10]": (0, 3), "[20, 40]": (1, 4)}
 
 
 def test_a_value_that_is_no_leaf_stands_in_the_middle():
@@ -619,15 +581,6 @@ def test_strict_no_region_is_larger_than_the_paper_says(task):
     assert all(task.classes.counts[region].sum() <= bound for region in regions_of(task))
 
 
-@examples(100)
-@given(tasks(variant="hierarchy", models=()))
-def test_by_groups_no_region_can_be_parted_by_children(task):
-    expected = plain(task)
-    for region in regions_of(task):
-        for cut in expected.candidates(region):
-            assert min(map(expected.size, cut.parts)) < task.k
-
-
 @examples(60)
 @given(tasks(), st.data())
 def test_the_order_of_the_rows_does_not_matter_and_nothing_given_is_changed(task, data):
@@ -664,7 +617,22 @@ def adult_task(path: Path, records: int) -> Task:
     return adult_with_sensitive(sample, "salary-class", "ncp", 2).task()
 
 
-def check_against_plain(task: Task) -> None:
+CLOSE = (TCloseness(0.5, "salary-class", "norm1"),)
+ON_ADULT = [
+    *((1_500, 5, models, "widest") for models in ((), CLOSE)),
+    *((1_500, 5, (), dimension) for dimension in DIMENSIONS[1:]),
+    *(pytest.param(30_162, k, (), "widest", marks=pytest.mark.nightly) for k in (5, 100)),
+]
+
+
+@pytest.mark.adult
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("records", "k", "models", "dimension"), ON_ADULT)
+def test_adult_is_cut_as_the_plain_recursion_cuts_it(
+    adult_path, records, k, models, dimension, variant
+):
+    options = {"variant": variant, "dimension": dimension}
+    task = replace(adult_task(adult_path, records), k=k, models=models, options=options)
     expected = plain(task)
     assert [[part.tolist() for part in cut.parts] for cut in mondrian.cuts(task)] == [
         cut.parts for cut in expected.cuts
@@ -672,30 +640,6 @@ def check_against_plain(task: Task) -> None:
     recoding = mondrian.anonymise(task)
     assert recoding.min_k >= task.k
     assert not broken(task.others, recoding.released).any()
-
-
-@pytest.mark.adult
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("models", [(), (TCloseness(0.5, "salary-class", "norm1"),)])
-def test_a_sample_of_adult_is_cut_as_the_plain_recursion_cuts_it(adult_path, variant, models):
-    task = adult_task(adult_path, 1_500)
-    check_against_plain(replace(task, k=5, models=models, options={"variant": variant}))
-
-
-@pytest.mark.adult
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("dimension", DIMENSIONS[1:])
-def test_a_sample_of_adult_is_cut_on_the_columns_chosen_otherwise(adult_path, variant, dimension):
-    options = {"variant": variant, "dimension": dimension}
-    check_against_plain(replace(adult_task(adult_path, 1_500), k=5, options=options))
-
-
-@pytest.mark.adult
-@pytest.mark.nightly
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("k", [5, 100])
-def test_adult_is_cut_as_the_plain_recursion_cuts_it(adult_path, variant, k):
-    check_against_plain(replace(adult_task(adult_path, 30_162), k=k, options={"variant": variant}))
 
 
 # Through a plan

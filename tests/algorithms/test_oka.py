@@ -101,32 +101,6 @@ def test_how_far_a_member_is_counts_the_records_of_the_others():
     assert found.records.tolist() == [5]
 
 
-def test_a_cluster_that_whole_classes_leave_below_k_is_merged_with_the_nearest():
-    """a four times, b three times, d twice, k = 3: each begins a cluster, and d has too few.
-
-    a and b have nobody to give away. d costs 2 * 6 + 3 * 4 = 24 with b, 12 + 16 = 28 with a.
-    """
-    _, depths = worked_table()
-    problem = Problem(worked_table()[0].trees, tuple((value,) for value in "aaaabbbdd"))
-    found = oka.anonymise(Task(problem.classes(), depths, 3))
-    assert told(problem, found) == "a:a b:* d:*"
-    assert found.trace.steps == 2
-
-
-def test_the_furthest_leave_and_join_a_cluster_below_k():
-    """k = 3, a, b, d and e twice each: K is 2, d and e begin.
-
-    a joins d, 2 * 4 + 2 * 6 as it would e; then b costs 2 * 4 = 8 with a and d, at the root by now.
-    They have 6: without a or b the others stay at the root, 2 * 4; without d they are at A,
-    4 * 3 + 2 * 6 = 24. d leaves, 4 stay, and joins e: 4.
-    """
-    _, depths = worked_table()
-    problem = Problem(worked_table()[0].trees, tuple((value,) for value in "aabbddee"))
-    task = Task(problem.classes(), depths, 3, seed=seed_with_order(problem, "d", "e"))
-    assert stages(task) == (["abd", "e"], "d")
-    assert told(problem, oka.anonymise(task)) == "a:A b:A d:B e:B"
-
-
 @pytest.mark.parametrize(
     ("values", "begun", "release"),
     [

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from kanon.algorithms import merging
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.hierarchy.build import suppression
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from oracles.plain_scan import scan
 from support.random_tables import SEVEN, examples, trees
@@ -60,21 +59,3 @@ def test_the_order_of_the_search_changes_nothing(task, data):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(merging, "search_order", lambda classes, depths: order)
         assert_same(merging.merge_greedily(task), expected)
-
-
-def test_a_tie_seed_changes_the_merges_and_repeats_them():
-    """Four values of one group, one record each: any two of them tie."""
-    tree = suppression(["a", "b", "c", "d"])
-    classes = EquivalenceClasses(
-        ("q",), (tree,), np.arange(4, dtype=np.int32)[:, None], np.ones(4, dtype=np.int64)
-    )
-    depths = scaled_potentials(potentials(metric_named("ncp"), (tree,)), 4)
-    found = {
-        tuple(merging.merge_greedily(Task(classes, depths, 2, tie_seed=seed)).parts[0, :2].tolist())
-        for seed in range(20)
-    }
-    assert len(found) > 1
-    canonical = merging.merge_greedily(Task(classes, depths, 2)).parts[0, :2].tolist()
-    assert canonical == [0, 1]
-    again = [merging.merge_greedily(Task(classes, depths, 2, tie_seed=3)).parts for _ in range(2)]
-    assert np.array_equal(*again)

@@ -564,15 +564,6 @@ def test_kernel_and_scan_equal_the_pure_version(case, data):
 # Against the full scan
 
 
-@examples(50)
-@given(cases(max_attributes=4, max_records=30, max_nodes=9))
-def test_the_kernel_equals_the_full_scan(case):
-    problem, values, chosen = case
-    for one in BOTH:
-        task = task_of(problem, values, *one, **chosen)
-        assert same_path(gaa.merge_path(task), full_scan(task)), one
-
-
 TREES = (
     PlainTree(
         {"*": None, "A": "*", "B": "*", "e": "*", "a": "A", "b": "A", "c": "B", "d": "B"},

@@ -23,7 +23,8 @@ from kanon.errors import (
 from kanon.hierarchy.build import suppression
 from kanon.plan import Plan
 from kanon.run import prepare, run
-from kanon.sources.memory import classes_of_columns, coverage
+from kanon.sources.coverage import counted_values, lacking_values
+from kanon.sources.memory import classes_of_columns
 from support.people_plans import PEOPLE, check_sentence, one_column, plan_with
 from support.random_tables import examples
 
@@ -70,7 +71,7 @@ def test_categories_that_no_record_has_are_no_values():
     values = pd.Categorical(["F", "F"], categories=["F", "M"])
     plan, table = one_column(values, {"build": "suppression"})
     assert prepare(plan, table).classes.hierarchies[0].labels == ("F", "*")
-    assert coverage(table["q"], suppression(["F"])) == {}
+    assert lacking_values(counted_values(table["q"]), suppression(["F"])) == {}
 
 
 def test_codes_with_zeros_are_not_numbers():

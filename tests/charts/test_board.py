@@ -199,24 +199,18 @@ def test_a_saved_layout_is_the_same_when_it_is_loaded(panels):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("{", "This file is no layout: it is not JSON."),
-        ("[]", "This file is no layout: it has no panels."),
-        ('{"panels": []}', "Layout key version: field required."),
-        ('{"version": 2, "panels": []}', "Layout key version: input should be 1."),
-        ('{"version": 1, "panels": []}', "A board has 2 to 6 panels; this layout has 0."),
+        ("{", "not JSON"),
+        ("[]", "it has no panels"),
+        ('{"panels": []}', "key version"),
+        ('{"version": 2, "panels": []}', "key version: input should be 1"),
+        ('{"version": 1, "panels": []}', "2 to 6 panels; this layout has 0"),
         ('{"version": 1, "panels": [{"kind": "curve"}]}', "this layout has 1"),
-        (
-            '{"version": 1, "panels": [{"kind": "curve"}, {"kind": "pie"}]}',
-            "Panel 2 has the kind 'pie', which is unknown; known are curve,",
-        ),
-        (
-            '{"version": 1, "panels": [{"kind": "curve", "colour": "red"}]}',
-            "Layout key panels.1.colour: there is no such key; known are kind, measure, column,",
-        ),
-        ('{"version": 1, "panels": [{"measure": "min_k"}]}', "Layout key panels.1.kind: field req"),
-        ('{"version": 1, "panels": [{"kind": 3}]}', "Layout key panels.1.kind: input should be a"),
-        ('{"version": 1, "panels": [{"kind": "curve", "lines": "ncp"}]}', "panels.1.lines: input"),
-        ('{"version": 1, "panels": null}', "Layout key panels: input should be"),
+        ('{"version": 1, "panels": [{"kind": "curve"}, {"kind": "pie"}]}', "Panel 2 has the kind"),
+        ('{"version": 1, "panels": [{"kind": "curve", "colour": "red"}]}', "key panels.1.colour"),
+        ('{"version": 1, "panels": [{"measure": "min_k"}]}', "key panels.1.kind"),
+        ('{"version": 1, "panels": [{"kind": 3}]}', "key panels.1.kind"),
+        ('{"version": 1, "panels": [{"kind": "curve", "lines": "ncp"}]}', "panels.1.lines"),
+        ('{"version": 1, "panels": null}', "key panels"),
     ],
 )
 def test_what_is_no_layout_is_said_in_a_sentence(text, sentence):

@@ -34,7 +34,7 @@ from support.random_tables import PlainTree, Problem, examples
 
 def task_named(sample: str) -> Task:
     work = sample_work(sample)
-    return prepare(plan_of(work), work.table).task()
+    return prepare(plan_of(work), work.table.records).task()
 
 
 @pytest.fixture(scope="module")

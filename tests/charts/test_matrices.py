@@ -57,20 +57,6 @@ def whole(plain: PlainTree, metric: str = "custom"):
 # The worked cases
 
 
-def test_the_first_example():
-    """[M23, Example 1], in the order Cat, Lion, Dog, Felid, Mammal."""
-    matrix = whole(MAMMALS)
-    assert matrix.labels == ("Cat", "Lion", "Dog", "Felid", "Mammal")
-    assert matrix.values.tolist() == [
-        [0, 1, 4, 1, 4],
-        [1, 0, 4, 1, 4],
-        [4, 4, 0, 4, 4],
-        [0, 0, 3, 0, 3],
-        [0, 0, 0, 0, 0],
-    ]
-    assert (matrix.grouped, matrix.left_out, matrix.largest) == (False, 0, 4.0)
-
-
 def test_the_unbalanced_tree():
     """[M20]: one leaf hangs under the root although the others sit deeper."""
     table = matrix_table(whole(UNBALANCED))
@@ -228,16 +214,6 @@ def test_a_grouped_matrix_is_the_mean_over_all_pairs_of_leaves(plain, metric, da
         ]
         mean = sum(costs, Fraction(0)) / len(costs)
         assert found[i, j] == pytest.approx(float(mean), rel=1e-12, abs=1e-12)
-
-
-@examples(100)
-@given(trees(max_nodes=14, weighted=True), st.sampled_from([*SEVEN, "custom"]))
-def test_groups_of_single_leaves_cost_what_the_leaves_cost(plain, metric):
-    tree, depth, _ = drawn(plain, metric)
-    leaves = range(tree.n_leaves)
-    expected = cost_matrix(tree, depth)[: tree.n_leaves, : tree.n_leaves]
-    assert np.array_equal(grouped_matrix(tree, depth, leaves), expected)
-    assert not matrix_of(tree, depth, leaves).grouped or tree.n_nodes == 1
 
 
 def test_groups_have_to_be_disjoint():

@@ -42,11 +42,7 @@ def test_what_is_met_ends_with_0(folder, capsys):
     assert main(CALL) == 0
     said = capsys.readouterr()
     assert said.err == ""
-    assert said.out.startswith(
-        "Checked on 12 released records, for a release only inside the organisation, against "
-        "somebody who looks for a person and knows all their quasi-identifiers and that they are "
-        "in the table: 3 of 3 thresholds are met. Met: at least 6 records look alike (asked for: 3)"
-    )
+    assert "3 of 3 thresholds are met. Met: at least 6 records look alike" in said.out
     assert sorted(path.name for path in folder.iterdir()) == [
         "context.json", "people.csv", "plan.json",
     ]  # fmt: skip
@@ -68,9 +64,7 @@ def test_what_is_not_met_is_said_and_ends_with_3(folder, capsys):
     assert main([*CALL, "--json"]) == 3
     said = capsys.readouterr()
     found = json.loads(said.out)
-    assert said.err == (
-        "kanon: The release does not have all that is asked of it in this context.\n"
-    )
+    assert said.err.startswith("kanon: ") and said.err.count("\n") == 1
     assert not found["holds"] and found["records"] == 12
     by_name = {one["threshold"]: one for one in found["thresholds"]}
     assert [by_name[name]["met"] for name in ("k", "highest_risk", "mean_risk", "l", "t")] == [

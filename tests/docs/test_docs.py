@@ -233,9 +233,12 @@ def plainly(text: str) -> str:
 
 def test_the_plan_of_the_tutorial_is_what_the_dashboard_starts_with(census):
     plan, work = census.plan, sample_work("census", 1)
-    assert {name: chosen.role for name, chosen in plan.columns.items()} == dict(work.roles)
-    assert (plan.algorithm.name, plan.algorithm.metric) == (work.algorithm, work.metric)
-    assert plan.k == work.k
+    assert {name: chosen.role for name, chosen in plan.columns.items()} == dict(work.table.roles)
+    assert (plan.algorithm.name, plan.algorithm.metric) == (
+        work.settings.algorithm,
+        work.settings.metric,
+    )
+    assert plan.k == work.settings.k
 
 
 def test_the_exposure_in_the_tutorial(census):

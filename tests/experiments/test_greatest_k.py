@@ -112,35 +112,34 @@ def test_where_the_models_hold_from_the_start_nothing_is_lost():
     assert reached(found) == [(0, 2, 2), (100, 4, 1)]
 
 
+PLACES = pd.DataFrame({"place": list("aabc"), "ill": list("xyxy")})
+
+
+def plan_of_places(*privacy: dict[str, Any], **algorithm: str) -> Plan:
+    return Plan.from_content(
+        {
+            "version": 2,
+            "columns": {
+                "place": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+                "ill": {"role": "sensitive"},
+            },
+            "algorithm": {"name": "gaa", **algorithm},
+            "privacy": list(privacy),
+        }
+    )
+
+
 def test_what_the_table_as_one_class_does_not_meet_is_refused():
-    content = {
-        "version": 2,
-        "columns": {
-            "place": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-            "ill": {"role": "sensitive"},
-        },
-        "algorithm": {"name": "gaa"},
-        "privacy": [{"model": "distinct-l-diversity", "l": 3}],
-    }
-    table = pd.DataFrame({"place": list("aabc"), "ill": list("xyxy")})
     with pytest.raises(Unsatisfiable, match="at most 2"):
-        reverse(Plan.from_content(content), table)
+        reverse(plan_of_places({"model": "distinct-l-diversity", "l": 3}), PLACES)
 
 
 def test_the_k_the_strategy_and_the_scope_of_the_plan_give_way():
-    content = {
-        "version": 2,
-        "columns": {
-            "place": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-            "ill": {"role": "sensitive"},
-        },
-        "algorithm": {"name": "gaa", "strategy": "s3", "scope": "class"},
-        "privacy": [{"model": "k-anonymity", "k": 4}, {"model": "distinct-l-diversity", "l": 2}],
-    }
-    table = pd.DataFrame({"place": list("aabc"), "ill": list("xyxy")})
-    task = reverse_task(prepare(Plan.from_content(content), table))
+    asked = ({"model": "k-anonymity", "k": 4}, {"model": "distinct-l-diversity", "l": 2})
+    plan = plan_of_places(*asked, strategy="s3", scope="class")
+    task = reverse_task(prepare(plan, PLACES))
     assert task.k == 1 and len(task.models) == 1
-    assert reached(reverse(Plan.from_content(content), table)) == [(50, 2, 2), (100, 4, 1)]
+    assert reached(reverse(plan, PLACES)) == [(50, 2, 2), (100, 4, 1)]
 
 
 # Laws

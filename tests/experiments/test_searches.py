@@ -398,15 +398,10 @@ def test_who_loses_less_is_counted_over_k_and_equal_is_equal():
 
 def test_what_is_said_of_improved_greedy_is_checked_and_not_repeated():
     """In all it loses 11.5, Samarati 12: 0.958 times as much."""
-    assert claims_said(MIXED) == [
-        "Levels: fewer than Datafly at 3 of 4 k, as many at 1, more at 0; as many as Samarati at "
-        "3, more at 1. So it is better than Datafly here.",
-        "Loss: less than Datafly at 2 of 4 k, as much at 1, more at 1; 0.96 times that of Samarati "
-        "in the mean over k. So it is mostly better than Datafly and comparable with Samarati "
-        "here.",
-        "Time: 2.5 times that of Datafly and 0.15 times that of Samarati in the median over k. So "
-        "it is not comparable with Datafly and faster than Samarati here.",
-    ]
+    levels, loss, seconds = claims_said(MIXED)
+    assert "fewer than Datafly at 3 of 4 k" in levels and "So it is better than Datafly" in levels
+    assert "0.96 times that of Samarati" in loss and "mostly better than Datafly" in loss
+    assert "2.5 times that of Datafly and 0.15 times" in seconds and "not comparable" in seconds
 
 
 # --- pictures ---------------------------------------------------------------------------------
@@ -491,7 +486,7 @@ def test_labels_keep_apart_and_in_order(wanted):
 def test_on_adult_the_walks_stay_within_their_bounds(adult_path):
     work = uploaded_work(adult_path.read_bytes(), "adult.csv", 1)
     plan = plan_of_searches(work)
-    found = measure_searches(no_progress, prepare(plan, work.table).task(), plan.metric)
+    found = measure_searches(no_progress, prepare(plan, work.table.records).task(), plan.metric)
     assert found.ks == PAPER_K and (found.over_k["min_k"] >= found.over_k["k"]).all()
     assert (found.over_columns["nodes_evaluated"] <= found.over_columns["most_evaluated"]).all()
     least = found.along("level_of_generalisation", "samarati")

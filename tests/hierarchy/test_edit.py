@@ -391,17 +391,6 @@ def test_education_of_adult_from_its_flat_values():
     assert tree == wanted
 
 
-def test_a_group_gathers_from_elsewhere_and_empties_groups():
-    zoo = groups([{"Felid": ["Cat", "Lion"], "Canid": ["Dog"], "Fish": ["Cod", "Eel"]}])
-    pets = group(zoo, ["Dog", "Cat"], "Pet")
-    assert shape(pets) == {
-        "*": ["Felid", "Pet", "Fish"],
-        "Felid": ["Lion"],
-        "Pet": ["Cat", "Dog"],
-        "Fish": ["Cod", "Eel"],
-    }
-
-
 def test_a_group_takes_the_name_of_a_group_that_it_empties():
     zoo = groups([{"Felid": ["Cat"], "Canid": ["Dog"]}])
     assert shape(group(zoo, ["Cat", "Dog"], "Felid")) == {"*": ["Felid"], "Felid": ["Cat", "Dog"]}
@@ -416,20 +405,6 @@ def test_a_group_within_a_group():
         "B": ["A", "d"],
         "A": ["a", "b", "c"],
     }
-
-
-def test_the_weights_of_a_group_by_hand():
-    tree = with_weights(suppression(["a", "b", "c"]), np.array([4, 6, 5, 0]))
-    grouped = group(tree, ["a", "b"], "A")
-    assert grouped.labels == ("a", "b", "c", "A", "*")
-    assert grouped.weight.tolist() == [2, 4, 5, 2, 0]
-    assert insert_level(tree, ["b"]).weight.tolist() == [4, 3, 5, 3, 0]
-
-
-def test_moving_to_where_they_are_makes_them_the_last():
-    tree = suppression(["a", "b", "c"])
-    assert move(tree, ["b", "a"], "*").labels == ("c", "a", "b", "*")
-    assert move(tree, ["a", "b", "c"], "*") == tree
 
 
 def test_nothing_named_is_nothing_done():

@@ -191,20 +191,7 @@ BAD_EDGES = {
     "a weight missing": ([["*", "a", 1], ["*", "b", ""]], "Row 2: The edge above 'b' has no wei"),
     **{
         f"weight {weight!r}": ([["*", "a", weight]], "Row 1: The weight")
-        for weight in (
-            "1,5",
-            "-1",
-            -1,
-            "nan",
-            "inf",
-            np.inf,
-            2e15,
-            "1_0",
-            "0x1",
-            "x",
-            True,
-            "1e999",
-        )
+        for weight in ("1,5", -1, "nan", "inf", np.inf, 2e15, "1_0", "0x1", True, "1e999")
     },
 }
 

@@ -22,6 +22,7 @@ from kanon.sensitive import Sensitive
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.session.work import with_fields
 from oracles.plain_linkage import attacks, could_be, rows_of
 from support.random_tables import examples
 
@@ -34,7 +35,7 @@ def animals():
     Diagnoses: cold, cold, gout; gout, gout, flu.
     """
     work = sample_work("animals-v21")
-    source = prepare(plan_of(work), work.table).source
+    source = prepare(plan_of(work), work.table.records).source
     gender, race = source.classes.hierarchies
     ill = ["cold", "cold", "gout", "gout", "gout", "flu"]
     values = ["cold", "flu", "gout"]
@@ -62,27 +63,6 @@ def test_the_worked_table_by_hand(animals):
     assert (found.cells, found.exact, found.exact_share) == (12, 0, 0)
     assert found.release == Guess(pytest.approx(7 / 12), 0, pytest.approx(4 / 6))
     assert found.shares == Guess(pytest.approx(2 / 3), 0, pytest.approx(4 / 6))
-
-
-def test_what_can_be_read_off_by_hand(animals):
-    """Male and female whale, raised to [*, cetaceans]: both races read off; the rest stays."""
-    source, classes, targets = animals
-    targets = targets.copy()
-    rows = source.row_class.tolist()
-    for record in (0, 1, 2, 3):  # released as they are
-        targets[rows[record]] = classes.nodes[rows[record]]
-    found = disclosed(Recoding.from_targets(classes, targets))
-    assert (found.cells, found.exact, found.release, found.shares) == (12, 2, None, None)
-    assert found.exact_share == pytest.approx(1 / 6)
-    # M whale and F whale become [*, cetaceans]: two genders of one record each; the races are two.
-    assert (found.alone, found.alone_share) == (2, pytest.approx(1 / 6))
-    gone = np.arange(6) == rows[5]
-    left = disclosed(Recoding.from_targets(classes, targets, gone))
-    # The male whale is left alone: its gender can be read off too.
-    assert (left.cells, left.exact) == (10, 2)
-    assert disclosed(Recoding.from_targets(classes, targets, np.ones(6, dtype=bool))) == Disclosed(
-        0, 0, 0, None, None
-    )
 
 
 def test_a_column_that_is_not_sensitive_is_refused(animals):
@@ -196,7 +176,7 @@ def test_laws_of_what_is_disclosed(drawn):
 
 
 def test_ranges_of_mondrian_are_attacked_too():
-    table = sample_work("hospital").table.frame
+    table = sample_work("hospital").table.records.frame
     quasi = {name: {"role": "quasi-identifier"} for name in ("age", "zip", "sex")}
     plan = Plan.from_content(
         {
@@ -219,9 +199,9 @@ def test_ranges_of_mondrian_are_attacked_too():
 def test_adult_within_two_seconds(adult_path):
     """Nine quasi-identifiers, salary to be guessed, k = 5."""
     work = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
-    for column in work.roles:
+    for column in work.table.roles:
         work = with_role(work, column, Role.QUASI_IDENTIFIER)
-    recoding = run(plan_of(replace(work, k=5)), work.table).recoding
+    recoding = run(plan_of(with_fields(work, k=5)), work.table.records).recoding
     sensitive = Sensitive.from_records(  # any column will do for the time
         "ill", ["a", "b"], False,
         np.repeat(np.arange(recoding.classes.n_classes), recoding.classes.counts),

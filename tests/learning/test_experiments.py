@@ -29,7 +29,6 @@ from kanon.experiments.studies import (
     predict,
     run_experiment,
 )
-from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.experiments import (
     ClassifierStudy,
     Fit,
@@ -410,8 +409,3 @@ def test_an_algorithm_without_a_release_for_some_k_is_left_out_there():
     # What is impossible is known to be: nobody asks for it again.
     assert sorted(one.wanted for one in found if isinstance(one, Learned)) == wanted
     assert list(points_table(found, "auc")["k"]) == [2]
-
-
-def test_every_classifier_can_be_part_of_a_study():
-    assert {TREE, "mlp", "logistic-regression"} < set(CLASSIFIERS)
-    assert all(one.card.summary and one.card.source for one in CLASSIFIERS.values())

@@ -15,7 +15,7 @@ from kanon.errors import PlanError, TableError
 from kanon.hierarchy.build import suppression
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.fitting import fit
-from kanon.learning.labels import MOST_LABELS, Labelled, Pairs, labelled
+from kanon.learning.labels import MOST_LABELS, Pairs, labelled
 from kanon.learning.representations import Matrix
 from kanon.learning.scores import SCORES, default_score, scores
 from kanon.recoding import Recoding
@@ -275,11 +275,3 @@ def test_a_classifier_that_no_seed_changes_is_one():
         )
         if not one.seeded:
             np.testing.assert_allclose(first, other, atol=1e-6)
-
-
-def test_the_labels_of_a_table_are_a_frozen_value():
-    split = labelled(histogram([0, 0, 1, 1], ["a", "b", "a", "b"]))
-    assert isinstance(split, Labelled)
-    assert split.binary
-    with pytest.raises(AttributeError):
-        split.target = "other"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from kanon.sources.memory import MemorySource
 from kanon.sources.writing import table_bytes
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import with_fields
 from support.random_tables import examples, problems
 
 
@@ -40,7 +40,7 @@ def as_numbers(table: pd.DataFrame) -> np.ndarray:
 def test_a_file_is_the_release_and_the_matrix(name, kind, monkeypatch):
     monkeypatch.setattr(export, "_BATCH", 7)
     work = sample_work("hospital")
-    done = run(plan_of(replace(work, k=3)), work.table)
+    done = run(plan_of(with_fields(work, k=3)), work.table.records)
     source, recoding = done.prepared.source, done.recoding
     found = read(representation_file(source, recoding, name, kind), kind)
     released = done.released()
@@ -112,7 +112,7 @@ def test_a_taken_name_gets_a_number(clashing, kind):
 
 def test_names_that_are_free_stay():
     work = sample_work("hospital")
-    done = run(plan_of(work), work.table)
+    done = run(plan_of(work), work.table.records)
     assert renamed(done.prepared.source, done.recoding) == {}
 
 

@@ -6,10 +6,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from benchmarks.cases.representations_million import MOST_MEGABYTES
 from benchmarks.fresh import in_fresh_process
@@ -39,7 +37,7 @@ NAMES = ["oneClass", "fillParent", "fillChild", "proportional"]
 def animals():
     """Records 1 to 3 are released as [*, mammals], records 4 to 6 as [*, cetaceans]."""
     work = sample_work("animals-v21")
-    source = prepare(plan_of(work), work.table).source
+    source = prepare(plan_of(work), work.table.records).source
     gender, race = source.classes.hierarchies
     tuples = [(gender.node_of["*"], race.node_of[x]) for x in ("mammals", "cetaceans")]
     of_class = {
@@ -87,17 +85,6 @@ def test_the_published_matrix(animals, name):
     expected = np.array([first] * 3 + [second] * 3, dtype=float)
     assert whole.dtype == np.float32
     assert np.array_equal(whole, expected.astype(np.float32))
-
-
-def test_the_cells_that_the_paper_names(animals):
-    source, recoding = animals
-    matrix = represent("proportional", recoding)
-    found = pd.DataFrame(matrix.dense(), columns=list(matrix.columns))
-    rows = found.iloc[source.class_of_rows(recoding)].reset_index(drop=True)
-    assert rows.loc[0, "race_felidae"] == np.float32(2 / 3)
-    assert rows.loc[0, "gender_F"] == np.float32(2 / 3)
-    assert rows.loc[3, "race_whale"] == np.float32(2 / 3)
-    assert rows.loc[3, "race_cetaceans"] == 1
 
 
 # The definition, record by record
@@ -149,25 +136,6 @@ def test_every_entry_is_what_the_definition_says(name, case):
         assert np.array_equal(was, now)
 
 
-@examples(80)
-@given(recodings())
-def test_laws_of_representations(case):
-    problem, recoding = case
-    one, parent, child, shares = (represent(name, recoding).dense() for name in NAMES)
-    assert np.array_equal(np.minimum(parent, child), one)
-    for found in (one, parent, child, shares):
-        assert ((found >= 0) & (found <= 1)).all()
-    at = 0
-    for tree in problem.hierarchies:
-        part = slice(at, at + tree.n_nodes)
-        assert (one[:, part].sum(axis=1) == 1).all()
-        assert (shares[:, at + tree.root] == 1).all(), "everything lies below the root"
-        for node in range(tree.root):
-            assert (shares[:, at + node] <= shares[:, at + tree.parent[node]]).all()
-        at += tree.n_nodes
-    assert (shares[parent == 1] == 1).all(), "all of a class lies below its value"
-
-
 @examples(60)
 @given(problems())
 def test_proportional_is_fill_parent_on_the_table_itself(problem):
@@ -175,50 +143,6 @@ def test_proportional_is_fill_parent_on_the_table_itself(problem):
     shares = represent_original(classes, "proportional")
     assert np.array_equal(shares.dense(), represent_original(classes, "fillParent").dense())
     assert shares.rows.shape == (classes.n_classes, sum(t.n_nodes for t in problem.hierarchies))
-
-
-@st.composite
-def balanced(draw) -> tuple[Hierarchy, int]:
-    """A tree of which every leaf is as deep as every other, chains among them, and its depth."""
-    depth = draw(st.integers(1, 3))
-    entries, layer = [("r", None, None)], ["r"]
-    for _ in range(depth):
-        below = []
-        for node in layer:
-            for child in range(draw(st.integers(1, 3))):
-                below.append(f"{node}{child}")
-                entries.append((below[-1], node, None))
-        layer = below
-    return Hierarchy.from_entries(entries), depth
-
-
-@examples(60)
-@given(balanced(), st.data())
-def test_within_a_level_of_a_balanced_tree_shares_sum_to_one(drawn, data):
-    tree, depth = drawn
-    leaves = data.draw(st.lists(st.integers(0, tree.n_leaves - 1), min_size=1, max_size=12))
-    records = [tree.labels[x] for x in leaves]
-    plain = PlainTree({name: above for name, above, _ in tree.entries()})
-    problem = Problem((plain,), tuple((x,) for x in records))
-    classes = problem.classes()
-    level = data.draw(st.integers(0, depth))
-    targets = [[problem.trees[0].number[plain.paths[x][level]]] for (x,) in problem.sizes]
-    shares = represent("proportional", Recoding.from_targets(classes, np.array(targets))).dense()
-    for each in range(depth + 1):
-        nodes = tree.level == each
-        assert shares[:, nodes].sum(axis=1) == pytest.approx(1, abs=1e-6)
-
-
-@examples(40)
-@given(recodings(), st.randoms(use_true_random=False))
-def test_the_order_of_the_rows_changes_nothing(case, random):
-    problem, recoding = case
-    rows = [*problem.rows]
-    random.shuffle(rows)
-    shuffled = replace(problem, rows=tuple(rows))
-    again = Recoding.from_targets(shuffled.classes(), recoding.targets, recoding.assigned < 0)
-    for name in NAMES:
-        assert np.array_equal(represent(name, recoding).dense(), represent(name, again).dense())
 
 
 # Batches

@@ -12,21 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.algorithms import gaa
-from kanon.algorithms.solution import solve
 from kanon.algorithms.task import Task
-from kanon.base.progress import no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.build import suppression
-from kanon.kernels.along import measure_along
 from kanon.measures.along import curves_along, points_of, privacy_column
 from kanon.measures.histograms import histograms_of
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.recoding import MergePath
-from kanon.run import prepare, run
+from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
@@ -288,30 +285,6 @@ def test_a_sweep_has_a_column_for_each(sensitive, name):
             assert row[f"t_norm1{suffix}"] == pytest.approx(t)
 
 
-def test_a_solution_carries_them():
-    frame = table()[["age", "sex", "ill"]]
-    prepared = prepare(plan_of(["ill"], strategy="l"), frame)
-    solution = solve(no_progress, "gaa", prepared.task(), NLLM)
-    for k in (2, 7, 120):
-        found = solution.curves.at([k])
-        l_, t = levels(prepared.source.release(solution.at(k)), "ill")
-        assert (found["entropy_l"][0], found["t_norm1"][0]) == (pytest.approx(l_), pytest.approx(t))
-
-
 def test_names_have_a_suffix_where_there_are_several():
     assert privacy_column("t_norm1", "ill", ["ill"]) == "t_norm1"
     assert privacy_column("t_norm1", "ill", ["pay", "ill"]) == "t_norm1_ill"
-
-
-def test_the_worst_class_is_found_among_any_number_of_classes():
-    """The tree over the classes has the right width: a last, single worst class is seen."""
-    for size in (1, 2, 3, 4, 5, 8, 9, 16, 17):
-        start = wide(size, 3, seed=size)
-        path = path_of(start)
-        histograms = histograms_of(start.sensitive[0], len(path.counts))
-        entries = np.array([len(start.sensitive[0].value)])
-        bad, far = measure_along(histograms, path.parts, entries)
-        assert len(bad) == len(far) == len(path.parts) + 1
-        each = entropy_l_diversity.each(start.sensitive[0])
-        assert np.exp(-bad[0]) == pytest.approx(each.min(), rel=1e-12)
-        assert far[0] == t_closeness.each(start.sensitive[0]).max()

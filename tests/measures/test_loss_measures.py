@@ -9,7 +9,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,7 +52,6 @@ from kanon.measures.summary import summary
 from kanon.measures.yardstick import recoding_in_terms_of
 from kanon.metrics import METRICS, edge_weights, metric_named, potentials
 from kanon.plan import Plan
-from kanon.privacy import entropy_l_diversity
 from kanon.recoding import Recoding, Trace
 from kanon.run import run
 from kanon.sensitive import Sensitive
@@ -239,23 +237,6 @@ def test_levels_by_hand():
     assert relative_distance.value(recoding) == 1 / 2 + 1 / 1
 
 
-def test_the_classification_metric_by_hand():
-    """Classes of 2 colds and a flu, of two that tie, and one suppressed record."""
-    sizes = np.array([3, 2, 1])
-    ill = Sensitive.from_records(
-        "ill", ["cold", "flu"], False, [0, 0, 0, 1, 1, 2], [0, 0, 1, 0, 1, 0], 3
-    )
-    tree = suppression(["x", "y", "z"])
-    problem = Problem(
-        (PlainTree({"*": None, "x": "*", "y": "*", "z": "*"}),),
-        (("x",),) * 3 + (("y",),) * 2 + (("z",),),
-    )
-    classes = replace(problem.classes(), sensitive=(ill,))
-    assert classes.counts.tolist() == sizes.tolist() and tree.n_leaves == 3
-    recoding = Recoding.from_targets(classes, classes.nodes, np.array([False, False, True]))
-    assert classification_metric.value(recoding, "ill") == (1 + 1 + 1) / 6
-
-
 def test_conditional_entropy_may_fall_on_the_way_up():
     """One of two beside ninety-eight others: in A a coin toss, in the whole table nearly known."""
     tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
@@ -277,41 +258,6 @@ def test_a_tree_of_one_node_has_nothing_to_lose():
     assert leaf_share_lost(tree).tolist() == other_leaves_share(tree).tolist() == [0]
     assert level_share(tree).tolist() == record_bits(tree, np.array([1])).tolist() == [0]
     assert conditional_bits(tree, np.array([7])).tolist() == [0]
-
-
-@examples(100)
-@given(problems(), st.data())
-def test_the_identity_of_a_table_of_leaves_loses_nothing(problem, data):
-    problem = of_leaves(problem, data.draw)
-    recoding = recoded(problem, {labels: labels for labels in problem.sizes})
-    for measure in (*LOSSES, iloss_mean, conditional_entropy, conditional_entropy_share):
-        assert measure.value(recoding) == 0
-    assert precision.value(recoding) == 1
-    assert discernibility.value(recoding) == sum(n * n for n in problem.sizes.values())
-
-
-@examples(100)
-@given(problems())
-def test_all_at_the_root_loses_all_there_is(problem):
-    roots = tuple(tree.root for tree in problem.trees)
-    n, m = len(problem.rows), len(problem.trees)
-    for to in (roots, None):
-        recoding = recoded(problem, dict.fromkeys(problem.sizes, to))
-        lost = sum(Fraction(n * (len(t.leaves) - 1), len(t.leaves)) for t in problem.trees)
-        assert iloss.value(recoding) == pytest.approx(float(lost))
-        weights = range(1, m + 1)
-        most = [1 - 1 / len(tree.leaves) for tree in problem.trees]
-        assert iloss_mean.value(recoding, weights) == pytest.approx(
-            np.average(most, weights=weights) if n else 0
-        )
-        wide = sum(len(tree.leaves) > 1 for tree in problem.trees)
-        assert general_loss.value(recoding) == pytest.approx(wide / m)
-        high = sum(tree.height > 1 for tree in problem.trees)
-        assert precision.value(recoding) == pytest.approx(1 - high / m)
-        something = any(len({row[j] for row in problem.rows}) > 1 for j in range(m))
-        assert conditional_entropy_share.value(recoding) == (100 if something else 0)
-        assert discernibility.value(recoding) == n * n
-    assert average_class_size.value(recoding) is None
 
 
 @examples(120)
@@ -569,21 +515,3 @@ def test_cards_say_how_measures_are_called_in_files():
         *("average_class_size", "level_of_generalisation", "relative_distance"),
         "classification_metric",
     } <= {*parts_of(measures)}
-
-
-def test_entropy_l_is_unchanged_by_the_column_beside_it():
-    """Measures of a column stand together: those of its classes, and the classification metric."""
-    frame = pd.DataFrame({"q": ["x"] * 3 + ["y"] * 3, "ill": list("uuvuuu")})
-    plan = {
-        "version": 2,
-        "columns": {
-            "q": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
-            "ill": {"role": "sensitive"},
-        },
-        "algorithm": {"name": "gaa"},
-        "privacy": [{"model": "k-anonymity", "k": 3}],
-    }
-    done = run(Plan.from_content(plan), frame)
-    ill = done.recoding.released.sensitive[0]
-    assert done.measures["entropy_l"] == entropy_l_diversity.each(ill).min() == 1
-    assert done.measures["classification_metric"] == 1 / 6

@@ -85,29 +85,6 @@ def test_a_node_becomes_the_least_that_covers_its_leaves(pair):
         assert other.order[found[place]] == expected, node
 
 
-@examples(100)
-@given(trees(max_nodes=14))
-def test_a_tree_in_its_own_terms_is_itself_but_for_chains(tree):
-    """A node with a single child says no more than the child does, and becomes it."""
-    found = in_terms_of(tree.build(), tree.build())
-    for node, place in tree.number.items():
-        assert leaves_under(tree, tree.order[found[place]]) == leaves_under(tree, node)
-        if len(tree.children(node)) != 1:
-            assert found[place] == place
-
-
-@examples(100)
-@given(pairs())
-def test_moving_up_stays_moving_up(pair):
-    tree, other = pair
-    found = in_terms_of(tree.build(), other.build())
-    shared = set(tree.leaves) & set(other.leaves)
-    for node, above in tree.parents.items():
-        if above is not None and leaves_under(tree, node) & shared:
-            low, high = (other.order[found[tree.number[x]]] for x in (node, above))
-            assert high in other.paths[low]
-
-
 def test_leaves_that_the_yardstick_lacks():
     """They do not count; a node of such leaves alone is the root."""
     tree = groups([{"ab": ["a", "b"], "cd": ["c", "d"]}, {"*": ["ab", "cd"]}])
@@ -200,25 +177,6 @@ def above(tree: Hierarchy, low: int, node: int) -> bool:
     while low != node and tree.parent[low] >= 0:
         low = int(tree.parent[low])
     return low == node
-
-
-@examples(40)
-@given(trees(max_nodes=14), trees(max_nodes=14), st.integers(0, 2**32))
-def test_the_same_trees_give_the_same_numbers(one, other, seed):
-    """Where no node has a single child; else it counts as that child, which says as much."""
-    classes = table(branching(one), branching(other), np.random.default_rng(seed))
-    path = gaa.merge_path(task_of(classes))
-    ks = [1, 2, 7, classes.n_records]
-    own = curves_along(path, METRICS).at(ks)
-    moved = curves_along(path_in_terms_of(path, classes.hierarchies), METRICS).at(ks)
-    for name, values in own.items():
-        assert moved[name].tolist() == values.tolist(), name
-
-
-def branching(tree: PlainTree) -> PlainTree:
-    """The tree with a leaf more below every node that has a single child."""
-    single = [node for node in tree.parents if len(tree.children(node)) == 1]
-    return PlainTree({**tree.parents, **{f"{node} too": node for node in single}})
 
 
 def test_a_sweep_measures_by_the_yardstick():

@@ -16,8 +16,6 @@ from support.random_tables import (
     PlainTree,
     Problem,
     algorithms,
-    edge_weights,
-    path_cost,
     problems,
 )
 
@@ -91,15 +89,6 @@ def integer_cost(problem: Problem, depths: tuple[np.ndarray, ...]) -> Cost:
         for tree, depth in zip(problem.trees, depths, strict=True)
     ]
     return lambda low, high: sum(d[x] - d[y] for d, x, y in zip(found, low, high, strict=True))
-
-
-def exact_cost(problem: Problem) -> Cost:
-    """The cost by exact sums of drawn weights along the path."""
-    found = edge_weights("custom", problem.trees)
-    return lambda low, high: sum(
-        (path_cost(t, w, x, y) for t, w, x, y in zip(problem.trees, found, low, high, strict=True)),
-        Fraction(0),
-    )
 
 
 def task(problem: Problem, chosen: dict, k: int) -> Task:

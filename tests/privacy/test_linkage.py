@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.errors import CoverageError, PlanError, TableError
-from kanon.measures.linkage import linkage, matching, people_below, projected
+from kanon.measures.linkage import linkage, matching, people_below
 from kanon.privacy.reidentification import journalist, marketer
 from kanon.recoding import Recoding
 from kanon.run import prepare, run
@@ -28,7 +28,7 @@ from support.random_tables import examples
 @pytest.fixture(scope="module")
 def animals():
     work = sample_work("animals-m23")
-    done = run(plan_of(work), work.table)
+    done = run(plan_of(work), work.table.records)
     released = done.recoding.released
     labels = [
         [tree.labels[node] for tree, node in zip(released.hierarchies, row, strict=True)]
@@ -186,18 +186,6 @@ def test_the_order_in_which_facts_are_named_changes_nothing(drawn):
     assert linkage(*pair, known, "secret") == linkage(*pair, known[::-1], "secret")
 
 
-def test_classes_by_some_attributes(animals):
-    table, _ = animals
-    by_race = projected(table, [1])
-    labels = [by_race.hierarchies[0].labels[node] for node in by_race.nodes[:, 0]]
-    assert dict(zip(labels, by_race.counts.tolist(), strict=True)) == {
-        "Cat": 2,
-        "Lion": 4,
-        "Dog": 2,
-    }
-    assert by_race.sensitive[0].sizes.tolist() == by_race.counts.tolist()
-
-
 def test_an_empty_table_has_no_linkage(animals):
     table, _ = animals
     nobody = replace(
@@ -225,7 +213,7 @@ def test_people_of_a_population_by_hand(animals):
 
 def test_a_population_that_is_the_table_adds_no_doubt(animals):
     table, recoding = animals
-    people = population_of(table, sample_work("animals-m23").table.frame).classes
+    people = population_of(table, sample_work("animals-m23").table.records.frame).classes
     size = people_below(recoding.released, people)
     assert size.tolist() == recoding.released.counts.tolist() == [4, 4]
     assert journalist(recoding.released, size).highest == 0.25
@@ -272,10 +260,10 @@ def test_adult_is_attacked_within_a_blink(adult_path):
 
     work = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
     assert len(read_table(adult_path.read_bytes(), "adult.csv").table) == 30_162
-    for column in work.roles:
+    for column in work.table.roles:
         work = with_role(work, column, Role.QUASI_IDENTIFIER)
     work = with_role(work, "marital-status", Role.SENSITIVE)
-    classes = prepare(plan_of(work), work.table).classes
+    classes = prepare(plan_of(work), work.table.records).classes
     linkage(classes, classes, classes.attributes, "marital-status")  # compiled
     started = time.perf_counter()
     found = linkage(classes, classes, classes.attributes, "marital-status")

@@ -18,7 +18,8 @@ from kanon.metrics import metric_named, potentials, scaled_potentials
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive, order_of_values
-from kanon.sources.memory import MemorySource, classes_of_columns, histograms
+from kanon.sources.histograms import histograms
+from kanon.sources.memory import MemorySource, classes_of_columns
 from support.random_tables import PlainTree, Problem, examples
 
 VALUES = ("A", "B", "C", "D", "E")
@@ -97,17 +98,6 @@ def test_some_classes_alone_keep_the_total_of_the_table(drawn, data):
 def test_the_whole_is_one_class(drawn):
     dense = crosstab(*drawn)
     check(made(*drawn).whole(), dense.sum(axis=0, keepdims=True), dense.sum(axis=0))
-
-
-@examples(60)
-@given(records(), st.data())
-def test_grouping_twice_is_grouping_once(drawn, data):
-    found = made(*drawn)
-    first = np.array(data.draw(st.lists(st.integers(0, 3), min_size=drawn[2], max_size=drawn[2])))
-    second = np.array(data.draw(st.lists(st.integers(0, 1), min_size=4, max_size=4)))
-    twice, once = found.grouped(first, 4).grouped(second, 2), found.grouped(second[first], 2)
-    check(twice, once.dense(), once.total)
-    check(found.grouped(np.arange(drawn[2]), drawn[2]), found.dense(), found.total)
 
 
 def test_nothing_that_is_grouped_is_changed():
@@ -206,17 +196,6 @@ def test_several_columns_stand_in_their_order():
     assert classes.sensitive_named("pay").dense().tolist() == [[1, 1], [1, 0]]
     with pytest.raises(PlanError, match="sensitive are 'pay'"):
         classes.sensitive_named("q")
-
-
-def test_neither_index_nor_order_of_the_rows_matters():
-    frame = pd.DataFrame({"q": list("abcab"), "ill": ["x", "y", None, "x", "z"]})
-    roles = {"q": Role.QUASI_IDENTIFIER, "ill": Role.SENSITIVE}
-    trees = {"q": suppression(["a", "b", "c"])}
-    one = MemorySource(frame, Schema(roles), trees).classes.sensitive[0]
-    turned = frame.iloc[::-1].set_axis([7, 7, 0, 1, 2], axis=0)
-    two = MemorySource(turned, Schema(roles), trees).classes.sensitive[0]
-    assert one.values == two.values
-    assert one.dense().tolist() == two.dense().tolist()
 
 
 def test_histograms_of_a_column_without_a_table():

@@ -20,9 +20,6 @@ from kanon.plan import Plan
 from kanon.release.context import ATTACKERS, RELEASES, Context, Own, thresholds, with_own
 from kanon.release.decision import MOST_CHOICES, decide, decision_table, levels_reached
 from kanon.run import run
-from kanon.schema import Role
-from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.table_loading import sample_work
 
 PEOPLE = pd.DataFrame({"sex": list("FFFMMMM"), "ill": [*"ccf", *"ffgc"]})
 """c, f and g occur three times, three times and once."""
@@ -209,41 +206,3 @@ def test_a_bar_ends_where_the_threshold_is_reached():
     assert [times_reached(part) >= 1 - 1e-9 for part in decision.parts] == [
         part.met for part in decision.parts
     ]
-
-
-SAID = {
-    ("census", "research"): (
-        "Checked on 30\u202f000 released records, for a release to researchers under a contract, "
-        "against somebody who looks for a person and knows all their quasi-identifiers and that "
-        "they are in the table: 2 of 5 thresholds are met. Not met: persons are found once in "
-        "{mean} tries on average (asked for: at most once in 11); in 'health' values are as hard "
-        "to guess as 1 equally frequent one, 1 being certainty (asked for: 2); in 'health' those "
-        "who look alike differ from the whole table by up to 0.85 (asked for: at most 0.4). Met: "
-        "at least 5 records look alike (asked for: 5); the person who is easiest to find is found "
-        "once in 5 tries (asked for: at most once in 5). Not considered: what is known about these "
-        "persons from elsewhere, other releases of the same table, and what columns tell that are "
-        "left as they are."
-    ),
-    ("voters", "internal"): (
-        "Checked on 30\u202f000 released records, for a release only inside the organisation, "
-        "against somebody who looks for a person and knows all their quasi-identifiers and that "
-        "they are in the table: 3 of 3 thresholds are met. Met: at least 5 records look alike "
-        "(asked for: 3); the person who is easiest to find is found once in 5 tries (asked for: at "
-        "most once in 3); persons are found once in {mean} tries on average (asked for: at most "
-        "once in 5). Nothing was asked of 'party', so all who look alike may share one value "
-        "there. Not considered: what is known about these persons from elsewhere, other releases "
-        "of the same table, and what columns tell that are left as they are."
-    ),
-}
-
-
-@pytest.mark.parametrize(("sample", "release"), SAID)
-def test_what_is_said_of_a_sample(sample, release):
-    work = sample_work(sample, 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        done = run(plan_of(work), work.table)
-    quasi = [name for name, role in work.roles.items() if role is Role.QUASI_IDENTIFIER]
-    mean = len(done.released()) / len(done.released().groupby(quasi, observed=True))
-    said = SAID[sample, release].format(mean=f"{mean:.2f}")
-    assert decide(Context(release=release), levels_reached(done)).sentence == said

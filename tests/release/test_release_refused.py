@@ -11,6 +11,7 @@ from kanon.recoding import Recoding
 from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource
+from kanon.studio.session.work import with_fields
 from kanon.studio.utility.state import UtilityView
 from support.command_line import RUN, check_failure, files
 from support.dashboard import DATA, WORK, anonymised, go, problems, with_people, work
@@ -67,7 +68,7 @@ def test_no_page_offers_it(start, forgetful):
     offered = {one.proto.label: one.proto.disabled for one in at.get("download_button")}
     assert offered["Released table"] and not offered["Plan"]
     assert any("does not meet its plan" in one for one in problems(at))
-    at.session_state[WORK] = replace(work(at), utility=UtilityView(part="matrix"))
+    at.session_state[WORK] = with_fields(work(at), view=UtilityView(part="matrix"))
     go(at, UTILITY)
     labels = {one.proto.label for one in at.get("download_button")}
     assert not {"Parquet", "CSV"} & labels

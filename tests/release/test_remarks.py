@@ -77,11 +77,8 @@ def test_a_date_of_birth_in_a_table_of_a_thousand_is_almost_unique():
     (remark,) = on_table({"born": born, "sex": ["F", "M"] * 500}, born="qi", sex="qi").values()
     assert (remark.kind, remark.column) == ("almost-unique", "born")
     assert remark.share == alone / 1000 > 0.95
-    distinct = len(set(born))
-    assert remark.found == (
-        f"'born' is almost unique: {distinct} values in 1\u202f000 records, and alone it singles "
-        f"out {alone / 10:.1f} % of them."
-    )
+    assert f"{len(set(born))} values in 1\u202f000 records" in remark.found
+    assert f"{alone / 10:.1f} % of them" in remark.found
 
 
 def test_a_release_is_told_what_it_shows_of_an_almost_unique_column():
@@ -89,11 +86,8 @@ def test_a_release_is_told_what_it_shows_of_an_almost_unique_column():
     born = ["1990-01-01", "1990-01-01", *(f"19{n}-05-06" for n in range(50, 78))]
     done, _ = released(pd.DataFrame({"born": born}), born="qi")
     kept = int((done.released()["born"] == "1990-01-01").sum())
-    found = [one.found for one in done.remarks if one.kind == "almost-unique"]
-    assert kept == 2 and found == [
-        "'born' is almost unique in the table: 29 values in 30 records, and alone it singles out "
-        "93.3 % of them. The release shows it as it was in 2 records, 6.7 %."
-    ]
+    (found,) = [one.found for one in done.remarks if one.kind == "almost-unique"]
+    assert kept == 2 and found.endswith("The release shows it as it was in 2 records, 6.7 %.")
     none, _ = released(pd.DataFrame({"born": born[1:]}), born="qi")
     assert all(one.kind != "almost-unique" for one in none.remarks)
     assert set(none.released()["born"]) == {"*"}
@@ -119,10 +113,7 @@ def test_an_identifier_that_repeats_is_remarked_on_unless_it_says_who_is_who():
     """Of A A B C, A has two records; by pairs of towns each class is of two persons."""
     (remark,) = on_table({"who": list("AABC")}, who="id").values()
     assert (remark.kind, remark.share) == ("several-records", 0.5)
-    assert remark.found == (
-        "'who' repeats: 1 value has several records, 2 together. If a value stands for a person, "
-        "k counts them as 2 persons."
-    )
+    assert "1 value has several records, 2 together" in remark.found
     roles = {"who": NAMES["id"], "name": NAMES["id"]}
     table = MemoryTable(pd.DataFrame({"who": list("AABC"), "name": list("XXYZ")}))
     assert len(table_remarks(table, roles, 2)) == 2
@@ -216,17 +207,10 @@ def test_a_pseudonym_tells_who_was_here_and_there():
     assert done.released()["place"].tolist() == list("XYXY")
     (remark,) = done.remarks
     assert (remark.kind, remark.column, remark.share) == ("linked", "patient", 0.5)
-    assert remark.found == (
-        "'patient' keeps pseudonyms, which link records: 1 person has several, and for 1 of them, "
-        "100.0 %, fewer than 2 persons share the combination of classes: who knows in which "
-        "classes such a person is finds all the records."
-    )
+    assert "1 person has several, and for 1 of them, 100.0 %, fewer than 2" in remark.found
     assert said == [f"{remark.found} {KINDS['linked'].advice}"]
     (hint,) = table_remarks(MemoryTable(VISITS), done.prepared.plan.roles.roles, 2, ["patient"])
-    assert (
-        hint.found == ("'patient' keeps pseudonyms, which link records: 1 person has several.")
-        and hint.found[:-1] in remark.found
-    )
+    assert hint.found[:-1] in remark.found
 
 
 def test_a_dropped_identifier_or_a_record_per_person_links_nothing():
@@ -265,10 +249,7 @@ def test_the_records_of_homogeneous_classes_are_counted():
     done, said = released(frame, x="qi", ill="s")
     (remark,) = done.remarks
     assert (remark.kind, remark.share) == ("homogeneous", 5 / 7)
-    assert remark.found == (
-        "5 records, 71.4 %, are in 2 classes whose records all have the same 'ill': who knows "
-        "that somebody is in such a class knows it."
-    )
+    assert remark.found.startswith("5 records, 71.4 %, are in 2 classes")
     assert said == [f"{remark.found} {KINDS['homogeneous'].advice}"]
 
 
@@ -310,10 +291,7 @@ def test_l_is_2_of_one_value_that_is_written_in_two_ways(one, other):
     done, said = released(frame, privacy=TWO, x="qi", ill="s")
     (remark,) = done.remarks
     assert (remark.kind, remark.column, remark.share) == ("several-spellings", "ill", 1)
-    assert remark.found == (
-        "'ill' has 1 value that is written in several ways (equal as numbers, or as Unicode texts "
-        "without blanks and invisible signs): l, t and all other models count them as different."
-    )
+    assert "'ill' has 1 value that is written in several ways" in remark.found
     assert said == [f"{remark.found} {KINDS['several-spellings'].advice}"]
     assert table_remarks(MemoryTable(frame), done.prepared.plan.roles.roles, 2) == (remark,)
 
@@ -359,10 +337,7 @@ def test_free_text_dates_and_rare_values_that_pass_through():
     assert {remark.kind for remark in found.values()} == {"passes-through"}
     assert list(found) == ["note", "town", "seen"], "those of more records first"
     assert "looks like free text. 100.0 % of its records" in found["note"].found
-    assert found["seen"].share == 0 and found["seen"].found == (
-        "'seen' passes into the release unchanged: it holds exact dates. None of its values has "
-        "fewer than 5 records."
-    )
+    assert found["seen"].share == 0 and "it holds exact dates" in found["seen"].found
     assert found["town"].share == 0.05
     assert "5.0 % of its records have a value that fewer than 5 share, 2.0 % one of their own" in (
         found["town"].found
@@ -495,10 +470,8 @@ def test_an_engine_says_what_is_written_in_several_ways(in_engine):
 def test_an_engine_says_that_an_identifier_repeats(in_engine, monkeypatch):
     table = in_engine(VISITS)
     done, _ = released(table, **{**SHORT, "patient": "id"})
-    assert [one.found for one in done.remarks if one.kind == "several-records"] == [
-        "'patient' repeats: 1 value has several records, 2 together. If a value stands for a "
-        "person, k counts them as 2 persons. How few a class has was not counted in the engine."
-    ]
+    (found,) = [one.found for one in done.remarks if one.kind == "several-records"]
+    assert "2 together" in found and found.endswith("was not counted in the engine.")
 
     def fails(*_):
         raise TableError("It needs more memory.")
@@ -511,10 +484,8 @@ def test_an_engine_says_that_an_identifier_repeats(in_engine, monkeypatch):
 def test_an_engine_says_that_pseudonyms_link(in_engine, monkeypatch):
     table = in_engine(VISITS)
     done, _ = released(table, privacy=TWO, **SHORT)
-    assert [remark.found for remark in done.remarks] == [
-        "'patient' keeps pseudonyms, which link records: 1 person has several. For how many of "
-        "them fewer than 2 persons share the combination of classes was not counted in the engine."
-    ]
+    (remark,) = done.remarks
+    assert remark.kind == "linked" and remark.found.endswith("was not counted in the engine.")
 
     def fails(*_):
         raise TableError("It needs more memory.")

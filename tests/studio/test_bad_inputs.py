@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -33,7 +33,8 @@ from kanon.studio.learn.state import LessonsView
 from kanon.studio.privacy.attacker import Looking
 from kanon.studio.session.hierarchy_choices import undone, with_role
 from kanon.studio.session.requirements import KINDS
-from kanon.studio.session.work import with_fields
+from kanon.studio.session.work import PART_OF, value_of, with_fields
+from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.model_editor import key_of_model
 from kanon.teaching.exercises import read_exercises
 from support.bad_inputs import (
@@ -329,11 +330,12 @@ class Session:
 
     @property
     def lost(self):
-        """The parts of the work that are not what they were."""
-        now = work(self.at)
-        parts = ((part.name, getattr(now, part.name), getattr(self.before, part.name))
-                 for part in fields(now))  # fmt: skip
-        differ = {name for name, one, other in parts if one is not other and one != other}
+        """The fields of the work and the states of pages that are not what they were."""
+        now, before = work(self.at), self.before
+        pairs = {name: (value_of(now, name), value_of(before, name)) for name in PART_OF}
+        kinds = {*now.views, *before.views}
+        pairs |= {kind.__name__: (now.view(kind), before.view(kind)) for kind in kinds}
+        differ = {name for name, (one, other) in pairs.items() if one is not other and one != other}
         return differ - {"problem", "problem_at", "notice"}
 
 
@@ -364,8 +366,9 @@ def read_otherwise(session, name, content, **read):
 def loaded_tree(session, column, name, content):
     """A hierarchy for a column, on the page Data; Undo brings back the one before."""
     at = upload_tree(session.on(DATA), column, name, content)
-    undo = undone(undone(work(at), column), column)  # the file, and that it comes from one
-    assert undo.table.choices[column].tree == session.before.choices[column].tree
+    first = undone(work(at), column)
+    undo = undone(first, column)  # the file, and that it comes from one
+    assert undo.table.choices[column].tree == session.before.table.choices[column].tree
     return {"choices", "histories"}
 
 
@@ -470,8 +473,9 @@ def plan(session, text):
 
 def ks(session, text):
     """Numbers k, on the page Utility; the field holds what was typed."""
-    learning = replace(session.before.utility.learning, ks=text)
-    session.begin(utility=replace(session.before.utility, part="learning", learning=learning))
+    utility = session.before.view(UtilityView)
+    learning = replace(utility.learning, ks=text)
+    session.begin(view=replace(utility, part="learning", learning=learning))
     at = go(session.on(UTILITY))
     assert at.text_input(key=f"learning-ks-{text}").value == text
 
@@ -520,7 +524,7 @@ def population(session, name, content):
     key = f"privacy-population-{work(at).version}-{work(at).view(Looking).uploads}"
     at.file_uploader(key=key).set_value((name, content, "text/plain"))
     go(at)
-    return {"looking"}
+    return {"Looking", "population", "population_origin"}
 
 
 def path(session, typed):
@@ -530,7 +534,7 @@ def path(session, typed):
     at.text_input(key=key).set_value(typed)
     settled(press(go(at), "Open the table"))
     assert at.text_input(key=key).value == typed
-    return {"place", "job", "doing", "then"}
+    return {"Place", "job", "request"}
 
 
 def text_of_report(session, name, text):
@@ -539,12 +543,12 @@ def text_of_report(session, name, text):
     at.text_area(key=f"report-{name}").set_value(text)
     go(at)
     assert at.text_area(key=f"report-{name}").value == text
-    return {"report"}
+    return {"texts"}
 
 
 def context_file(session, text):
     """A context, on the page Decide; the one that holds stays."""
-    session.begin(deciding=replace(session.before.deciding, part="purpose"))
+    session.begin(view=replace(session.before.view(DecideView), part="purpose"))
     at = go(session.on(DECIDE))
     key = f"decide-upload-{work(at).version}-{work(at).view(DecideView).uploads}"
     at.file_uploader(key=key).set_value(("context.json", text.encode(), "application/json"))
@@ -557,7 +561,7 @@ def exercise_set(session, text):
     key = f"exercise-set-{work(at).view(LessonsView).exercises.uploads}"
     at.file_uploader(key=key).set_value(("set.json", text.encode(), "application/json"))
     settled(go(at))
-    return {"job", "doing", "then"}
+    return {"job", "request"}
 
 
 def study_file(session, text):

@@ -77,8 +77,8 @@ def no_job_is_left():
     sessions = []
     yield sessions
     for at in sessions:
-        if at.session_state[WORK].job is not None:
-            at.session_state[WORK].job.cancel()
+        if at.session_state[WORK].running.job is not None:
+            at.session_state[WORK].running.job.cancel()
 
 
 @contextlib.contextmanager

@@ -259,7 +259,7 @@ def go_further(at: AppTest, step: str | Callable[[Work], Work]) -> None:
         at.session_state[WORK] = step(at.session_state[WORK])
         return
     at.button(key=step).click().run()
-    job = at.session_state[WORK].job
+    job = at.session_state[WORK].running.job
     assert job is None or job.wait(300)
 
 

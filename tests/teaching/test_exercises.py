@@ -34,6 +34,7 @@ from kanon.teaching.exercises import (
 )
 from kanon.teaching.optimum import best_levels, best_recoding
 from kanon.teaching.small_tables import raised
+from oracles.plain_clustering import partitions
 from support.exercise_sets import GIVEN, QUESTIONS, TABLE, exercises_of
 from support.paths import ROOT
 from support.random_tables import examples
@@ -42,18 +43,6 @@ RACE = groups([{"Felid": ["Cat", "Lion"], "Canine": ["Dog", "Wolf"]}, {"*": ["Fe
 GENDER = suppression(["F", "M"])
 
 # The optimum
-
-
-def partitions(things):
-    """Every set partition."""
-    if not things:
-        yield []
-        return
-    first, *rest = things
-    for others in partitions(rest):
-        yield [[first], *others]
-        for place in range(len(others)):
-            yield [*others[:place], [first, *others[place]], *others[place + 1 :]]
 
 
 def loss(classes, targets, metric):
@@ -181,44 +170,23 @@ def test_recoding_by_hand(by_hand):
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence"),
+    ("answer", "part"),
     [
-        (
-            recoded("Cat", "Cat", "Lion", "Dog", "Dog"),
-            "Not 2-anonymous: the class (Lion) has 1 record.",
-        ),
-        (
-            recoded("Cat", "Felid", "Felid", "Dog", "Dog"),
-            "Records 1 and 2 look alike in the table and not in the answer; records that look "
-            "alike stay together.",
-        ),
-        (
-            recoded("Cat", "Cat", "Cat", "Dog", "Dog"),
-            "Record 3: in the tree of 'race', 'Cat' is not above the value of the record; values "
-            "may only be raised.",
-        ),
-        (
-            recoded("Bird", "Cat", "Cat", "Dog", "Dog"),
-            "Record 1: 'Bird' is not in the tree of 'race'.",
-        ),
-        (
-            recoded("Cat"),
-            "The answer has to be a list of 5 records, each with a value for 'race'.",
-        ),
-        (
-            [{"race": "Cat", "name": "*"}] * 5,
-            "Record 1 has to have a value for each of 'race', and nothing else.",
-        ),
-        ([None] * 5, "Record 1 has to have a value for each of 'race', and nothing else."),
-        ("Felid", "The answer has to be a list of 5 records, each with a value for 'race'."),
-        (recoded(1, 1, 1, 1, 1), "Record 1: '1' is not in the tree of 'race'."),
-        (recoded(["Cat"], 1, 1, 1, 1), "Record 1: '['Cat']' is not in the tree of 'race'."),
+        (recoded("Cat", "Cat", "Lion", "Dog", "Dog"), "the class (Lion) has 1 record"),
+        (recoded("Cat", "Felid", "Felid", "Dog", "Dog"), "Records 1 and 2 look alike"),
+        (recoded("Cat", "Cat", "Cat", "Dog", "Dog"), "Record 3: in the tree of 'race', 'Cat' is"),
+        (recoded("Bird", "Cat", "Cat", "Dog", "Dog"), "Record 1: 'Bird' is not in the tree"),
+        (recoded("Cat"), "a list of 5 records"),
+        ([{"race": "Cat", "name": "*"}] * 5, "Record 1 has to have a value for each of 'race'"),
+        ([None] * 5, "Record 1 has to have a value for each of 'race'"),
+        ("Felid", "a list of 5 records"),
+        (recoded(1, 1, 1, 1, 1), "Record 1: '1' is not in the tree"),
+        (recoded(["Cat"], 1, 1, 1, 1), "Record 1: '['Cat']' is not in the tree"),
     ],
 )
-def test_a_recoding_that_is_not_allowed_gets_no_points_and_a_reason(by_hand, answer, sentence):
+def test_a_recoding_that_is_not_allowed_gets_no_points_and_a_reason(by_hand, answer, part):
     found = mark(by_hand, "recode", answer)
-    assert found.share == 0
-    assert found.sentence == sentence
+    assert found.share == 0 and part in found.sentence
 
 
 def test_a_rounding_makes_no_answer_worse_than_the_optimum():
@@ -291,10 +259,7 @@ def test_ties_are_as_good():
     table = TABLE | {"records": records}
     exercises = exercises_of(GIVEN | {"tables": {"t": table}, "questions": QUESTIONS[3:]})
     assert mark(exercises, "smallest", ["Cat"]).sentence == "Right: (Cat) is one of the smallest."
-    assert mark(exercises, "smallest", ["Dog"]).sentence == (
-        "Right: (Dog) is as good as (Cat), which GAA takes because it stands first in the order "
-        "of the trees."
-    )
+    assert "(Dog) is as good as (Cat)" in mark(exercises, "smallest", ["Dog"]).sentence
 
 
 # Laws

@@ -546,36 +546,23 @@ def deep() -> Task:
 
 
 @pytest.mark.parametrize(
-    ("name", "task", "metric", "weights", "said"),
+    ("name", "task", "metric", "weights", "part"),
     [
-        ("gaa", grown(animals(), 8), "custom", (), "A lesson is for 2 to 30 records, so that every "
-         "step can be followed; this table has 32."),
-        ("gaa", one_record(), "ncp", (), "A lesson is for 2 to 30 records, so that every step can "
-         "be followed; this table has 1."),
-        ("gaa", animals(), "total", (), "A lesson has to know what costs are counted in: those of "
-         "this task are not those of the metric 'total' with the attribute weights that were "
-         "given."),
-        ("gaa", animals(), "custom", (1.0, 3.0), "A lesson has to know what costs are counted in: "
-         "those of this task are not those of the metric 'custom' with the attribute weights that "
-         "were given."),
-        ("gaa", replace(animals(), options={"parts": "2"}), "custom", (), "A lesson shows GAA as "
-         "published, in one part; choose parts '1'."),
-        ("flash", deep(), "total", (), "The lattice of these hierarchies has 1\u202f024 nodes, and "
-         "a lesson searches at most 1\u202f000; take fewer quasi-identifiers or smaller "
-         "hierarchies."),
-        ("lattice-sweep", deep(), "total", (), "The lattice of these hierarchies has 1\u202f024 "
-         "nodes, and a lesson searches at most 1\u202f000; take fewer quasi-identifiers or smaller "
-         "hierarchies."),
-        ("mdav", animals(), "custom", (), "MDAV takes means, and 'q0' holds texts; use k-member or "
-         "Mondrian."),
-        ("gaa", replace(animals(), k=9), "custom", (), "k = 9 cannot be reached: the table has 8 "
-         "records to anonymise, and k can be at most that."),
+        ("gaa", grown(animals(), 8), "custom", (), "for 2 to 30 records"),
+        ("gaa", one_record(), "ncp", (), "this table has 1."),
+        ("gaa", animals(), "total", (), "not those of the metric 'total'"),
+        ("gaa", animals(), "custom", (1.0, 3.0), "not those of the metric 'custom'"),
+        ("gaa", replace(animals(), options={"parts": "2"}), "custom", (), "choose parts '1'"),
+        ("flash", deep(), "total", (), "a lesson searches at most 1\u202f000"),
+        ("lattice-sweep", deep(), "total", (), "a lesson searches at most 1\u202f000"),
+        ("mdav", animals(), "custom", (), "'q0' holds texts"),
+        ("gaa", replace(animals(), k=9), "custom", (), "k = 9 cannot be reached"),
     ],
-)  # fmt: skip
-def test_what_has_no_lesson_is_refused_in_a_sentence(name, task, metric, weights, said):
+)
+def test_what_has_no_lesson_is_refused_in_a_sentence(name, task, metric, weights, part):
     with pytest.raises((PlanError, Unsatisfiable)) as refused:
         lesson_of(algorithms()[name], task, metric_named(metric), weights)
-    assert refused.value.sentence == said
+    assert part in refused.value.sentence
 
 
 def test_a_lesson_of_too_many_steps_is_refused(monkeypatch):

@@ -23,13 +23,8 @@ from kanon.studio.session.text import plain, spoken
 from kanon.teaching.by_hand import ByHand, Row, by_hand, column_stepped, value_set
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.handout import tree_pictures
-from kanon.teaching.questions import (
-    AnyQuestion,
-    ChoiceQuestion,
-    LevelsQuestion,
-    NumberQuestion,
-    RecodeQuestion,
-)
+from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
+from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion
 from kanon.teaching.small_tables import SmallTable, tuple_text
 
 Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]

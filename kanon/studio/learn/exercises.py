@@ -23,7 +23,8 @@ from kanon.teaching.exercises import (
     score,
     score_files,
 )
-from kanon.teaching.questions import AnyQuestion, LevelsQuestion, RecodeQuestion
+from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
+from kanon.teaching.questions import AnyQuestion
 
 _NOBODY = "(no name)"
 

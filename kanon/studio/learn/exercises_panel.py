@@ -35,7 +35,8 @@ from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.uploads import upload_field
 from kanon.teaching.exercises import BUILT_IN, MEGABYTES, ExerciseSet, read_exercises
-from kanon.teaching.questions import AnyQuestion, Mark
+from kanon.teaching.question import Mark
+from kanon.teaching.questions import AnyQuestion
 
 
 def show_exercises(work: Work) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from kanon.teaching.exercises import ExerciseSet
-from kanon.teaching.questions import Mark
+from kanon.teaching.question import Mark
 
 
 @dataclass(frozen=True, eq=False)

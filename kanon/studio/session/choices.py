@@ -25,7 +25,7 @@ from kanon.hierarchy.plans import (
     build_hierarchy,
 )
 from kanon.hierarchy.suggest import propose, starting_parameters, strays, suggest_builder
-from kanon.sources.memory import lacking_values, with_missing_leaf
+from kanon.sources.coverage import lacking_values, with_missing_leaf
 
 
 class Parameter(NamedTuple):

@@ -24,7 +24,7 @@ from kanon.privacy import entropy_l_diversity
 from kanon.run import Prepared, prepare
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.configurations import (
-    Ground,
+    RunGround,
     Wanted,
     identity,
     led_by,
@@ -228,7 +228,7 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[LineRun]) -> Job
         metrics.setdefault("custom", METRICS["custom"])
     ready: dict[int, Prepared] = {}
 
-    def prepared_for(ground: Ground) -> Prepared:
+    def prepared_for(ground: RunGround) -> Prepared:
         if id(ground) not in ready:
             ready[id(ground)] = prepare(ground.plan, work.table.records)
         return ready[id(ground)]

@@ -30,7 +30,7 @@ MOST_LINES = 48
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class RunGround:
     """What a run stands on, whatever leads it: the plan, its hierarchies, and a fingerprint."""
 
     plan: Plan
@@ -64,8 +64,8 @@ class Wanted:
     title: str
     kept: bool
     seeds: tuple[int | None, ...]
-    ground: Ground
-    yardstick: Ground | None
+    ground: RunGround
+    yardstick: RunGround | None
 
     @property
     def guide(self) -> Metric:
@@ -225,7 +225,7 @@ def yardsticks(work: Work) -> list[str | None]:
     return ["", *other, None]
 
 
-def _yardstick(work: Work, ours: Ground) -> Ground | None:
+def _yardstick(work: Work, ours: RunGround) -> RunGround | None:
     """Whose hierarchies all are measured by; None for each by its own."""
     chosen = (
         work.kept.yardstick if work.kept.yardstick in yardsticks(work) else ""
@@ -238,7 +238,7 @@ def _yardstick(work: Work, ours: Ground) -> Ground | None:
     return ours
 
 
-def _other(measure: Ground | None, own: Ground) -> Ground | None:
+def _other(measure: RunGround | None, own: RunGround) -> RunGround | None:
     """What to measure by, where that differs from a line's own hierarchies."""
     return None if measure is None or dict(measure.trees) == dict(own.trees) else measure
 
@@ -293,7 +293,7 @@ def _with_sensitive(plan: Plan, columns: Iterable[str]) -> Plan:
     return plan.model_copy(update={"columns": changed})
 
 
-def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> Ground:
+def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunGround:
     """What runs stand on. Models beyond k are not part of it: curves run over k."""
     bare = plan.model_copy(update={"privacy": []}).with_k(2)
     columns = plan.roles.quasi_identifiers
@@ -316,7 +316,7 @@ def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> Ground:
         tree = trees[column]
         found.update(repr((column, tree.labels)).encode())
         found.update(tree.parent.tobytes())
-    return Ground(bare, trees, found.hexdigest())
+    return RunGround(bare, trees, found.hexdigest())
 
 
 def identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:

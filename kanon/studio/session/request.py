@@ -17,24 +17,43 @@ class Calculation(Protocol):
     """A :class:`kanon.studio.jobs.pool.Job`, as far as a session and pages look at it."""
 
     @property
-    def state(self) -> str: ...
+    def state(self) -> str:
+        """Where it stands."""
+
     @property
-    def finished(self) -> bool: ...
+    def finished(self) -> bool:
+        """Whether it has ended."""
+
     @property
-    def progress(self) -> float: ...
+    def progress(self) -> float:
+        """The share that is done."""
+
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """What it does now."""
+
     @property
-    def result(self) -> object: ...
+    def result(self) -> object:
+        """What came out."""
+
     @property
-    def parts(self) -> tuple[object, ...]: ...
+    def parts(self) -> tuple[object, ...]:
+        """What was found so far."""
+
     @property
-    def error(self) -> str | None: ...
+    def error(self) -> str | None:
+        """What went wrong."""
+
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """How long it has taken."""
+
     @property
-    def remaining(self) -> float | None: ...
-    def cancel(self) -> None: ...
+    def remaining(self) -> float | None:
+        """How long it may still take."""
+
+    def cancel(self) -> None:
+        """End it."""
 
 
 def cancelled_run(work: Work) -> Work:

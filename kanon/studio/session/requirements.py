@@ -21,7 +21,7 @@ from kanon.plan import Plan
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
 from kanon.privacy.t_closeness import HIGHEST, SPOKEN, TCloseness
-from kanon.sources.memory import whole_histogram
+from kanon.sources.histograms import whole_histogram
 from kanon.studio.session.work import Work
 
 DISTANCES = {

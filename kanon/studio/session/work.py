@@ -62,7 +62,7 @@ class Running:
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
+class SharedView:
     """What several pages show.
 
     Attributes
@@ -125,7 +125,7 @@ class Work:
     findings: Findings = field(default_factory=Findings)
     running: Running = field(default_factory=Running)
     message: Message = field(default_factory=Message)
-    shared: Shared = field(default_factory=Shared)
+    shared: SharedView = field(default_factory=SharedView)
     views: Mapping[type, Any] = field(default_factory=dict)
 
     def view(self, kind: type[State]) -> State:
@@ -186,7 +186,7 @@ def with_fields(work: Work, view: object = None, **values: Any) -> Work:
     own = {name: value for name, value in values.items() if name in _OWN}
     parts: dict[str, dict[str, Any]] = {}
     for name in values.keys() - own.keys():
-        parts.setdefault(_PART_OF[name], {})[name] = values[name]
+        parts.setdefault(PART_OF[name], {})[name] = values[name]
     for part, changed in parts.items():
         own[part] = replace(own.get(part, getattr(work, part)), **changed)
     if view is not None:
@@ -196,7 +196,7 @@ def with_fields(work: Work, view: object = None, **values: Any) -> Work:
 
 def value_of(work: Work, name: str) -> Any:
     """The value of a field of a part, by the name that :func:`with_fields` takes."""
-    return getattr(getattr(work, _PART_OF[name]), name)
+    return getattr(getattr(work, PART_OF[name]), name)
 
 
 _OWN = frozenset(part.name for part in fields(Work))
@@ -209,9 +209,10 @@ _PARTS = {
     "findings": Findings,
     "running": Running,
     "message": Message,
-    "shared": Shared,
+    "shared": SharedView,
 }
-_PART_OF = {each.name: part for part, kind in _PARTS.items() for each in fields(kind)}
+PART_OF = {each.name: part for part, kind in _PARTS.items() for each in fields(kind)}
+"""The part that a field stands in, by its name."""
 
 
 def views_read_again(views: Mapping[type, Any]) -> dict[type, Any]:
@@ -250,7 +251,7 @@ def begun_since(first: Work, now: Work) -> bool:
         return True
     return any(
         value_of(first, name) is not value_of(now, name)
-        for name in _PART_OF
+        for name in PART_OF
         if name not in _BY_ITSELF
     )
 

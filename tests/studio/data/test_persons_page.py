@@ -113,7 +113,7 @@ def test_the_study_on_the_command_line_says_once_that_it_counts_records(
     def stopped(*_):
         raise PlanError("Stopped.")
 
-    monkeypatch.setattr("kanon.__main__.run_study", stopped)
+    monkeypatch.setattr("kanon.cli.simulate.run_study", stopped)
     table, plan = tmp_path / "visits.csv", tmp_path / "plan.json"
     table.write_bytes(as_bytes(VISITS, "csv"))
     said = "kanon: warning: The study counts k in records, and the plan counts it in persons."

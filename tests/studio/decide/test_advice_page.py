@@ -55,10 +55,8 @@ def opened(start, found):
 
     def open_with(known=True, **view):
         at = start(DATA)
-        now = with_fields(work(at), k=3)
-        deciding = replace(
-            now.view(DecideView), part="settings", context=Context(release="internal")
-        )
+        now = with_fields(work(at), k=3, context=Context(release="internal"))
+        deciding = replace(now.view(DecideView), part="settings")
         now = with_fields(now, view=replace(deciding, advice=replace(deciding.advice, **view)))
         if known:
             asked = asked_of(now)
@@ -179,9 +177,8 @@ def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
 def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     at = opened()
     assert not at.checkbox, "internal use asks for no l and no t"
-    deciding = work(at).view(DecideView)
-    context = with_own(deciding.context, "l", Own(wanted=4.5))
-    at.session_state[WORK] = with_fields(work(at), view=replace(deciding, context=context))
+    context = with_own(work(at).purpose.context, "l", Own(wanted=4.5))
+    at.session_state[WORK] = with_fields(work(at), context=context)
     go(at)
     assert limits_said(work(at)) == "l ≥ 4.5"
     said = [text for text in texts(at) if "l of at least 4.5" in text]
@@ -190,9 +187,9 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     assert require not in captions(at), "the roots have it"
     asked = with_own(context, "t", Own(wanted=0))
     asked = with_own(asked, "l", Own(wanted=50))
-    at.session_state[WORK] = with_fields(work(at), view=replace(deciding, context=asked))
+    at.session_state[WORK] = with_fields(work(at), context=asked)
     assert require in captions(go(at))
-    at.session_state[WORK] = with_fields(work(at), view=replace(deciding, context=context))
+    at.session_state[WORK] = with_fields(work(at), context=context)
     go(at)
     at.checkbox(key="advice-limited").uncheck()
     assert not [text for text in texts(go(at)) if "l of at least 4.5" in text]

@@ -212,13 +212,13 @@ def test_a_report_is_outdated_under_another_population_but_not_under_the_same_fi
     )
     purpose, people = context_of_report(asked)
     plan = plan_of_report(asked).model_dump(mode="json")
-    given = (plan, asked.table, "hospital.csv", None, date(2026, 1, 31), purpose.content, people)
-    report = make_report(no_progress, *given)
-    made = replace(asked, reported=report, reported_people=people_of_report(asked))
+    given = (plan, asked.table.records, "hospital.csv", None, date(2026, 1, 31))
+    report = make_report(no_progress, *given, purpose.content, people)
+    made = with_fields(asked, reported=report, reported_people=people_of_report(asked))
     assert report.decision.reached.population and not outdated_report(made)
     assert not outdated_report(beside(files[0], made)), "loaded once more"
     assert outdated_report(beside(files[1], made))
-    gone = replace(made, looking=without_population(made.looking))
+    gone = without_population(made)
     assert outdated_report(gone)
     at.session_state[WORK] = gone
     go(at, "pages/report.py")

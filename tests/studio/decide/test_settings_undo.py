@@ -18,7 +18,7 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.requirements import whole_table
 from kanon.studio.session.table_loading import reread, sample_work
-from kanon.studio.session.work import with_fields
+from kanon.studio.session.work import value_of, with_fields
 from support.dashboard import (
     DATA,
     WORK,
@@ -45,7 +45,7 @@ SETTINGS = ("algorithm", "metric", "strategy", "scope", "sensitive", "k", "model
 
 
 def chosen(work):
-    return {name: getattr(work, name) for name in SETTINGS}
+    return {name: value_of(work, name) for name in SETTINGS}
 
 
 @pytest.fixture
@@ -81,8 +81,8 @@ def test_what_a_button_did_not_change_may_be_chosen_meanwhile(begun):
     back = as_before(since, "purpose")
     assert (back.settings.metric, back.settings.k, back.settings.models) == (
         "ncp",
-        begun.k,
-        begun.models,
+        begun.settings.k,
+        begun.settings.models,
     )
 
 
@@ -106,7 +106,7 @@ def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
     taken = TAKEN[part](begun)
     opened = opened_project(taken, saved_project(taken).encode())
     changed = taken.view(DecideView).taken[part].changed
-    assert all(getattr(opened, name) == after for name, (_, after) in changed.items())
+    assert all(value_of(opened, name) == after for name, (_, after) in changed.items())
     assert not can_go_back(opened, part) and not can_go_back(reread(taken), part)
 
 
@@ -133,7 +133,7 @@ def test_roles_that_a_finding_changed_are_not_given_back_after_a_project_or_by_h
 def test_what_no_release_reaches_is_not_required(begun, name, wanted, said):
     table = whole_table(begun)
     assert out_of_reach(begun, table) is None
-    context = with_own(begun.deciding.context, name, Own(wanted=wanted))
+    context = with_own(begun.purpose.context, name, Own(wanted=wanted))
     found = out_of_reach(with_context(begun, context), table)
     assert found is None if said is None else said in found
 

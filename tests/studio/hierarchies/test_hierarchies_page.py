@@ -12,9 +12,10 @@ from kanon.hierarchy.bundle import write_bundle
 from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.files import read_hierarchy, to_csv
 from kanon.hierarchy.graphs import to_graphml, to_node_link
+from kanon.studio.hierarchies import page as hierarchies_page
 from kanon.studio.hierarchies.import_review import meant
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.widgets import tree, tree_edits
+from kanon.studio.widgets import tree_edits
 from support.dashboard import (
     ANONYMISE,
     COMPARE,
@@ -53,7 +54,7 @@ def drawn(monkeypatch):
     """What the component is asked to draw, newest last, and where its operations go."""
     asked = []
     monkeypatch.setattr(
-        tree, "tree_editor", lambda data, key, edited: asked.append((data, key, edited))
+        hierarchies_page, "tree_editor", lambda data, key, edited: asked.append((data, key, edited))
     )
     return asked
 
@@ -331,13 +332,13 @@ def test_the_weights_of_a_metric_become_the_users_own(page, drawn):
     choose(page, f"tree-shown-{work(page).version}", "llm")
     assert drawn[-1][0]["weights"] is not None and drawn[-1][0]["weighable"]
     press(page, "Make them mine")
-    assert all(one.weight is not None for one in work(page).trees.values())
-    assert work(page).shown == tree_edits.DRAWN
+    assert all(one.weight is not None for one in work(page).table.trees.values())
+    assert work(page).shared.shown == tree_edits.DRAWN
     go(page, COMPARE)
     assert "Custom" in page.button_group(key="compare-metrics").options
     go(page, HIERARCHIES)
     press(page, "Drop mine")
-    assert work(page).trees[work(page).looked_at].weight is None
+    assert work(page).table.trees[work(page).looked_at].weight is None
 
 
 # --- what if ----------------------------------------------------------------------------------

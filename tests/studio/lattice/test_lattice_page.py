@@ -54,8 +54,8 @@ LATTICE = "pages/lattice.py"
 
 def explored_of(session):
     """The lattice of a session, made without the page."""
-    inside = replace(session, algorithm="optimal")
-    return explore(no_progress, prepare(plan_of(inside), session.table).task())
+    inside = with_fields(session, algorithm="optimal")
+    return explore(no_progress, prepare(plan_of(inside), session.table.records).task())
 
 
 def level_key(at, column):

@@ -9,10 +9,9 @@ import pytest
 
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import PUBLISHED
-from kanon.studio.metrics import matrix
+from kanon.studio.metrics import page as metrics_page
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.widgets import tree
 from kanon.studio.widgets.tree_edits import with_tree_drawn
 from support.dashboard import (
     ANONYMISE,
@@ -36,9 +35,9 @@ from support.dashboard import (
 def drawn(monkeypatch):
     """What is drawn: the trees with their lit path, and the matrices, newest last."""
     asked = {"trees": [], "matrices": []}
-    monkeypatch.setattr(tree, "tree_editor", lambda data, **_: asked["trees"].append(data))
+    monkeypatch.setattr(metrics_page, "tree_editor", lambda data, **_: asked["trees"].append(data))
     monkeypatch.setattr(
-        matrix, "matrix_with_cells", lambda figure, key, picked: asked["matrices"].append(figure)
+        metrics_page, "matrix_with_cells", lambda figure, *_: asked["matrices"].append(figure)
     )
     return asked
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from kanon.base.formatting import thin
 from kanon.measures.linkage import matching
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.reidentification import THRESHOLD
+from kanon.studio.privacy import attack_panel
 from kanon.studio.privacy.attacker import Looking
 from kanon.studio.session.work import with_fields
 from support.dashboard import (
@@ -179,7 +179,7 @@ def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch
         asked.append(published is persons)
         return real(persons, published, *others)
 
-    monkeypatch.setattr(kanon.measures.linkage, "linkage", counted_linkage)
+    monkeypatch.setattr(attack_panel, "linkage", counted_linkage)
     to_k(at, 6)
     before = said(at, "**Before:**")
     assert asked == [False], "the attack on the release alone"
@@ -390,7 +390,7 @@ def test_at_a_k_where_nothing_is_released_there_is_no_class(start, algorithm, k)
     at = start(sample="hospital")
     choose(at, "run-algorithm", algorithm)
     session = at.session_state[WORK]
-    at.session_state[WORK] = replace(session, k=k, suppression=1.0)
+    at.session_state[WORK] = with_fields(session, k=k, suppression=1.0)
     anonymised(go(at))
     assert np.isnan(work(at).findings.result.solution.curves.numbers["min_k"]).any()
     go(at, PRIVACY)

@@ -324,7 +324,7 @@ def test_the_same_table_read_again_keeps_all_texts_and_no_report(start):
 
 def test_a_project_brings_texts_back():
     texts = {"title": HOSTILE, "remarks": "one\ntwo"}
-    before = with_fields(sample_work("hospital"), view=ReportView(texts))
+    before = with_fields(sample_work("hospital"), texts=texts)
     saved = saved_project(before)
     after = opened_project(sample_work("hospital"), saved.encode())
     assert after.purpose.texts == texts and saved_project(after) == saved

@@ -84,11 +84,11 @@ def test_a_comparison_says_what_a_sweep_says(work):
 
 def test_no_run_is_made_twice(work):
     done, _ = run(work)
-    again, made = run(replace(done, compared=("ncp",)))
+    again, made = run(with_fields(done, compared=("ncp",)))
     assert made == 0 and titles(again) == ["NCP"]
-    more, made = run(replace(again, compared=("ncp", "total", "llm")))
+    more, made = run(with_fields(again, compared=("ncp", "total", "llm")))
     assert made == 1 and titles(more) == ["NCP", "Total", "LLM"]
-    assert run(replace(more, k=7))[1] == run(replace(more, metric="wllm"))[1] == 0
+    assert run(with_fields(more, k=7))[1] == run(with_fields(more, metric="wllm"))[1] == 0
     changed = edited(more)
     assert outlook(changed).lacking == 3
     changed, _ = run(changed)
@@ -100,13 +100,13 @@ def test_no_run_is_made_twice(work):
 
 def test_bands_add_their_seeds_alone(work):
     done, _ = run(work)
-    banded = replace(done, bands=True)
+    banded = with_fields(done, bands=True)
     assert outlook(banded).lacking == 2 * len(TIE_SEEDS)
     banded, _ = run(banded)
     assert outlook(banded).comparison.has_bands
-    bare = outlook(replace(banded, bands=False))
+    bare = outlook(with_fields(banded, bands=False))
     assert bare.lacking == 0 and not bare.comparison.has_bands
-    assert outlook(replace(banded, bands=False, tie_seed=3)).lacking == 0, "3 is in the band"
+    assert outlook(with_fields(banded, bands=False, tie_seed=3)).lacking == 0, "3 is in the band"
 
 
 def test_what_changes_while_a_job_runs_does_not_change_its_lines(work):
@@ -127,7 +127,7 @@ def test_a_new_metric_asks_for_runs_only_where_it_is_compared(work):
     assert outlook(with_fields(composed, compared=("mine", "ncp"))).lacking == 0
     more, made = run(with_fields(composed, compared=("ncp", "total")))
     assert made == 1
-    assert outlook(replace(more, compared=("mine", "total"))).lacking == 0, "measured beforehand"
+    assert outlook(with_fields(more, compared=("mine", "total"))).lacking == 0, "known"
     other = with_composed(without_composed(composed, "mine"), "mine", "leaves", "w1")
     assert outlook(other).lacking == 3, "another metric of the same name"
 
@@ -135,10 +135,10 @@ def test_a_new_metric_asks_for_runs_only_where_it_is_compared(work):
 def test_the_oldest_runs_are_forgotten(work, monkeypatch):
     monkeypatch.setattr(MODULE, "_MOST_RUNS", 3)
     done, _ = run(work)
-    done, _ = run(replace(done, compared=("ncp", "total", "wllm")))
-    assert len(done.runs) == 3 and outlook(done).lacking == 0
-    assert outlook(replace(done, compared=("llm",))).lacking == 1
-    many, _ = run(replace(done, compared=PUBLISHED))
+    done, _ = run(with_fields(done, compared=("ncp", "total", "wllm")))
+    assert len(done.findings.runs) == 3 and outlook(done).lacking == 0
+    assert outlook(with_fields(done, compared=("llm",))).lacking == 1
+    many, _ = run(with_fields(done, compared=PUBLISHED))
     assert outlook(many).lacking == 0, "never fewer than one comparison needs"
 
 
@@ -159,9 +159,9 @@ def test_strategies_are_runs_of_their_own_and_t_needs_no_metric(work):
     assert titles(several) == ["NCP · S1", "NCP · S3", "T", "LLM · S1", "LLM · S3"]
     done, made = run(several)
     assert made == 5
-    found = outlook(replace(done, compared=("llm",)))
-    assert found.lacking == 0 and titles(replace(done, compared=("llm",))) == ["S1", "S3", "T"]
-    assert outlook(replace(done, scopes=("class",))).lacking == 3, "S1 has no scope"
+    found = outlook(with_fields(done, compared=("llm",)))
+    assert found.lacking == 0 and titles(with_fields(done, compared=("llm",))) == ["S1", "S3", "T"]
+    assert outlook(with_fields(done, scopes=("class",))).lacking == 3, "S1 has no scope"
 
 
 def test_algorithms_are_lines_with_their_own_choices(work):
@@ -248,7 +248,7 @@ def test_different_hierarchies_are_measured_by_one_yardstick(work):
 
 def test_what_loses_something_else_is_left_out_and_says_why(work):
     start = kept(work)
-    (own,) = start.pinned
+    (own,) = start.kept.pinned
     assert incomparable(start, own) == ""
     assert [line.kept for line in wanted_lines(start)] == [False, False, True]
     fewer = with_role(start, "sex", Role.INSENSITIVE)
@@ -258,7 +258,7 @@ def test_what_loses_something_else_is_left_out_and_says_why(work):
     assert incomparable(more, own) == f"its quasi-identifiers are others: without '{disease}'"
     for changed in (fewer, more):
         assert not any(line.kept for line in wanted_lines(changed))
-        assert changed.kept.pinned == start.pinned, "it stays kept"
+        assert changed.kept.pinned == start.kept.pinned, "it stays kept"
     back = with_role(fewer, "sex", Role.QUASI_IDENTIFIER)
     assert [line.kept for line in wanted_lines(back)] == [False, False, True]
 
@@ -268,7 +268,7 @@ def test_other_records_are_not_compared(work):
     table.loc[[0, 3], "age"] = np.nan
     work = with_fields(work, file=replace(work.table.file, table=table))
     kept_work = kept(work)
-    (own,) = kept_work.pinned
+    (own,) = kept_work.kept.pinned
     assert not incomparable(kept_work, own)
     other = with_missing(kept_work, "as-value")
     assert "missing values" in incomparable(other, own)
@@ -331,11 +331,11 @@ def test_a_what_if_leaves_out_what_was_not_measured(work):
 
 def test_names_of_what_is_kept(work):
     one = kept(work, title="  my   line ")
-    assert one.pinned[0].title == "my line" and "'my line'" in one.notice
+    assert one.kept.pinned[0].title == "my line" and "'my line'" in one.message.notice
     for title in ("", "   ", "x" * 41, "My Line"):
         with pytest.raises(PlanError):
             kept(one, 1, title)
-    two = replace(kept(one, 1, "other"), yardstick="other")
+    two = with_fields(kept(one, 1, "other"), yardstick="other")
     new = renamed(two, "other", "third")
     assert [each.title for each in new.kept.pinned] == [
         "my line",
@@ -355,7 +355,7 @@ def test_names_of_what_is_kept(work):
 def test_a_plan_goes_out_and_comes_back(work):
     strategies = with_fields(work, strategies=("s3",), scopes=("class",), k=3)
     there = kept(strategies)
-    text = export(there.pinned[0])
+    text = export(there.kept.pinned[0])
     content = json.loads(text)
     assert content["algorithm"]["strategy"] == "s3" and content["algorithm"]["scope"] == "class"
     assert content["privacy"] == [{"model": "k-anonymity", "k": 3}]
@@ -369,7 +369,7 @@ def test_a_plan_goes_out_and_comes_back(work):
 
 
 def test_a_plan_of_version_1_is_imported_with_a_word_on_what_changed(work):
-    content = json.loads(export(kept(work).pinned[0]))
+    content = json.loads(export(kept(work).kept.pinned[0]))
     assert content["version"] == 2
     back = imported(work, json.dumps({**content, "version": 1}).encode(), "old")
     assert "was imported" in back.message.notice and "nl(leaf) = 0" in back.message.notice
@@ -377,7 +377,7 @@ def test_a_plan_of_version_1_is_imported_with_a_word_on_what_changed(work):
 
 
 def test_a_plan_is_never_a_way_to_read_files(work):
-    content = json.loads(export(kept(work).pinned[0]))
+    content = json.loads(export(kept(work).kept.pinned[0]))
     content["columns"]["age"]["hierarchy"] = "/etc/passwd"
     with pytest.raises(PlanError, match="a file beside the plan"):
         imported(work, json.dumps(content).encode(), "x")
@@ -385,7 +385,7 @@ def test_a_plan_is_never_a_way_to_read_files(work):
 
 def test_an_imported_plan_has_to_fit_table_and_metrics(work):
     mine = with_composed(work, "mine", "levels", "w1")
-    content = json.loads(export(kept(mine).pinned[0]))
+    content = json.loads(export(kept(mine).kept.pinned[0]))
     back = imported(work, json.dumps(content).encode(), "x")
     assert list(back.settings.composed) == ["mine"]
     content["metrics"]["mine"]["multiplier"] = "w2"
@@ -397,7 +397,7 @@ def test_an_imported_plan_has_to_fit_table_and_metrics(work):
 
 
 def test_models_that_curves_leave_out_are_said(work):
-    content = json.loads(export(kept(work).pinned[0]))
+    content = json.loads(export(kept(work).kept.pinned[0]))
     content["privacy"].append({"model": "distinct-l-diversity", "l": 2})
     back = imported(work, json.dumps(content).encode(), "x")
     assert "distinct-l-diversity" in back.message.notice and "leave out" in back.message.notice
@@ -417,7 +417,7 @@ def test_another_table_keeps_what_fits(work):
     assert [each.title for each in other.kept.pinned] == [
         "before"
     ] and "does not fit" in other.message.notice
-    assert other.kept.pinned[0].trees == one.pinned[0].trees, "for when that table comes back"
+    assert other.kept.pinned[0].trees == one.kept.pinned[0].trees, "for when that table comes back"
     assert [found.stops for found in other.kept.pinned[0].findings][:2] == [True, True]
     assert "does not fit" in incomparable(other, other.kept.pinned[0]) and "★" not in "".join(
         titles(other)
@@ -492,9 +492,9 @@ def test_new_values_leave_a_plan_kept_and_are_added_where_trees_are_drawn(work):
     mended = with_added(done, column, None)
     assert not mended.table.choices[column].lacking
     plan_of(mended)
-    again = imported(table, export(one.pinned[0]).encode(), "last month")
+    again = imported(table, export(one.kept.pinned[0]).encode(), "last month")
     assert not again.kept.pinned[0].fits and "does not fit" in again.message.notice
-    old = json.loads(export(one.pinned[0])) | {"version": 1}
+    old = json.loads(export(one.kept.pinned[0])) | {"version": 1}
     assert "nl(leaf) = 0" in imported(table, json.dumps(old).encode(), "old").message.notice
     assert again.kept.pinned[0].findings == tuple(
         found for found in moved.kept.pinned[0].findings if found.kind != "new-categories"

@@ -21,7 +21,7 @@ from kanon.studio.session.pinned import imported
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_fields
+from kanon.studio.session.work import value_of, with_fields
 from kanon.studio.widgets.tree_edits import with_tree_drawn
 from support.dashboard import PEOPLE, go, problems, work
 
@@ -66,13 +66,13 @@ def test_everything_chosen_comes_back():
         *("roles", "missing", "models", "compared", "strategies", "scopes", "k", "composed"),
         *("attribute_weights", "metric", "strategy", "tie_seed", "suppression"),
     )
-    assert {name: getattr(after, name) for name in same} == {
-        name: getattr(before, name) for name in same
+    assert {name: value_of(after, name) for name in same} == {
+        name: value_of(before, name) for name in same
     }
     assert [(one.title, one.plan) for one in after.kept.pinned] == [
-        (one.title, one.plan) for one in before.pinned
+        (one.title, one.plan) for one in before.kept.pinned
     ]
-    for column, choice in before.choices.items():
+    for column, choice in before.table.choices.items():
         again = after.table.choices[column]
         assert (again.builder, again.tree) == (choice.builder, choice.tree)
         texts_of = {name: text for name, text in choice.typed.items() if isinstance(text, str)}
@@ -96,7 +96,7 @@ def test_plans_of_version_1_are_opened_with_a_word_on_what_changed():
 def test_what_is_an_identifier_now_is_in_no_hierarchy_of_the_file():
     """Not in a plan either that was kept when it was a quasi-identifier."""
     before = chosen()
-    (kept,) = before.pinned
+    (kept,) = before.kept.pinned
     values = [str(value) for value in PEOPLE["zip"]]
     assert any(value in saved_project(before) for value in values)
     now = with_role(before, "zip", Role.IDENTIFIER)
@@ -320,8 +320,8 @@ def test_a_wrong_project_loses_nothing(start):
     before = work(at)
     give(at, "wrong.json", b"{}")
     assert any("This is no project file of kanon" in one for one in problems(at))
-    same = ("table", "roles", "choices", "k", "result", "version")
-    assert all(getattr(work(at), name) is getattr(before, name) for name in same)
+    same = ("file", "roles", "choices", "k", "result")
+    assert all(value_of(work(at), name) is value_of(before, name) for name in same)
 
 
 def test_forgetting_begins_anew(start):

@@ -77,7 +77,7 @@ def test_a_session_that_comes_back_finds_its_desk(clock):
     assert desks.any_left and [timer.seconds for timer in clock.waiting] == [1800]
     assert desks.take("word", "second") == ("word", desk)
     assert not desks.any_left and not clock.waiting
-    assert not desk.work.job.cancelled, "its run goes on"
+    assert not desk.work.running.job.cancelled, "its run goes on"
     desks.leave("first")  # Streamlit drops the old session later
     assert desks.take("word", "second") == ("word", desk), "the desk is the second one's now"
 
@@ -89,12 +89,12 @@ def test_a_desk_nobody_comes_back_to_is_wiped(clock):
     desks.leave("first")
     clock.strike()
     assert desks.take("word", "second") is None and len(desks) == 0
-    assert desk.work.job.cancelled and not desk.memory
+    assert desk.work.running.job.cancelled and not desk.memory
 
 
 def test_nothing_holds_what_was_wiped(clock):
     desks, desk = Desks(60, 20), at_work()
-    table = weakref.ref(desk.work.table)
+    table = weakref.ref(desk.work.table.records)
     desks.put("word", "first", desk)
     desks.leave("first")
     del desk
@@ -130,8 +130,8 @@ def test_a_duplicated_tab_gets_a_copy_and_no_run(clock):
     desks.put("word", "first", desk)
     word, copy = desks.take("word", "second")
     assert word != "word" and copy.salt != desk.salt
-    assert copy.work.settings.k == 7 and copy.work.table.records is desk.work.table
-    assert (copy.work.running.job, copy.work.request, copy.memory) == (None, None, {})
+    assert copy.work.settings.k == 7 and copy.work.table.records is desk.work.table.records
+    assert (copy.work.running.job, copy.work.running.request, copy.memory) == (None, None, {})
     assert desks.take("word", "first") == ("word", desk), "the first one keeps its own"
 
 
@@ -184,7 +184,7 @@ def test_zero_keeps_nothing(clock):
     desks, desk = Desks(0, 20), at_work(job=Run())
     desks.put("word", "first", desk)
     desks.leave("first")
-    assert len(desks) == 0 and desk.work.job.cancelled
+    assert len(desks) == 0 and desk.work.running.job.cancelled
     assert not clock.waiting
 
 
@@ -224,7 +224,7 @@ def test_one_desk_is_cleared_and_no_other(clock):
     desks.clear("mine")
     desks.clear("nobody's")
     assert desks.take("mine", "first") is None and desks.take("other", "second") == ("other", other)
-    assert mine.work.job.cancelled and not other.work.job.cancelled
+    assert mine.work.running.job.cancelled and not other.work.running.job.cancelled
 
 
 @pytest.mark.parametrize("guess", ["", "wor", "word ", "WORD", "../word", "x" * 10_000])

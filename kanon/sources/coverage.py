@@ -1,0 +1,112 @@
+"""The values of a column, and whether its hierarchy has a node for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from kanon.base.formatting import counted
+from kanon.base.values import MISSING_LABEL, Counted, canonical_texts
+from kanon.errors import CoverageError, TableError, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.edit import add_leaf
+from kanon.hierarchy.ranges import as_flat, is_flat
+
+
+def counted_values(column: pd.Series) -> dict[str, int]:
+    """The distinct values of a column with their numbers of records, most frequent first.
+
+    Missing cells are not counted; among equals, the first to appear comes first.
+
+    >>> counted_values(pd.Series(["M", "F", None, "F"]))
+    {'F': 2, 'M': 1}
+    """
+    return counts_of_texts(*canonical_texts(column))
+
+
+def counts_of_texts(codes: np.ndarray, texts: Sequence[str]) -> dict[str, int]:
+    """The same for a column that was read as text already."""
+    counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+    return {texts[i]: int(counts[i]) for i in np.argsort(-counts, kind="stable")}
+
+
+def counted_column(column: pd.Series) -> Counted:
+    """The distinct values of a column, and how many of its cells are missing.
+
+    >>> counted_column(pd.Series(["M", None])).missing
+    1
+    """
+    return Counted(counted_values(column), int(column.isna().sum()))
+
+
+def lacking_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str, int]:
+    """Of the values of a column, with their records, those that a hierarchy has no node for.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> lacking_values({"X": 2, "F": 1}, suppression(["F", "M"]))
+    {'X': 2}
+    """
+    return {text: n for text, n in counts.items() if text not in hierarchy.node_of}
+
+
+def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) -> None:
+    """Check that a hierarchy has a node for every value of its column.
+
+    Parameters
+    ----------
+    column
+        The column's name, for the message.
+    counts
+        Its values, with their records.
+    hierarchy
+        The tree.
+
+    Raises
+    ------
+    CoverageError
+        It lacks some; they are named with their records.
+    """
+    lacking = lacking_values(counts, hierarchy)
+    if lacking:
+        raise CoverageError(
+            f"Column {quoted(column)}: its hierarchy lacks "
+            f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
+            f"{counted(sum(lacking.values()), 'record')}; add what is missing to it.",
+            list(lacking),
+        )
+
+
+def with_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) -> Hierarchy:
+    """The tree with a leaf for the missing cells of a column: under the root, unless it has one.
+
+    Parameters
+    ----------
+    column
+        The column's name, for messages.
+    counts
+        Its distinct values, missing cells left out.
+    tree
+        Its hierarchy.
+
+    Raises
+    ------
+    TableError
+        The name of that leaf is taken by a value or a group, or the tree is a single node.
+    """
+    if MISSING_LABEL in counts or tree.node_of.get(MISSING_LABEL, 0) >= tree.n_leaves:
+        what = "cells that say" if MISSING_LABEL in counts else "its hierarchy has a group"
+        raise TableError(
+            f"Column {quoted(column)} has missing cells, and {what} '{MISSING_LABEL}'; rename "
+            "those, or drop the records with missing cells."
+        )
+    if MISSING_LABEL in tree.node_of and tree.n_nodes > 1:
+        return tree
+    if tree.n_nodes == 1:
+        raise TableError(
+            f"Column {quoted(column)} has missing cells and its hierarchy is a single node, "
+            "which leaves no place for them; drop those records instead."
+        )
+    found = add_leaf(tree, MISSING_LABEL)
+    return as_flat(found) if is_flat(tree) else found

@@ -1,0 +1,130 @@
+"""The histograms of a sensitive column, and of the persons, in each class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from kanon.base.formatting import counted
+from kanon.base.values import MISSING_LABEL, Counted, canonical_texts
+from kanon.errors import PlanError, TableError, quoted
+from kanon.sensitive import Sensitive, order_of_values
+
+
+def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
+    """The histograms of a sensitive column; missing cells count as one value of their own.
+
+    Parameters
+    ----------
+    column, values
+        The column.
+    row_class : numpy.ndarray, shape (n,)
+        Per record its class, from 0.
+    size
+        The number of classes.
+
+    Raises
+    ------
+    TableError
+        Some cells are missing and others say that they are.
+    """
+    codes, texts = canonical_texts(values)
+    ordered, numeric, place = sensitive_values(column, texts, bool((codes < 0).any()))
+    return Sensitive.from_records(column, ordered, numeric, row_class, place[codes], size)
+
+
+def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
+    """How many records each person has in each class; persons are numbered, not named.
+
+    Parameters
+    ----------
+    column, values
+        The column that says which records are of one person.
+    row_class, size
+        See :func:`histograms`.
+
+    Raises
+    ------
+    PlanError
+        Records lack a value in it.
+
+    >>> who = pd.Series(["Ana", "Ben", "Ana", "Ana"])
+    >>> persons_of("who", who, np.array([0, 0, 1, 1]), 2).dense().tolist()
+    [[1, 1], [2, 0]]
+    """
+    codes, texts = canonical_texts(values)
+    check_persons(column, int((codes < 0).sum()))
+    numbers = tuple(map(str, range(len(texts))))
+    return Sensitive.from_records(column, numbers, False, row_class, codes, size)
+
+
+def check_persons(column: str, lacking: int) -> None:
+    """Check that every record says whom it is about.
+
+    Parameters
+    ----------
+    column
+        The column that says it.
+    lacking
+        The records without a value in it.
+
+    Raises
+    ------
+    PlanError
+        There are such records.
+    """
+    if lacking:
+        raise PlanError(
+            f"{counted(lacking, 'record')} without a value in {quoted(column)}, which says which "
+            "records are of one person: fill them in, or leave those records out of the table."
+        )
+
+
+def sensitive_values(
+    column: str, texts: Sequence[str], missing: bool
+) -> tuple[list[str], bool, np.ndarray]:
+    """The values of a sensitive column in order; missing cells count as one value of their own.
+
+    Returns
+    -------
+    ordered : list of str
+        See :func:`kanon.sensitive.order_of_values`.
+    numeric : bool
+        Whether they are numbers.
+    place : numpy.ndarray, shape (texts + 1,), int64
+        The position of each given text among them; last that of a missing cell, -1 if none is.
+
+    Raises
+    ------
+    TableError
+        Some cells are missing and others say that they are.
+    """
+    if missing and MISSING_LABEL in texts:
+        raise TableError(
+            f"Column {quoted(column)} has missing cells, and cells that say '{MISSING_LABEL}'; "
+            "rename those."
+        )
+    ordered, numeric = order_of_values([*texts, MISSING_LABEL] if missing else texts)
+    position = {text: place for place, text in enumerate(ordered)}
+    last = position[MISSING_LABEL] if missing else -1
+    return ordered, numeric, np.array([*(position[text] for text in texts), last], dtype=np.int64)
+
+
+def whole_histogram(column: str, counted: Counted) -> Sensitive:
+    """The histogram of a sensitive column in the whole table, as of one class.
+
+    Raises
+    ------
+    TableError
+        Some cells are missing and others say that they are.
+
+    >>> whole_histogram("ill", Counted({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
+    [[1, 2, 1]]
+    """
+    ordered, numeric, place = sensitive_values(column, counted.texts, counted.missing > 0)
+    records = np.array([*counted.counts.values(), counted.missing], dtype=np.int64)
+    some = records > 0
+    nobody = np.zeros(int(some.sum()), dtype=np.int64)
+    return Sensitive.from_counts(column, ordered, numeric, nobody, place[some], records[some], 1)

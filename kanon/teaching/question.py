@@ -1,0 +1,103 @@
+"""What all kinds of questions share: what is asked, the answer, how one given is marked."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field, StringConstraints
+
+from kanon.base.checked_json import Strict
+from kanon.recoding import Recoding
+from kanon.teaching.small_tables import SmallTable
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Labels = tuple[str, ...]
+
+TOLERANCE = 1e-9
+"""Costs this much apart, relatively, are equal to who works them out in fractions: thirds of a
+cost are rounded here."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an answer is worth.
+
+    Attributes
+    ----------
+    share
+        The share of the points, from 0, wrong or not there, to 1, nothing is better.
+    sentence
+        Why, for who gave the answer.
+    """
+
+    share: float
+    sentence: str
+
+
+class Question(Strict):
+    """What all kinds share.
+
+    Attributes
+    ----------
+    id
+        Its name in files of answers.
+    table
+        The table that it is about.
+    text
+        What the teacher says before what is asked; may be empty.
+    points
+        What a full answer is worth.
+    """
+
+    id: Annotated[str, StringConstraints(min_length=1, max_length=40)]
+    table: str
+    text: Annotated[str, StringConstraints(max_length=1000)] = ""
+    points: Annotated[Number, Field(gt=0, le=1000)] = 1.0
+
+    @property
+    def goes_by(self) -> str | None:
+        """The metric whose costs one has to know to answer; None if no costs count."""
+        return None
+
+    @abstractmethod
+    def asked(self, table: SmallTable) -> str:
+        """What is asked, in a sentence or two."""
+
+    @abstractmethod
+    def solution(self, table: SmallTable) -> Any:
+        """An answer that gets all points, as files of answers hold it."""
+
+    @abstractmethod
+    def solved(self, table: SmallTable) -> str:
+        """That answer in a sentence."""
+
+    def space(self, table: SmallTable) -> Mapping[str, Any]:
+        """What a printed sheet has to answer on, beside a line.
+
+        ``columns`` and ``rows`` of values with a blank cell after each, or ``levels`` of columns,
+        or ``options`` to tick.
+        """
+        return {}
+
+    @abstractmethod
+    def mark(self, table: SmallTable, answer: object) -> Mark:
+        """What an answer is worth, whatever it is: one that is no answer at all is worth 0."""
+
+    def check(self, table: SmallTable) -> None:
+        """Check that the question can be answered.
+
+        Raises
+        ------
+        KanonError
+            It cannot; the sentence says why.
+        """
+        self.solution(table)
+
+
+def labels_of(release: Recoding, nodes: Sequence[int] | np.ndarray) -> Labels:
+    """The labels of some nodes, one per quasi-identifier."""
+    return tuple(tree.labels[node] for tree, node in zip(release.hierarchies, nodes, strict=True))
