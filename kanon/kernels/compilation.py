@@ -16,13 +16,13 @@ from typing import Any
 from numba import njit
 
 
-def _all_sources() -> bytes:
+def _all_sources() -> str:
     """A hash of all kernels."""
     found = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         found.update(path.name.encode())
         found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.digest()
+    return found.hexdigest()
 
 
 _SOURCES = _all_sources()
@@ -32,8 +32,11 @@ def loop_with_arrays(function: Callable[..., Any], **options: Any) -> Any:
     """Compile a loop that may make arrays, and keep what was compiled."""
     compiled: Any = njit(cache=True, nogil=True, **options)(function)
     if compiled is not function:  # as it is where NUMBA_DISABLE_JIT is set
-        # Numba has no public way to say so; tests/kernels/test_cache.py sees that it holds.
-        compiled._cache._cache_file._source_stamp = _SOURCES
+        # Numba has no public way to say so; tests/kernels/test_cache.py sees that it holds. The
+        # version is looked at before an index is read that may name a class which is gone.
+        kept = compiled._cache._cache_file
+        kept._version = f"{kept._version} {_SOURCES}"
+        kept._source_stamp = _SOURCES
     return compiled
 
 
