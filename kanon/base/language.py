@@ -11,8 +11,10 @@ docs/contribute/translating.md tells how one is made. One server speaks one lang
 from __future__ import annotations
 
 import gettext
+import re
 import struct
 from functools import lru_cache
+from pathlib import Path
 
 from kanon.base.formatting import thin
 from kanon.errors import SettingsError, quoted
@@ -52,6 +54,30 @@ def say_of(text: str, /) -> str:
     'Records'
     """
     return catalogue().gettext(text) if text else ""
+
+
+class Sections:
+    """The long texts of the file ``how.md`` beside a module, each under a heading ``## key``.
+
+    Parameters
+    ----------
+    module
+        The module's ``__file__``.
+
+    Attributes
+    ----------
+    texts
+        The texts by their keys. They are Markdown, so where their lines end means nothing.
+    """
+
+    def __init__(self, module: str) -> None:
+        content = Path(module).with_name("how.md").read_text("utf-8")
+        found = re.findall(r"^## (\w+)\n\n(.*?)\s*(?=^## |\Z)", content, re.MULTILINE | re.DOTALL)
+        self.texts: dict[str, str] = dict(found)
+
+    def __call__(self, key: str, /, **values: object) -> str:
+        """A text in the language of the settings, with values in place of their names."""
+        return say(self.texts[key], **values)
 
 
 def catalogue() -> gettext.NullTranslations:

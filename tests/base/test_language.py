@@ -18,7 +18,7 @@ from babel.messages.pofile import read_po
 
 from kanon import settings as settings_module
 from kanon.base import language
-from kanon.base.language import catalogue, say, say_counted, say_of
+from kanon.base.language import Sections, catalogue, say, say_counted, say_of
 from kanon.errors import SettingsError
 from kanon.settings import VARIABLE, settings
 from support import texts
@@ -31,6 +31,22 @@ def test_the_template_holds_every_text_with_where_it_stands():
     assert {text for text, _ in texts.in_the_code()} <= set(ids)
     assert {text for text, _ in texts.elsewhere() if text} <= {one[0] for one in ids}
     assert all(one.locations or one.auto_comments for one in written)
+
+
+def test_each_long_text_is_said_with_the_values_it_names():
+    for path in sorted((ROOT / "kanon").rglob("how.md")):
+        sections = Sections(str(path)).texts
+        heads = re.findall(r"^#.*$", path.read_text("utf-8"), re.MULTILINE)
+        assert heads == [f"## {key}" for key in sections], "each heading is a key, once"
+        said = [
+            (call.args[0].value, {one.arg for one in call.keywords})
+            for module in path.parent.glob("*.py")
+            for call in texts.calls(ast.parse(module.read_text("utf-8")))
+            if ast.unparse(call.func) == "_how"
+        ]
+        assert {key for key, _ in said} == {*sections}
+        for key, given in said:
+            assert given == set(re.findall(r"{(\w+)}", sections[key])), (path, key)
 
 
 def translated(folder: Path, name: str, translations: dict) -> Path:

@@ -16,6 +16,7 @@ import kanon.measures
 import kanon.privacy
 from kanon.algorithms.catalogue import FAMILIES, algorithms, short_title
 from kanon.algorithms.search import FULL_DOMAIN, own_way
+from kanon.base.language import Sections
 from kanon.cards import Card, parts_of
 from kanon.charts import lattice, layout, measured, panels
 from kanon.experiments.criteria import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
@@ -65,6 +66,9 @@ def in_the_code() -> Iterator[tuple[tuple[str, ...], str]]:
                     texts = call.args[MARKS[call.func.id]]
                     assert all(isinstance(one, ast.Constant) for one in texts), ast.unparse(call)
                     yield tuple(ast.literal_eval(one) for one in texts), place
+    for path in sorted((ROOT / "kanon").rglob("how.md")):
+        for text in Sections(str(path)).texts.values():
+            yield (text,), path.relative_to(ROOT).as_posix()
 
 
 def calls(node: ast.AST) -> Iterator[ast.Call]:

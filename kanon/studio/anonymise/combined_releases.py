@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted
+from kanon.base.language import Sections, say, say_counted
 from kanon.base.sentences import records_said
 from kanon.errors import KanonError, listing
 from kanon.release.common_classes import Release, needs_table
@@ -31,6 +31,8 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.result import in_columns, name_in_files
+
+_how = Sections(__file__)
 
 
 def _collected() -> Work:
@@ -69,7 +71,7 @@ def together(settings: str, done: Run) -> None:
         with st.expander(counting):
             _boxes(work, before, names)
         with st.expander(say("How releases are combined")):
-            st.markdown(_HOW)
+            st.markdown(_how("combined"))
 
 
 def _how_often(released: int, counting: int, this: bool, others: int) -> str:
@@ -254,28 +256,3 @@ def _count(key: str, value: Any) -> None:
         for each in state.work().kept.handed
     )
     state.change(handed=changed)
-
-
-_HOW = "\n\n".join(
-    [
-        say("""\
-**Rows lined up.** A release keeps its rows in order, so the releases can be laid side by
-side. Two records look alike if every release shows them alike: with the same labels, or not at all,
-and with the same value of a column that is a quasi-identifier of another release and passes through
-there. In these groups everything is checked again that was required of any release. Who looks for a
-sensitive value does not know it, so that column does not help to find the person. Where single
-classes were raised (greedy merging, Mondrian, clustering), two records may be shown differently and
-yet mean the same: the groups are then too small, and the risk is overstated, never \
-understated."""),
-        say("""\
-**By classes.** Who cannot line up rows finds a person's class in each release. The sensitive
-value occurs in all of these classes, so what they have in common remains possible (the composition
-attack, Ganta, Kasiviswanathan, Smith 2008). The rows that remain are at most, summed over these
-values, the fewest with that value in any of the classes (as in the correspondence attack, Fung,
-Wang, Fu, Pei 2008)."""),
-        say("""\
-**Not reckoned:** releases of other tables with the same people, what was released elsewhere or
-before this session, and what somebody knows beside the quasi-identifiers. A release counts as
-handed out once its file was made for a download, or it was written."""),
-    ]
-)

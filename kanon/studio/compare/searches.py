@@ -10,7 +10,7 @@ from kanon.algorithms import improved_greedy
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.exploration import WALKERS
 from kanon.experiments.searches import (
@@ -32,6 +32,8 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, with_fields
+
+_how = Sections(__file__)
 
 
 def plan_of_searches(work: Work) -> Plan:
@@ -149,7 +151,6 @@ def how_searches(work: Work) -> str:
     metric = say_of(
         metric_named(work.settings.metric, composed_metrics(work.settings.composed)).card.title
     )
-    ks = ", ".join(thin(k) for k in PAPER_K)
     numbers = numbers_of_columns(
         len(work.table.quasi_identifiers), work.table.complete_records.n_records
     )
@@ -162,65 +163,19 @@ def how_searches(work: Work) -> str:
         if len(numbers)
         else say("the first 3 to 8 quasi-identifiers in the table's order, if there are so many")
     )
-    searches = []
-    for module in WALKERS.values():
-        how = say_of(own_way(module.HOW))
-        searches.append(f"**{plain(say_of(module.CARD.title))}.** {plain(how)}")
-    heights = say("The height of a node is the sum of its levels.")
-    parts = [
-        f"{plain(say_of(FULL_DOMAIN))} {heights}",
-        *searches,
-        say(
-            """\
-**What is run.** Each search once per k: {ks}, as far as there are so many records; and once per
-number of quasi-identifiers, {over}, at k = {k}. k-anonymity alone is required. All
-three may suppress as many records: those of the suppression limit on Anonymise, none if nothing is
-set there. Datafly by itself, as published, would suppress up to k records; its loss could then not
-be held against that of the others. Within the lowest height Samarati takes the node of least
-loss, as {metric} counts unless something else is chosen for it.""",
-            ks=ks,
-            over=over,
-            k=K_OVER_COLUMNS,
-            metric=plain(metric),
-        ),
-        say(
-            """\
-**{iloss}** = Σ over cells of (n(v) − 1) / n(root), v being the released value and n the number of
-values that a node stands for; suppressed records count as root cells. The picture shows it per
-cell.
-**{level_of_generalisation}** = Σ of the levels of the released node.""",
-            iloss=plain(say_of(iloss.CARD.title)),
-            level_of_generalisation=plain(say_of(level_of_generalisation.CARD.title)),
-        ),
-        say("""\
-**Seconds** are those of the search with all its counting, on this machine as busy as it just was. A
-run of less than 0.2 s is made three times, one of less than 0.02 s nine times, and the median
-counts."""),
-        say("""\
-**Nodes evaluated:** how many nodes had their classes counted, each once. With r quasi-identifiers
-and H = Σ level(root), the height of the top:"""),
-        say("""\
-- Datafly goes up one level at a time and looks at nothing else: at most H + 1.
-- Improved greedy looks at no more than r nodes in each of at most H steps, and at the bottom: at
-  most 1 + r · H.
-- Samarati tries the heights that a binary search leads to, and counts all nodes of the lowest that
-  satisfies. Which heights are tried follows from that one; each is counted whole at the worst. The
-  bound is the largest sum of their nodes over all heights that could be the lowest: at most
-  ⌈log₂(H + 1)⌉ + 1 times the largest height."""),
-        say("""\
-**Largest height:** the largest coefficient of the product of 1 + x + … + x^level(root); by the
-formula about Π h / √(2π Σ (h² − 1)/12), with h levels per column, which holds for many \
-columns."""),
-        say("""\
-**What is said.** The sentences count what holds on this table of what Babu et al. say of Improved
-greedy, in our words. It is better than Datafly where it has less at some k and more at none, mostly
-better where it has less at more k than it has more. Comparable is at most 1.25 times: loss in the
-mean over k, time in the median. The paper's figures are curves, and its text names neither their
-numbers nor a suppression limit, so none stand here. On Adult, what holds depends on the suppression
-limit: docs/figures/algorithms.md."""),
-        say(
-            "Source: {source}; Sweeney 1997; Samarati 2001.",
-            source=plain(improved_greedy.CARD.source),
-        ),
-    ]
-    return "\n\n".join(parts)
+    searches = (
+        f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(own_way(module.HOW)))}"
+        for module in WALKERS.values()
+    )
+    return _how(
+        "searches",
+        full_domain=plain(say_of(FULL_DOMAIN)),
+        searches="\n\n".join(searches),
+        ks=", ".join(thin(k) for k in PAPER_K),
+        over=over,
+        k=K_OVER_COLUMNS,
+        metric=plain(metric),
+        iloss=plain(say_of(iloss.CARD.title)),
+        level_of_generalisation=plain(say_of(level_of_generalisation.CARD.title)),
+        source=plain(improved_greedy.CARD.source),
+    )

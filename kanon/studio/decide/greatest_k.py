@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.greatest_k import WAYS, Reverse, reverse
@@ -25,6 +25,8 @@ from kanon.studio.session.requirements import short, suggested
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
+
+_how = Sections(__file__)
 
 MODELS = ("entropy-l-diversity", "t-closeness", "distinct-l-diversity")
 """The models that can be given, by name: each asks for one number."""
@@ -152,25 +154,6 @@ def how_reversed() -> str:
         f"- **{plain(say_of(card.title))}.** {plain(say_of(card.summary))}"
         for card in WAYS.values()
     )
-    strategy = STRATEGIES["k"]
-    return "\n\n".join(
-        [
-            say("""\
-Usually k is given, and l or t is what comes of it. Here it is the other way round: the model is
-given, and greedy merging looks for the greatest k that goes with it. Merging classes never makes
-the worst one worse, so once the model is met every further release meets it, too: k and alteration
-grow together."""),
-            say("**Three ways, beside each other:**"),
-            ways,
-            f"**{plain(say_of(strategy.title))}.** {plain(say_of(strategy.summary))}",
-            say("""\
-**The grey band** is the greatest k that any of the ways reaches with at most so much alteration.
-For “k first” 32 k were tried. It is a lower bound: merging takes the best next step and
-never goes back, so other releases may reach more."""),
-            say("""\
-**What it does not say.** That some k is enough, or some l or t: what is asked for is yours to
-decide and to give a source for. Other models that are required on Anonymise are not looked at
-here."""),
-            say("Source: {source}.", source=plain(strategy.source)),
-        ]
-    )
+    card = STRATEGIES["k"]
+    strategy = f"**{plain(say_of(card.title))}.** {plain(say_of(card.summary))}"
+    return _how("reversed", ways=ways, strategy=strategy, source=plain(card.source))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.cards import Card
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.columns import COLUMNS, DISTRIBUTIONS, SIZES, Column
@@ -36,6 +36,8 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
+
+_how = Sections(__file__)
 
 _MOST_STUDIES = 20
 """So many studies are remembered; the oldest give way."""
@@ -226,53 +228,19 @@ def best_said(means: pd.DataFrame) -> str:
 def how_simulated(simulation: Simulation) -> str:
     """What is drawn, what is run, what the ranks are."""
     low, high = simulation.study.interval
-    ks = ", ".join(thin(k) for k in simulation.study.ks)
-    parts = [
-        say(
-            "**The columns.** {sizes} values, in three distributions. Each holds as many values "
-            "as there are records, drawn independently, with the seed {seed}: they depend on no "
-            "other column. With v values, i from 0 to v − 1:",
-            sizes=", ".join(map(str, SIZES)),
-            seed=simulation.study.task.seed,
-        ),
-        say("""\
-- equivalent: every value has the chance 1/v;
-- geometric: P(i) ∝ (1 − p)^i with p = 1 − 0.01^(1/v), so that the last value is about a hundred
-  times rarer than the first;
-- normal: the share of N(0, 1) in the i-th of v equally wide bins on [−3, 3], with the tails in the
-  bins at both ends."""),
-        say(
-            "**The runs.** All quasi-identifiers stay quasi-identifiers; the table's own sensitive "
-            "columns play no part. Greedy merging (GAA) follows each of the strategies {first} to "
-            "{last} on each column; one run serves every k. S1 looks at no sensitive column, so "
-            "one run of it serves all columns.",
-            first=STRATEGIES[0].upper(),
-            last=STRATEGIES[-1].upper(),
-        ),
-        say(
-            "**The areas.** The area under each curve on k from {low} to {high}, over k = {ks}, "
-            "divided by {high} − {low}: NAUC, in per cent. {alteration} {diversity} {distance}",
-            low=thin(low),
-            high=thin(high),
-            ks=ks,
-            alteration=_called(ALTERATION_CARD),
-            diversity=_called(L_CARD),
-            distance=_called(T_CARD),
-        ),
-        say(
-            "**The ranks.** On each column the best strategy has the rank 1, the last 7. Areas "
-            "that are equal to two digits share the smaller rank. The mean rank is over the "
-            "columns; overall is the mean of the three criteria. A rank does not say by how much, "
-            "and another order among equal choices moves a mean rank by half a rank or more."
-        ),
-        say(
-            "**The study file** holds areas, the settings, and fingerprints of the table and its "
-            "hierarchies; no value of the table. Who has it can check whether a guess of the whole "
-            "table is right, so it should go where the table may go."
-        ),
-        say("Source: Mauger, Le Mahec, Dequen 2023, section 4.3.3; the parameters are kanon's."),
-    ]
-    return "\n\n".join(parts)
+    return _how(
+        "simulated",
+        sizes=", ".join(map(str, SIZES)),
+        seed=simulation.study.task.seed,
+        first=STRATEGIES[0].upper(),
+        last=STRATEGIES[-1].upper(),
+        low=thin(low),
+        high=thin(high),
+        ks=", ".join(thin(k) for k in simulation.study.ks),
+        alteration=_called(ALTERATION_CARD),
+        diversity=_called(L_CARD),
+        distance=_called(T_CARD),
+    )
 
 
 def _called(card: Card) -> str:

@@ -6,11 +6,13 @@ from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node, cell_recodings_log10, largest_level
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.base.sentences import records_said
 from kanon.experiments.exploration import WALKERS, Assessed, Explored, VisitedNode, Walk
 from kanon.studio.lattice.subject import Ready
 from kanon.studio.session.text import plain, shortened
+
+_how = Sections(__file__)
 
 
 def step_said(explored: Explored, walk: Walk, step: int | None) -> str:
@@ -210,7 +212,6 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
     )
     size, spread = explored.size, sum((tree.height**2 - 1) / 12 for tree in trees)
     n_edges = sum(size // tree.height * (tree.height - 1) for tree in trees)
-    metric = plain(say_of(ready.prepared.plan.metric.card.title))
     sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKERS.values()))
     required = f"k = {thin(explored.k)}"
     if explored.others:
@@ -225,23 +226,12 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
         if explored.limit
         else say("No record is in classes that break {required}.", required=required)
     )
-    satisfies = say(
-        "Every node above one that satisfies does so too. A satisfying node is **minimal** if none "
-        "below it satisfies."
-    )
-    loss = say(
-        "**Loss** = 100 · cost / cost of losing everything, as {metric} counts, in percent of all "
-        "that could be lost. Records in classes that do not satisfy count as lost completely, "
-        "whether or not so many may be suppressed: so low nodes lose much although they raise "
-        "little.",
-        metric=metric,
-    )
+    weighted = ""
     if ready.prepared.plan.algorithm.attribute_weights:
-        loss += " " + say(
+        weighted = " " + say(
             "Columns count by their weights here, as they do while searching; alteration on the "
             "other pages counts each once."
         )
-    ties = say("Ties of Improved greedy go to the column with the most distinct values.")
     suppressed = (
         say("Datafly may suppress k records, as published, as no limit was set.")
         if ready.task.suppression is None
@@ -251,44 +241,23 @@ def how_lattice(ready: Ready, explored: Explored) -> str:
             "Datafly may suppress up to {count} records.",
         )
     )
-    raising = say(
-        "Raising one column by one level leads to the node above; the **height** of a node is the "
-        "sum of its levels. At the bottom nothing is raised, at the top everything is lost."
+    searches = (
+        f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(own_way(module.HOW)))}"
+        for module in WALKERS.values()
     )
-    return "\n\n".join(
-        [
-            f"{say_of(FULL_DOMAIN)} {raising}",
-            say(
-                "**How many nodes.** With h_j levels of column j ({heights}) there are Π h_j = "
-                "{nodes} nodes and Σ_j (h_j − 1) · Π_(i≠j) h_i = {edges} edges. The sum of the "
-                "levels of a node drawn at random is nearly normal, with variance Σ (h_j² − 1)/12 "
-                "= {variance}, so the widest height has about Π h_j / √(2π Σ (h_j² − 1)/12) = "
-                "{expected} nodes; counted, it has {widest}. How many there are at each height is "
-                "the coefficient of x to that power in the product of (1 + x + … + x^(h_j − 1)): "
-                "no node has to be listed for it.",
-                heights=heights,
-                nodes=thin(size),
-                edges=thin(n_edges),
-                variance=f"{spread:.2f}",
-                expected=thin(round(largest_level(trees))),
-                widest=thin(max(explored.per_height)),
-            ),
-            say(
-                "**Cell by cell.** If every cell had a level of its own, there would be Π h_j^n "
-                "recodings of n records, the n-th power of the nodes: more than can be searched. "
-                "Algorithms that recode records differently look at few of them."
-            ),
-            say("**Satisfies.** {allowed}", allowed=allowed) + f" {satisfies}",
-            say(
-                "**k reached.** The largest k that the node has once at most the allowed number of "
-                "records is suppressed."
-            ),
-            loss,
-            *(
-                f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(own_way(module.HOW)))}"
-                for module in WALKERS.values()
-            ),
-            f"{ties} {suppressed}",
-            say("Source: {source}.", source=plain(sources)),
-        ]
+    return _how(
+        "lattice",
+        full_domain=say_of(FULL_DOMAIN),
+        heights=heights,
+        nodes=thin(size),
+        edges=thin(n_edges),
+        variance=f"{spread:.2f}",
+        expected=thin(round(largest_level(trees))),
+        widest=thin(max(explored.per_height)),
+        allowed=allowed,
+        metric=plain(say_of(ready.prepared.plan.metric.card.title)),
+        weighted=weighted,
+        searches="\n\n".join(searches),
+        suppressed=suppressed,
+        source=plain(sources),
     )

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanon.base.formatting import thin
-from kanon.base.language import say
+from kanon.base.language import Sections, say
 from kanon.classes import EquivalenceClasses
 from kanon.privacy import alpha_k_anonymity, entropy_l_diversity, reidentification, t_closeness
 from kanon.privacy.model import rounded
 from kanon.privacy.reidentification import prosecutor
 from kanon.studio.privacy.attacker import facts
 from kanon.studio.session.text import plain, shortened
+
+_how = Sections(__file__)
 
 
 def how_class(released: EquivalenceClasses, column: str, position: int, most: int = 4) -> str:
@@ -55,39 +57,18 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
     sources = "; ".join(
         module.CARD.source for module in (entropy_l_diversity, t_closeness, alpha_k_anonymity)
     )
-    about = say(
-        """\
-**The class that is chosen above** has {size} records: {values}. With p the
-share of a value in the class, and q its share among all {records} records:""",
+    return _how(
+        "class",
         size=thin(size),
         values=named,
         records=thin(n),
+        l_formula=f"exp(−Σ p ln p) = exp(−({plain(entropy or '0')})) = {l_level:.4f}",
+        l=rounded(l_level, up=False),
+        t_formula=f"½ · Σ |p − q| = ½ · ({plain(differences or '0')}) = {t_level:.4f}",
+        t=rounded(t_level, up=True),
+        share=f"{thin(int(counts.max()))}/{thin(size)}",
+        sources=plain(sources),
     )
-    levels = [
-        say(
-            """\
-- **l** = {formula}, shown as
-  **{level}**: so many equally frequent values would be as hard to guess. The l
-  of a release is that of its worst class; it is rounded down.""",
-            formula=f"exp(−Σ p ln p) = exp(−({plain(entropy or '0')})) = {l_level:.4f}",
-            level=rounded(l_level, up=False),
-        ),
-        say(
-            """\
-- **t** = {formula}, shown as
-  **{level}**: the total variation distance, from 0 to 1. Norm 1, by which a
-  plan may count t, is twice that. The t of a release is that of its worst class; it is rounded \
-up.""",
-            formula=f"½ · Σ |p − q| = ½ · ({plain(differences or '0')}) = {t_level:.4f}",
-            level=rounded(t_level, up=True),
-        ),
-        say(
-            "- **Surest guess**, α = max p = {share}.",
-            share=f"{thin(int(counts.max()))}/{thin(size)}",
-        ),
-    ]
-    source = say("Sources: {sources}.", sources=plain(sources))
-    return "\n\n".join([about, "\n".join(levels), source])
 
 
 def how_found(released: EquivalenceClasses, threshold: float) -> str:
@@ -109,24 +90,19 @@ def how_found(released: EquivalenceClasses, threshold: float) -> str:
             mean=f"{risk.mean:.4f}",
         )
     )
-    how = say(
-        """\
-**Risk of being found.** The prosecutor knows that somebody is in the table and which
-class that is; each of its records is equally likely, so the risk is 1 / size of the class. Highest:
-{highest}. Mean: {mean}. The journalist does not know who is in the table: 1 / F, with F the people
-of the population whose values all lie at or below the nodes of the class. The marketer: Σ f/F /
-records, over classes of f records. Which threshold is acceptable is for whoever publishes the table
-to say; a fifth is a round number and no norm.""",
-        highest=f"1/{thin(smallest)} = {risk.highest:.4f}",
-        mean=mean,
-    )
+    persons = ""
     if released.persons is not None:
-        how += " " + say(
+        persons = " " + say(
             "The size of a class is the number of its persons here: records of one person hide "
             "nobody."
         )
-    source = say("Source: {source}.", source=plain(_source(reidentification.__doc__ or "")))
-    return f"{how}\n\n{source}"
+    return _how(
+        "found",
+        highest=f"1/{thin(smallest)} = {risk.highest:.4f}",
+        mean=mean,
+        persons=persons,
+        source=plain(_source(reidentification.__doc__ or "")),
+    )
 
 
 def _source(described: str) -> str:
@@ -139,12 +115,4 @@ def how_attacked(person: dict[str, str], known: Sequence[str]) -> str:
     listed = ", ".join(
         f"{plain(name)} = {plain(shortened(value))}" for name, value in facts(person, known).items()
     )
-    known_said = say("**Linkage attack.** Known: {facts}.", facts=listed or say("nothing"))
-    how = say("""\
-A record matches if each known value is the record's cell, or lies below it in the hierarchy. So
-nobody who matched before is lost by generalising; others come to match too. All matching records
-count as equally likely, and the best guess is the most frequent value among them. Over everybody,
-each person in turn is looked for by the same attributes; between equally good guesses a coin is
-tossed, and who finds no record guesses nothing. Not considered: what an attacker knows besides, and
-other tables about the same persons.""")
-    return f"{known_said}\n\n{how}"
+    return _how("attacked", facts=listed or say("nothing"))

@@ -12,7 +12,7 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.charts.learning import NOTHING, best_at
 from kanon.errors import PlanError, quoted
 from kanon.experiments.studies import Experiment, experiment_of, labels_of, trained_k
@@ -33,6 +33,8 @@ from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.utility.state import LearningView, UtilityView
+
+_how = Sections(__file__)
 
 _MOST_LESSONS = 40
 """So many experiments are remembered; the oldest give way."""
@@ -423,28 +425,8 @@ def how_learnt(work: Work, ground: Ground) -> str:
         "With two labels, “{label}” is looked for, the rarer one.",
         label=plain(ground.labels.labels[ground.labels.positive]),
     )
-    return say(
-        """**The split.** Of every label {share} of the records train, drawn
-once; the others validate. A record is never in both parts, whatever table it is taken from.
-Releases are made of all records, by {algorithm} with {metric}, for every k. Suppressed records have
-no row.
-
-**Experiment 1** trains on the original table, where the proportional representation equals
-fillParent, and validates on the release for every k in each of the four. **Experiment 2** trains on
-the release for k = {k}, in each representation, and validates in each for every k.
-
-{representations}
-
-**{classifier}.** {about_classifier} The published network has hidden layers of 5 and 2
-units, relu, Adam with learning rate 0.001, batches of 200, at most 500 rounds, and stops after 10
-without improvement. Each seed begins with other weights; shown are the mean and the standard
-deviation (n − 1). A network is *dead* if it gives all validation records of its own table one
-answer.
-
-**{score}.** {about_score}
-
-Source: Viton, Mauger, Dequen, Guérin, Le Mahec 2021; the base representations, Inan, Kantarcioglu,
-Bertino 2009.""",
+    return _how(
+        "learnt",
         share=percent(100 * view.share),
         algorithm=plain(say_of(short_title(plan.algorithm.name))),
         metric=plain(say_of(metric_called(work, plan.algorithm.metric).card.title)),

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.cards import Card
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.studies import (
@@ -37,6 +37,8 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.utility.learning import Ground, ground_of, ks_typed, score_used
 from kanon.studio.utility.state import UtilityView
+
+_how = Sections(__file__)
 
 _MOST_STUDIES = 100
 """The findings on so many algorithms are remembered; the oldest give way."""
@@ -341,27 +343,8 @@ def how_predicted(work: Work, ground: Ground, trials: Trials) -> str:
     """What is measured and how, with this session's settings."""
     score = SCORES[score_used(work.view(UtilityView).learning, ground.labels)]
     names = [say_of(short_title(one.algorithm)) for one in trials.prediction.candidates]
-    return say(
-        """**Releases.** One per algorithm ({algorithms}) and k ({ks}), for k-anonymity alone. What
-an algorithm cannot release for some k is left out.
-
-**Learning.** Each classifier is trained on the training records of a release and scored on the
-other records of the same release, both as {form}: who receives a release has nothing else. Score:
-{score}. {about_score}
-
-**Agreement** = Spearman's rank correlation of a measure with the score over the releases, its sign
-turned for measures of which less is better. +1: whatever the measure calls better is better to
-learn from; 0: it says nothing; −1: it says the opposite. Everything gets worse with k, so over all
-releases nearly every measure agrees. *At equal k* it is taken among the releases for one k and
-averaged over k: that tells whether a measure can choose between algorithms.
-
-**Intervals** (95 %) are percentiles of 2,000 draws of as many k as there are, with replacement,
-each with all its releases: releases for neighbouring k are much alike, so the true intervals are
-rather wider. With fewer than {least_k} k there are none. Nothing is corrected for how many measures
-are compared.
-
-Source: the question is that of de Spoelberch, interim report, Imperial College London; Spearman
-1904; Efron 1979.""",
+    return _how(
+        "predicted",
         algorithms=", ".join(map(plain, names)),
         ks=", ".join(thin(k) for k in trials.ks),
         form=trials.prediction.representation,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from kanon.base.formatting import counted, percent, thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.charts.representation import Shown
 from kanon.learning.disclosed import CARDS, Disclosed
 from kanon.learning.representations import REPRESENTATIONS, Matrix
 from kanon.recoding import Recoding
 from kanon.studio.session.text import plain, released_label, shortened
 from kanon.studio.widgets.numbers import Number
+
+_how = Sections(__file__)
 
 _READABLE = 24
 """Of so many nodes all are shown, with the numbers in their cells."""
@@ -220,42 +222,15 @@ def _changed(found: Disclosed, name: str) -> str:
 
 def how_represented(recoding: Recoding, matrix: Matrix, shown: Shown, name: str) -> str:
     """The four definitions, one row worked out, and how disclosure is counted."""
-    definitions = "\n".join(
-        f"- **{say_of(REPRESENTATIONS[each].title)}**: {text}"
-        for each, text in {
-            "oneClass": say("1 if val = v, else 0."),
-            "fillParent": say("1 if val = v or val lies above v, else 0."),
-            "fillChild": say("1 if val = v or val lies below v, else 0."),
-            "proportional": say(
-                "records of the class whose *original* value is val or lies below val, divided by "
-                "the records of the class."
-            ),
-        }.items()
-    )
     papers = (paper for card in REPRESENTATIONS.values() for paper in card.source.split("; "))
     sources = "; ".join(dict.fromkeys(papers))
-    return say(
-        """Every quasi-identifier Q becomes a column Q_val for each node val of its hierarchy:
-{columns} columns. With v the released value of a record:
-
-{definitions}
-
-{row}
-
-A released range is no node. oneClass and fillParent take the smallest group that covers it;
-fillChild has a 1 at every node whose values all lie within it.
-
-**What the proportional matrix tells.** The attacker knows all quasi-identifiers of a person as the
-original table has them. Without the shares every class matches whose released values are those or
-lie above them; with them only those of these classes that have a share above 0 at the person's
-value in every attribute. All matching records count as equally likely; the best guess is the most
-frequent sensitive value among them, and it is as sure as that value's share. The mean is over all
-persons of the table. A cell can be *read off* if it was generalised and the share of its original
-value is 1.
-
-Sources: {sources}.""",
+    return _how(
+        "represented",
         columns=thin(len(matrix.columns)),
-        definitions=definitions,
+        one_class=say_of(REPRESENTATIONS["oneClass"].title),
+        fill_parent=say_of(REPRESENTATIONS["fillParent"].title),
+        fill_child=say_of(REPRESENTATIONS["fillChild"].title),
+        proportional=say_of(REPRESENTATIONS["proportional"].title),
         row=_worked(recoding, shown, name),
         sources=plain(sources),
     )

@@ -8,7 +8,7 @@ from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.cards import Card
 from kanon.experiments.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
@@ -27,6 +27,8 @@ from kanon.studio.session.requirements import others_of, short
 from kanon.studio.session.text import plain
 from kanon.studio.widgets.algorithm_options import about_k
 
+_how = Sections(__file__)
+
 _DRAWN = say("the weights drawn on the edges that it rose along")
 
 
@@ -41,26 +43,16 @@ def how_alteration(done: Run) -> str:
         f"| {plain(name)} | {tree.n_nodes} | {tree.n_leaves} | {tree.height} | {factor:.3f} |"
         for name, tree, factor in factors
     )
-    parts = [
-        say(
-            "**Alteration** = 100 · cost of this release / cost of the table with every "
-            "quasi-identifier at its root."
-        ),
-        say(
-            "The cost is a sum over {records} records and {columns} quasi-identifiers. As {metric} "
-            "counts, a cell that rose costs {cost}, times the multiplier of its column. This "
-            "release reaches {alteration} %.",
-            records=thin(prepared.classes.n_records),
-            columns=len(names),
-            metric=plain(say_of(metric.card.title)),
-            cost=told,
-            alteration=f"{done.measures['alteration'][metric.name]:.4f}",
-        ),
-        say("| column | nodes | values | height | multiplier |")
-        + f"\n|---|---|---|---|---|\n{listed}",
-        say("Source: {source}.", source=plain(metric.card.source)),
-    ]
-    return "\n\n".join(parts)
+    return _how(
+        "alteration",
+        records=thin(prepared.classes.n_records),
+        columns=len(names),
+        metric=plain(say_of(metric.card.title)),
+        cost=told,
+        alteration=f"{done.measures['alteration'][metric.name]:.4f}",
+        multipliers=listed,
+        source=plain(metric.card.source),
+    )
 
 
 _MEETING: Mapping[str, str] = {
@@ -154,23 +146,7 @@ def _how_tied(plan: Plan) -> str:
 
 def how_hierarchies() -> str:
     """What a hierarchy is, and what the words and figures around it mean."""
-    parts = [
-        say("""\
-**A generalisation hierarchy** is a rooted tree. Its leaves are the values of the
-column, each group stands for all values below it, and the root stands for total loss. Raising a
-value means replacing it by a group above it; merging two records replaces their values by the
-lowest group that holds both."""),
-        say("""\
-- **Level** of a node: the longest path, in edges, from a leaf below it. **Height** h: the nodes on
-  the longest path from a leaf to the root. A value may hang directly under the root although others
-  sit deeper.
-- **The number beside a name** counts the records that stand at or below that node.
-- **The weight of an edge** is what it costs to rise along it. A metric gives every edge a weight;
-  weights of your own make the metric Custom. Grouping, inserting a level and removing a group split
-  or add up weights, so that every path that stays costs what it cost before."""),
-        say("Source: Mauger, Le Mahec, Dequen 2020 (PPAI), section 2; 2023 (TDP 16)."),
-    ]
-    return "\n\n".join(parts)
+    return _how("hierarchies")
 
 
 _FACTORS = {
@@ -198,24 +174,14 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
     """A metric's formula with the numbers of one attribute filled in."""
     tree = trees[column]
     factor = dict(zip(trees, multipliers(metric, list(trees.values())), strict=True))[column]
-    parts = [
-        f"**{plain(say_of(metric.card.title))}**: {plain(formula(metric))}",
-        say(
-            "Here nl(root) = {values} values, h = {height}, m = {columns} quasi-identifiers.",
-            values=thin(tree.n_leaves),
-            height=tree.height,
-            columns=len(trees),
-        ),
-    ]
+    multiplier = ""
     if metric.multiplier != "none":
-        parts.append(
-            say(
-                "{multiplier} = {rule} = {number} for {column}.",
-                multiplier=metric.multiplier,
-                rule=plain(_FACTORS[metric.multiplier][1]),
-                number=f"{factor:.4f}",
-                column=plain(column),
-            )
+        multiplier = say(
+            "{multiplier} = {rule} = {number} for {column}.",
+            multiplier=metric.multiplier,
+            rule=plain(_FACTORS[metric.multiplier][1]),
+            number=f"{factor:.4f}",
+            column=plain(column),
         )
     if metric.counts_records:
         counted = say("count counts the records at a node or below it.")
@@ -223,14 +189,17 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
         counted = say("nl counts the values that a node stands for.")
     else:
         counted = say("nl counts the leaves below a node; a leaf has none, nl = 0.")
-    cells = say(
-        "A cell of the matrix is the sum of the weights from the value of its row up to the lowest "
-        "group that holds the value of its column too: M(v, v′) = cost(v, LCA(v, v′)). It is not "
-        "symmetric."
+    return _how(
+        "metric",
+        metric=plain(say_of(metric.card.title)),
+        formula=plain(formula(metric)),
+        values=thin(tree.n_leaves),
+        height=tree.height,
+        columns=len(trees),
+        multiplier=f"{multiplier}\n\n" if multiplier else "",
+        counted=counted,
+        source=plain(metric.card.source),
     )
-    parts.append(f"{counted} {cells}")
-    parts.append(say("Source: {source}.", source=plain(metric.card.source)))
-    return "\n\n".join(parts)
 
 
 def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
@@ -249,11 +218,7 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
     )
     led = [line.configuration for line in comparison.lines]
     used = dict.fromkeys(one.strategy for one in led)
-    parts = [
-        criteria,
-        say("**Which partner a class is merged with:**"),
-        "\n".join(_item(STRATEGIES[name]) for name in used),
-    ]
+    looks: list[str] = []
     if any(LOOKS_AT[name] for name in used):
         scopes = dict.fromkeys(one.scope for one in led if LOOKS_AT[one.strategy])
         looks = [plain(say_of(SCOPES[scope].summary)) for scope in scopes]
@@ -270,7 +235,6 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
                     "cost."
                 )
             )
-        parts.append(" ".join(looks))
     seeds = {one.tie_seed for one in led}
     first = next(iter(seeds))
     order = say("the canonical order") if first is None else say("tie seed {seed}", seed=first)
@@ -290,32 +254,15 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
     if seconds:
         took = say("The last runs took {seconds} s.", seconds=f"{float(f'{seconds:.2g}'):g}")
         runs = f"{runs} {took}"
-    kept = say("""\
-A run that was made once is kept for this session and not made again. Curves run over
-k alone: other models, such as l-diversity, are measured here and not required.""")
-    parts += [
-        f"{runs} {kept}",
-        say("""\
-**Alteration** = 100 · cost of the release / cost of the table with every quasi-identifier at its
-root, as the metric of the row counts; where one metric guides all lines, its own count stands
-first. **Rank** 1 is the best by its criterion, the least or the most as the arrow says; equal
-values share the smaller rank."""),
-        say("""\
-**NAUC** on [a, b] = 1/(b − a) · ∫ f(k) dk: trapezoids on a linear k axis over the chosen k of the
-papers inside the interval, and both ends. Most of such an interval is large k, where few classes
-are left."""),
-        say(
-            """\
-**What ties decide.** Often several classes cost the same, and some order has to decide; the lines
-use {order}. A band runs from the least to the largest value over that order and {number}
-seeded ones. Where a band overlaps that of the best, the difference is undecided: ≈. The difference
-of two lines is undecided where their bands overlap.""",
-            order=order,
-            number=len(TIE_SEEDS),
-        ),
-        say("Source: Mauger, Le Mahec, Dequen 2020 (PPAI); 2023 (TDP 16), section 4."),
-    ]
-    return "\n\n".join(parts)
+    return _how(
+        "compared",
+        criteria=criteria,
+        strategies="\n".join(_item(STRATEGIES[name]) for name in used),
+        looks=" ".join(looks) + "\n\n" if looks else "",
+        runs=runs,
+        order=order,
+        number=len(TIE_SEEDS),
+    )
 
 
 def what_was_checked(done: Run) -> str:
@@ -366,12 +313,7 @@ def what_was_checked(done: Run) -> str:
             models=told,
             columns=", ".join(free),
         )
-    return say(
-        "**Checked in every class:** {models}. **Not considered:** what is known about these "
-        "persons from elsewhere, releases of this table that were made elsewhere or before it was "
-        "loaded here, and columns that are left as they are.",
-        models=plain(told),
-    )
+    return _how("checked", models=plain(told))
 
 
 def what_leaves(done: Run) -> str:
@@ -415,9 +357,8 @@ def least_possible(result: Result, k: int) -> str:
     bound, plan = result.solution.bound, result.prepared.plan
     if bound is None or k != plan.k or plan.algorithm.attribute_weights:
         return ""
-    return say(
-        "**Lower bound:** no release for k = {k} by these hierarchies that suppresses nothing can "
-        "lose less than {least} %, as {metric} counts. Whether any comes so low is not known.",
+    return _how(
+        "bound",
         k=thin(k),
         least=rounded(bound, up=False),
         metric=plain(say_of(plan.metric.card.title)),
