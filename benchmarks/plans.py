@@ -18,7 +18,7 @@ from kanon.algorithms.task import Task
 from kanon.hierarchy.files import to_nodes
 from kanon.hierarchy.plans import NodesPlan
 from kanon.plan import Plan
-from kanon.run import Prepared, prepare
+from kanon.run import PreparedRun, prepare
 from kanon.sources.opening import open_table
 
 __all__ = [
@@ -113,13 +113,13 @@ def adult_task(metric: str) -> Task:
     return full_task(table, _adult_trees(table), metric)
 
 
-def adult_with_sensitive(table: pd.DataFrame, sensitive: str, metric: str, k: int) -> Prepared:
+def adult_with_sensitive(table: pd.DataFrame, sensitive: str, metric: str, k: int) -> PreparedRun:
     """Adult, or some of it, with one sensitive column; all others are quasi-identifiers."""
     trees = _adult_trees(table, sensitive)
     return prepare(Plan.from_content(content(trees, metric, k, sensitive)), table)
 
 
-def voters(metric: str, k: int = 2) -> Prepared:
+def voters(metric: str, k: int = 2) -> PreparedRun:
     """The voters sample: the party is sensitive, all other columns are quasi-identifiers."""
     table = open_table(ROOT / "sample_data" / "voters.csv").table
     folder = ROOT / "hierarchies" / "voters"

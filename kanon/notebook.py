@@ -27,7 +27,7 @@ from kanon.matrices import cut, matrix_of, matrix_table
 from kanon.metrics import metric_named, potentials
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import check_k, too_few_records
-from kanon.run import Prepared, Run, measured_metrics, prepare, release_at, run
+from kanon.run import PreparedRun, Run, measured_metrics, prepare, release_at, run
 from kanon.sources.reading import read_table
 from kanon.sources.tables import Table
 
@@ -57,7 +57,7 @@ class EveryK:
         What the algorithm found.
     """
 
-    prepared: Prepared
+    prepared: PreparedRun
     solution: Solution
 
     def table(self) -> pd.DataFrame:
@@ -123,7 +123,7 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
     return EveryK(prepared, solve(no_progress, name, prepared.check(), metrics))
 
 
-def cost_matrix(prepared: Prepared, column: str, metric: str = "") -> pd.DataFrame:
+def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.DataFrame:
     """What it costs to raise each value of a column to what it has in common with each other one.
 
     Parameters

@@ -184,7 +184,7 @@ class Recoding:
 
 
 @dataclass(frozen=True, eq=False)
-class Parted:
+class Partition:
     """Into what a table was cut for a greedy run, and what that cost on a sample of its classes.
 
     Attributes
@@ -210,7 +210,7 @@ class Parted:
     def ratio_at(self, k: int) -> float | None:
         """The ratio for k; None beyond the last k of the sample.
 
-        >>> parted = Parted(2, 9, 100, np.array([2, 5]), np.array([1.0, 1.01]))
+        >>> parted = Partition(2, 9, 100, np.array([2, 5]), np.array([1.0, 1.01]))
         >>> [parted.ratio_at(k) for k in (2, 3, 5, 6)]
         [1.0, 1.01, 1.01, None]
         """
@@ -254,7 +254,7 @@ class MergePath:
     nodes: np.ndarray
     counts: np.ndarray
     k_max: int
-    parted: Parted | None = None
+    parted: Partition | None = None
 
     @cached_property
     def into(self) -> np.ndarray:

@@ -41,7 +41,7 @@ from kanon.sources.writing import write_table
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedRun:
     """A plan that was matched with a table: ready to run.
 
     Attributes
@@ -139,7 +139,7 @@ class Prepared:
         check_task(self.plan.algorithm.name, task)
         return task
 
-    def guided_by(self, **changes: Any) -> Prepared:
+    def guided_by(self, **changes: Any) -> PreparedRun:
         """The same table and hierarchies, with something else to guide the algorithm.
 
         Parameters
@@ -171,7 +171,7 @@ class Run:
         How long the algorithm took.
     """
 
-    prepared: Prepared
+    prepared: PreparedRun
     recoding: Recoding
     seconds: float
 
@@ -320,7 +320,7 @@ def _roots(recoding: Recoding) -> dict[str, str]:
     return {column: tree.labels[tree.root] for column, tree in trees}
 
 
-def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> Prepared:
+def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> PreparedRun:
     """Match a plan with a table: roles, missing values, hierarchies, classes.
 
     Parameters
@@ -372,7 +372,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     ]
     keeps = plan.suppressed == "keep"
     source = kept.source(schema, trees, pseudonyms, keeps, plan.person)
-    return Prepared(plan, source, incomplete if drops else 0)
+    return PreparedRun(plan, source, incomplete if drops else 0)
 
 
 def _check_drawn(trees: Mapping[str, Hierarchy]) -> None:
@@ -446,13 +446,13 @@ def run(
     return done
 
 
-def release_at(prepared: Prepared, solution: Solution, k: int) -> Run:
+def release_at(prepared: PreparedRun, solution: Solution, k: int) -> Run:
     """The release for k of what :func:`solve` found: looked up and checked, not computed again."""
     plan = prepared.plan.with_k(k)
     return finished(replace(prepared, plan=plan), solution.at(k), solution.seconds)
 
 
-def finished(prepared: Prepared, recoding: Recoding, seconds: float) -> Run:
+def finished(prepared: PreparedRun, recoding: Recoding, seconds: float) -> Run:
     """A run, checked against the models of its plan.
 
     Raises

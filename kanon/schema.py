@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kanon.base.formatting import thin
-from kanon.base.values import Distinct
+from kanon.base.values import DistinctCounts
 from kanon.errors import PlanError, TableError, listing, quoted
 
 SUPPRESSED = "suppressed"
@@ -129,12 +129,12 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
 )
 
 
-def suggest_roles(columns: Mapping[str, Distinct]) -> dict[str, Suggestion]:
+def suggest_roles(columns: Mapping[str, DistinctCounts]) -> dict[str, Suggestion]:
     """Suggest a role per column from its name and from how many distinct values it has.
 
     Suggestions only: which column can be linked or is private is the user's to know.
 
-    >>> columns = {"Name": Distinct(2, 2), "sex": Distinct(1, 2), "note": Distinct(1, 2)}
+    >>> columns = {"Name": DistinctCounts(2, 2), "sex": DistinctCounts(1, 2), "note": DistinctCounts(1, 2)}
     >>> {column: str(s.role) for column, s in suggest_roles(columns).items()}
     {'Name': 'identifier', 'sex': 'quasi-identifier', 'note': 'insensitive'}
     """
@@ -159,7 +159,7 @@ def named_like(name: str) -> Suggestion | None:
     return None
 
 
-def _suggest(name: str, column: Distinct) -> Suggestion:
+def _suggest(name: str, column: DistinctCounts) -> Suggestion:
     by_name = named_like(name)
     if by_name is not None:
         return Suggestion(by_name.role, f"Suggested: {by_name.reason}.")
@@ -173,10 +173,10 @@ def _suggest(name: str, column: Distinct) -> Suggestion:
     )
 
 
-def singles_out(column: Distinct) -> str:
+def singles_out(column: DistinctCounts) -> str:
     """A sentence about a column with so many values that it tells records apart, or nothing.
 
-    >>> singles_out(Distinct(values=30, filled=40)), singles_out(Distinct(values=1, filled=30))
+    >>> singles_out(DistinctCounts(values=30, filled=40)), singles_out(DistinctCounts(values=1, filled=30))
     ('30 values in 40 records single people out.', '')
     """
     if not tells_apart(column.values, column.filled):

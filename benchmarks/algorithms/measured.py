@@ -27,7 +27,7 @@ from kanon.measures import alteration, general_loss
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan, parameters_of
 from kanon.recoding import Recoding
-from kanon.run import Prepared, prepare
+from kanon.run import PreparedRun, prepare
 from kanon.schema import Role
 from kanon.sources.opening import open_table
 from kanon.studio.session.samples import SAMPLES
@@ -292,7 +292,7 @@ def ways() -> list[Way]:
 
 
 def side_by_side(
-    prepared: Prepared, about: str, ks: Sequence[int] = KS, progress: Tell = lambda doing: None
+    prepared: PreparedRun, about: str, ks: Sequence[int] = KS, progress: Tell = lambda doing: None
 ) -> Side:
     """Run all algorithms on one table.
 
@@ -334,7 +334,7 @@ def side_by_side(
     return found
 
 
-def _with(prepared: Prepared, way: Way) -> Prepared:
+def _with(prepared: PreparedRun, way: Way) -> PreparedRun:
     """The table with an algorithm and its choices."""
     chosen: dict[str, Any] = prepared.plan.algorithm.model_dump()
     chosen["name"] = way.algorithm
@@ -344,7 +344,7 @@ def _with(prepared: Prepared, way: Way) -> Prepared:
     return replace(prepared, plan=prepared.plan.model_copy(update={"algorithm": algorithm}))
 
 
-def _limited(prepared: Prepared, limit: float | None) -> Prepared:
+def _limited(prepared: PreparedRun, limit: float | None) -> PreparedRun:
     """The table with a share of the records that may be suppressed."""
     plan = prepared.plan.model_copy(update={"suppression_limit": limit})
     return replace(prepared, plan=plan)
@@ -377,7 +377,7 @@ def _check(found: Side) -> None:
                 )
 
 
-def _prepared(plan: dict[str, Any], table: pd.DataFrame) -> Prepared:
+def _prepared(plan: dict[str, Any], table: pd.DataFrame) -> PreparedRun:
     return prepare(Plan.from_content(plan), table)
 
 

@@ -11,7 +11,7 @@ from benchmarks.timing import alternately
 from kanon.algorithms.parallel import cores
 from kanon.base.progress import no_progress
 from kanon.experiments.comparison import PAPER_K as KS
-from kanon.experiments.sweep import Configuration, Planned, solve_sweep, tasks_of
+from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep, tasks_of
 from kanon.measures.along import Curves, Points
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.sources.opening import open_table
@@ -29,7 +29,7 @@ WORTH = 0.8
 def _run() -> str:
     prepared = adult_with_sensitive(open_table(adult_path()).table, COLUMN, "nllm", max(KS))
     wanted = [Configuration(metric, one) for metric in PUBLISHED for one in CHOSEN]
-    runs = [Planned("gaa", task) for task in tasks_of(prepared, wanted)]
+    runs = [PlannedRun("gaa", task) for task in tasks_of(prepared, wanted)]
     metrics = [metric_named(name) for name in PUBLISHED]
 
     def swept(workers: int) -> list[Curves | Points]:

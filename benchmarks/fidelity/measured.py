@@ -28,7 +28,7 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.comparison import PAPER_K, TIE_SEEDS
-from kanon.experiments.sweep import Planned, solve_sweep
+from kanon.experiments.sweep import PlannedRun, solve_sweep
 from kanon.measures.along import Curves, Points, curves_along
 from kanon.measures.cells import whole_potentials
 from kanon.measures.comparing import nauc
@@ -272,7 +272,7 @@ def _numbers(
         path = scan(task, joint=reading.cost == "joint", reversed_ties=reading.ties == "reversed")
         found = curves_along(path, metrics)
     else:
-        (found,) = solve_sweep(told, [Planned(reading.algorithm, task)], ks, metrics)
+        (found,) = solve_sweep(told, [PlannedRun(reading.algorithm, task)], ks, metrics)
     return found.at(ks)
 
 

@@ -16,11 +16,11 @@ from benchmarks.plans import adult_path, adult_with_sensitive, voters
 from kanon.base.progress import no_progress
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.studies import (
-    Learned,
+    LearntScores,
     Prediction,
     ReleaseMeasures,
     StudiedAlgorithm,
-    Wanted,
+    Training,
     experiment_of,
     labels_of,
     points_table,
@@ -30,7 +30,7 @@ from kanon.experiments.studies import (
 from kanon.learning.experiments import FIRST_SEEDS, Outcome, fits_of
 from kanon.learning.scores import by_chance, default_score
 from kanon.metrics import PUBLISHED, metric_named
-from kanon.run import Prepared
+from kanon.run import PreparedRun
 from kanon.sources.opening import open_table
 
 __all__ = [
@@ -106,7 +106,7 @@ class Findings:
     records: Mapping[str, int]
 
 
-def prepared_table(name: str) -> Prepared:
+def prepared_table(name: str) -> PreparedRun:
     """A table with its target sensitive and all other columns quasi-identifiers.
 
     Raises
@@ -152,12 +152,12 @@ def points(name: str) -> pd.DataFrame:
     )
     ks = [k for k in PAPER_K if k <= prepared.classes.n_records]
     wanted = [
-        Wanted(algorithm, k, classifier, 0)
+        Training(algorithm, k, classifier, 0)
         for algorithm in ALGORITHMS
         for k in ks
         for classifier in CLASSIFIERS
     ]
-    found: list[ReleaseMeasures | Learned] = []
+    found: list[ReleaseMeasures | LearntScores] = []
     predict(no_progress, prediction, wanted, found.append)
     return points_table(found, default_score(len(labels.labels)))
 

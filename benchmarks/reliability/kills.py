@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.solution import solve
-from kanon.experiments.sweep import Planned, solve_sweep
+from kanon.experiments.sweep import PlannedRun, solve_sweep
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
-from kanon.run import Prepared, prepare
+from kanon.run import PreparedRun, prepare
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.sources.reading import ReadSettings
@@ -161,9 +161,9 @@ def _work(
     table = open_stored_file(address, "duckdb").records
     stored = prepare(plan, table)
     solution = solve(lambda *_: None, "gaa", stored.task(), [])
-    prepared: Prepared = prepare(plan, frame)
+    prepared: PreparedRun = prepare(plan, frame)
     task, metrics = prepared.check(), [metric_named(name) for name in PUBLISHED]
-    runs = [Planned("gaa", prepared.guided_by(metric=name).task()) for name in PUBLISHED]
+    runs = [PlannedRun("gaa", prepared.guided_by(metric=name).task()) for name in PUBLISHED]
     assert isinstance(stored.source, StoredSource)
 
     def write() -> Job:

@@ -22,7 +22,7 @@ from kanon.errors import KanonError
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
 from kanon.release.check import check_release
-from kanon.run import Prepared, finished, prepare
+from kanon.run import PreparedRun, finished, prepare
 
 __all__ = ["Broken", "Counts", "release_many", "release_one_table"]
 
@@ -147,7 +147,7 @@ def _count(counts: Counts, content: Mapping[str, Any], name: str, suppressed: in
     counts.suppressed += suppressed > 0
 
 
-def _prepared(made: Drawn) -> tuple[Prepared | None, dict[str, int]]:
+def _prepared(made: Drawn) -> tuple[PreparedRun | None, dict[str, int]]:
     """The table, matched with its roles and hierarchies once for all plans; None if refused."""
     name = made.algorithms[0]
     content = {
@@ -174,7 +174,7 @@ def _refused(error: KanonError) -> None:
     _same("\n" not in said and said.endswith(".") and "Traceback" not in said, f"it says {said!r}")
 
 
-def _snapshot(prepared: Prepared) -> list:
+def _snapshot(prepared: PreparedRun) -> list:
     """Everything that is handed to an algorithm, in a form that nothing can change."""
     classes = prepared.classes
     arrays = [classes.nodes, classes.counts]

@@ -14,7 +14,7 @@ from benchmarks.strategies.published import INTERVAL
 from kanon.base.progress import no_progress
 from kanon.experiments.comparison import K_PRESETS, PAPER_K, TIE_SEEDS, Comparison, lines_of
 from kanon.experiments.criteria import L_CARD, T_CARD
-from kanon.experiments.sweep import Planned, solve_sweep, tasks_of
+from kanon.experiments.sweep import PlannedRun, solve_sweep, tasks_of
 from kanon.experiments.titles import combined, guided
 from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.comparing import Standing
@@ -124,7 +124,7 @@ def measure(
         ]
         n_runs += len(wanted)
         measured = [metric_named(name) for name in PUBLISHED]
-        runs = [Planned("gaa", task) for task in tasks_of(prepared, wanted)]
+        runs = [PlannedRun("gaa", task) for task in tasks_of(prepared, wanted)]
         lines = lines_of(
             wanted, solve_sweep(no_progress, runs, KS, measured), measured, {column: best_l[column]}
         )

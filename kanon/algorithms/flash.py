@@ -12,7 +12,7 @@ from kanon.algorithms.lattice_size import Node, nodes_per_height
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
-    Known,
+    NodeTags,
     Told,
     complete_search,
     nobody,
@@ -81,7 +81,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     return release_by(search, task, progress)
 
 
-def search(lattice: Lattice, known: Known, told: Told = nobody) -> None:
+def search(lattice: Lattice, known: NodeTags, told: Told = nobody) -> None:
     """Find out of every node whether it satisfies.
 
     Parameters
@@ -133,7 +133,7 @@ def node_order(lattice: Lattice) -> np.ndarray:
     return order
 
 
-def _path(lattice: Lattice, known: Known, place: np.ndarray, node: Node) -> list[Node]:
+def _path(lattice: Lattice, known: NodeTags, place: np.ndarray, node: Node) -> list[Node]:
     """Upwards from a node, each time to the first one above of which nothing is known."""
     path = [node]
     while True:
@@ -144,7 +144,7 @@ def _path(lattice: Lattice, known: Known, place: np.ndarray, node: Node) -> list
 
 
 def _search_path(
-    known: Known, path: list[Node], place: np.ndarray, told: Told
+    known: NodeTags, path: list[Node], place: np.ndarray, told: Told
 ) -> list[tuple[int, Node]]:
     """Find by binary search where a path begins to satisfy; returns the nodes found to fail."""
     low, high, failed = 0, len(path) - 1, []

@@ -11,7 +11,7 @@ from kanon.algorithms.lattice_size import check_size
 from kanon.algorithms.lattice_sweep_better import improved, total_loss
 from kanon.algorithms.lattice_sweep_joining import with_the_rest
 from kanon.algorithms.lattice_sweep_order import in_group_order, least_loss
-from kanon.algorithms.lattice_sweep_walk import Swept, walked
+from kanon.algorithms.lattice_sweep_walk import SweepState, walked
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Card, Parameter
@@ -203,7 +203,7 @@ def _least_k(task: Task) -> int:
     return max([task.k, *(model.k for model in task.models if isinstance(model, KAnonymity))])
 
 
-def finished(task: Task, swept: Swept, progress: Progress = no_progress) -> Recoding:
+def finished(task: Task, swept: SweepState, progress: Progress = no_progress) -> Recoding:
     """The release after a sweep, with what it left over."""
     trace = Trace(evaluated=swept.visited, steps=swept.released)
     return with_the_rest(task, swept.targets, swept.remain, trace, progress)

@@ -18,7 +18,7 @@ from kanon.recoding import Recoding, Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
+class JoinedClasses:
     """What came of the classes that a sweep left over.
 
     Attributes
@@ -87,7 +87,7 @@ def merging_on(task: Task) -> Task:
 
 def joined_one_by_one(
     task: Task, targets: np.ndarray, remain: np.ndarray, progress: Progress = no_progress
-) -> Joined:
+) -> JoinedClasses:
     """Let every class that is left over join a released one, where one can take it.
 
     Takes what :func:`with_the_rest` does.
@@ -123,7 +123,7 @@ def joined_one_by_one(
             (done + 1) / len(left),
             f"{counted(waiting, 'class', 'classes')} left over to join others",
         )
-    return Joined(before, into, nodes, tuple(made))
+    return JoinedClasses(before, into, nodes, tuple(made))
 
 
 def _meet(task: Task, members: np.ndarray) -> bool:

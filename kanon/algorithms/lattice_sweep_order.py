@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanon.algorithms.lattice_sweep_walk import (
-    Swept,
+    SweepState,
     lattice_above,
     now_and_then,
     room_for_groups,
@@ -66,7 +66,7 @@ def _losses(task: Task, raised: Sequence[np.ndarray]) -> Losses:
     )
 
 
-def in_group_order(task: Task, progress: Progress = no_progress) -> Swept:
+def in_group_order(task: Task, progress: Progress = no_progress) -> SweepState:
     """Release groups of the lattice by their mean loss, the cheapest first.
 
     Every node keeps the least mean loss of its groups with k records, as it was when it was
@@ -105,7 +105,7 @@ def in_group_order(task: Task, progress: Progress = no_progress) -> Swept:
     while not order_some(lattice, halves, table, losses, ordered, task.k, _CHUNK):
         told(1 - (1 - _KEYS) * state[RECORDS] / n, f"{counted(int(state[RECORDS]), 'record')} left")
     targets = targets_at(classes.nodes, ordered.at, raised, ordered.at < 0)
-    return Swept(targets, ordered.at, len(key) + int(state[4]), int(state[STEPS]))
+    return SweepState(targets, ordered.at, len(key) + int(state[4]), int(state[STEPS]))
 
 
 def least_loss(task: Task, progress: Progress = no_progress) -> int:

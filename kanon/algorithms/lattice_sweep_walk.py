@@ -38,7 +38,7 @@ _OFTEN = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class SweepState:
     """Where a walk ended.
 
     Attributes
@@ -174,7 +174,7 @@ def now_and_then(progress: Progress) -> Callable[[float, str], None]:
     return told
 
 
-def walked(task: Task, progress: Progress = no_progress) -> Swept:
+def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     """Walk along the nodes by loss; at each, release every group of what remains that may be.
 
     A group is released if it has k records and meets every other model. The walk ends where fewer
@@ -215,7 +215,7 @@ def walked(task: Task, progress: Progress = no_progress) -> Swept:
             f"{counted(int(state[RECORDS]), 'record')} left",
         )
     targets = targets_at(classes.nodes, walk.at, raised, walk.at < 0)
-    return Swept(targets, walk.at, int(state[NEXT]), int(state[STEPS]))
+    return SweepState(targets, walk.at, int(state[NEXT]), int(state[STEPS]))
 
 
 def _refuse(task: Task, walk: SweepWalk, table: GroupTable, groups: int) -> None:

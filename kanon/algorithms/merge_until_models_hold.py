@@ -22,7 +22,7 @@ _OFTEN = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Continued:
+class ContinuedMerging:
     """How merging went on for the models of a task.
 
     Attributes
@@ -85,7 +85,7 @@ def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -
 
 def continued(
     before: EquivalenceClasses, task: Task, progress: Progress = no_progress
-) -> Continued:
+) -> ContinuedMerging:
     """The merges that :func:`repaired` makes; none where no class breaks a model.
 
     Parameters
@@ -98,7 +98,7 @@ def continued(
     breaks = broken(task.models, before)
     if not breaks.any():
         none = np.zeros((0, 3), dtype=np.int32)
-        return Continued(before, none, before.nodes, before.counts)
+        return ContinuedMerging(before, none, before.nodes, before.counts)
     work, rules, looking = begin(task, before, any_size=True)
     size = before.n_classes
     histograms: dict[int, list[Sensitive]] = {}
@@ -134,7 +134,7 @@ def continued(
                 f"{thin(left)} classes left to merge for the other models",
             )
     made = size + merges
-    return Continued(before, work.parts[:merges], work.nodes[:made], work.counts[:made])
+    return ContinuedMerging(before, work.parts[:merges], work.nodes[:made], work.counts[:made])
 
 
 def _joined(parts: tuple[Sensitive, ...]) -> Sensitive:

@@ -6,7 +6,7 @@ from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import (
     FULL_DOMAIN,
-    Known,
+    NodeTags,
     begin,
     check_full_domain,
     minimal_satisfying,
@@ -87,7 +87,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     task.check()
     check(task)
     lattice = begin(with_precision(task), progress)
-    minimal = minimal_satisfying(lattice, Known(lattice))
+    minimal = minimal_satisfying(lattice, NodeTags(lattice))
     if not minimal:
         raise nothing_satisfies(task)
     tied = least_distorted(lattice, minimal)

@@ -7,7 +7,7 @@ from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
-    Known,
+    NodeTags,
     Told,
     complete_search,
     nobody,
@@ -76,7 +76,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     return release_by(search, task, progress)
 
 
-def search(lattice: Lattice, known: Known, told: Told = nobody) -> None:
+def search(lattice: Lattice, known: NodeTags, told: Told = nobody) -> None:
     """Find out of every node whether it satisfies.
 
     Parameters
@@ -91,7 +91,7 @@ def search(lattice: Lattice, known: Known, told: Told = nobody) -> None:
     _between(lattice, known, lattice.bottom, lattice.tops, told)
 
 
-def _between(lattice: Lattice, known: Known, low: Node, high: Node, told: Told) -> None:
+def _between(lattice: Lattice, known: NodeTags, low: Node, high: Node, told: Told) -> None:
     """Find what satisfies between a node and one above it that does."""
     if known.satisfying[low]:
         return

@@ -12,7 +12,7 @@ from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
     CellLoss,
-    Known,
+    NodeTags,
     begin,
     complete_search,
     nothing_satisfies,
@@ -76,7 +76,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     task.check()
     check(task)
     lattice = begin(task, progress)
-    known, loss = Known(lattice), CellLoss(lattice)
+    known, loss = NodeTags(lattice), CellLoss(lattice)
     bounds = loss.bounds()
     walk = _descent(lattice, known, bounds)
     if not walk:
@@ -96,7 +96,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     return released(lattice, best[1], walk)
 
 
-def _descent(lattice: Lattice, known: Known, bounds: np.ndarray) -> list[Node]:
+def _descent(lattice: Lattice, known: NodeTags, bounds: np.ndarray) -> list[Node]:
     """Down from the top, each time to the satisfying node of lowest bound."""
     if not known.check(lattice.tops):
         return []

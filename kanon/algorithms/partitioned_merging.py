@@ -17,7 +17,7 @@ from kanon.base.progress import Progress, no_progress, stretch
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.hashing import tuple_hashes
 from kanon.measures.running import node_sums
-from kanon.recoding import MergePath, Parted, renamed
+from kanon.recoding import MergePath, Partition, renamed
 
 _CLASSES_LEFT, _LEFT_IN_PART = 100, 64
 """Parts are merged apart until about one in so many classes is left, or so many in each part."""
@@ -170,7 +170,7 @@ def _interleaved(
 
 def sampled_loss(
     task: Task, part_of: np.ndarray, up_to: int, progress: Progress = no_progress
-) -> Parted:
+) -> Partition:
     """What it costs on a sample of the classes to merge them in parts, for every k.
 
     The sample is cut as the table is. Its classes stand less close to each other than those of the
@@ -198,7 +198,7 @@ def sampled_loss(
     ks = np.append(ks[ks < one.k], one.k)  # beyond that k the runs were not made
     lost, least_lost = _losses(apart, task, ks), _losses(whole, task, ks)
     ratios = np.divide(lost, least_lost, out=np.ones(len(ks)), where=least_lost > 0)
-    return Parted(int(part_of.max()) + 1, up_to, some.n_classes, ks, ratios)
+    return Partition(int(part_of.max()) + 1, up_to, some.n_classes, ks, ratios)
 
 
 def _losses(path: MergePath, task: Task, ks: np.ndarray) -> np.ndarray:

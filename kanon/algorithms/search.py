@@ -262,7 +262,7 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
         )
 
 
-class Known:
+class NodeTags:
     """Which nodes of a lattice are known to satisfy, or not to.
 
     Predictive tagging: with a fixed limit, every node above one that satisfies does so too, and no
@@ -310,7 +310,7 @@ def nothing_satisfies(task: Task) -> Unsatisfiable:
     )
 
 
-def minimal_satisfying(lattice: Lattice, known: Known) -> list[Node]:
+def minimal_satisfying(lattice: Lattice, known: NodeTags) -> list[Node]:
     """The minimal satisfying nodes, bottom-up: those that satisfy with none below that does.
 
     Every node that no satisfying one is known below is evaluated, by height and in canonical order;
@@ -392,11 +392,11 @@ def released(lattice: Lattice, node: Node, walk: Sequence[Node] = ()) -> Recodin
 
 
 def release_by(
-    search: Callable[[Lattice, Known], None], task: Task, progress: Progress
+    search: Callable[[Lattice, NodeTags], None], task: Task, progress: Progress
 ) -> Recoding:
     """The release of least loss, by a search that finds out of every node whether it satisfies."""
     lattice = begin(task, progress)
-    known = Known(lattice)
+    known = NodeTags(lattice)
     search(lattice, known)
     good = [node for node in lattice.visited if known.satisfying[node]]
     best = least_loss(lattice, loss_of(lattice, task), known.satisfying, good)

@@ -18,7 +18,7 @@ MISSING_LABEL = "(missing)"
 
 
 @dataclass(frozen=True)
-class Counted:
+class ValueCounts:
     """The distinct values of a column: all that hierarchies and suggestions need to see of it.
 
     Attributes
@@ -28,7 +28,7 @@ class Counted:
     missing
         The number of missing cells.
 
-    >>> Counted({"F": 2, "M": 1}, missing=1).n_records
+    >>> ValueCounts({"F": 2, "M": 1}, missing=1).n_records
     4
     """
 
@@ -47,7 +47,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Distinct:
+class DistinctCounts:
     """How many distinct values a column has, and in how many cells.
 
     Attributes
@@ -77,7 +77,7 @@ class Frequencies:
 
     >>> surnames = Frequencies.of([1, 1, 1, 4])
     >>> surnames.sizes.tolist(), surnames.values.tolist(), surnames.distinct
-    ([1, 4], [3, 1], Distinct(values=4, filled=7))
+    ([1, 4], [3, 1], DistinctCounts(values=4, filled=7))
     >>> surnames.rarer_than(2), surnames.rarer_than(5)
     (3, 7)
     """
@@ -92,9 +92,9 @@ class Frequencies:
         return cls(*np.unique(counts[counts > 0], return_counts=True))
 
     @property
-    def distinct(self) -> Distinct:
+    def distinct(self) -> DistinctCounts:
         """The number of values, and of the cells that are not missing."""
-        return Distinct(int(self.values.sum()), int(self.sizes @ self.values))
+        return DistinctCounts(int(self.values.sum()), int(self.sizes @ self.values))
 
     def rarer_than(self, k: int) -> int:
         """The number of records whose value fewer than k records share; of 2, the unique ones."""

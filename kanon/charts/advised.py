@@ -16,7 +16,7 @@ from kanon.charts.measured import titled
 from kanon.charts.scatter import COST, marker_of
 from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, darkened, escaped
 from kanon.experiments.advisor.proposing import Proposal
-from kanon.experiments.advisor.weighing import CONCERNS, Weighed
+from kanon.experiments.advisor.weighing import CONCERNS, WeighedWays
 from kanon.measures.pareto import pareto_front
 
 _AXES = {
@@ -28,14 +28,14 @@ _VALUES = {"l": (1.0, math.inf), "t": (0.0, 1.0)}
 """The least and the largest value of each."""
 
 
-def on_front(weighed: Weighed, concern: str) -> np.ndarray:
+def on_front(weighed: WeighedWays, concern: str) -> np.ndarray:
     """Which ways nothing beats in alteration and one other concern. Shape (W,), bool."""
     lost = weighed.losses[:, [0, CONCERNS.index(concern)]]
     return pareto_front(lost, ["lower", "lower"])
 
 
 def advised_chart(
-    weighed: Weighed, proposals: Sequence[Proposal], concern: str = "l", height: int = 340
+    weighed: WeighedWays, proposals: Sequence[Proposal], concern: str = "l", height: int = 340
 ) -> go.Figure:
     """A point per way, the front joined, the proposals with their numbers.
 
@@ -139,5 +139,5 @@ def _reach(concern: str, y: list[float]) -> dict[str, Any]:
     return {"range": [max(low, min(y) - room), min(high, max(y) + room)]}
 
 
-def _colour(weighed: Weighed, place: int) -> str:
+def _colour(weighed: WeighedWays, place: int) -> str:
     return STRATEGY_COLOURS[weighed.ways[place].configuration.strategy]

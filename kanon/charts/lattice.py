@@ -19,7 +19,7 @@ from kanon.base.formatting import counted, percent, thin
 from kanon.charts.drawn import drawn
 from kanon.charts.style import INK, escaped
 from kanon.charts.walks import HALO, WALK_LOOKS, walk_traces
-from kanon.experiments.exploration import Assessed, Explored, ranks
+from kanon.experiments.exploration import Assessment, Exploration, ranks
 
 DRAWN = 2_000
 """The largest lattice that is drawn with all its nodes and edges."""
@@ -43,7 +43,7 @@ _WIDE = 900.0  # pixels of the drawing on a page, about
 
 
 def lattice_chart(
-    explored: Explored,
+    explored: Exploration,
     colouring: Colouring = "loss",
     walks: Sequence[str] = tuple(WALK_LOOKS),
     step: int | None = None,
@@ -82,7 +82,7 @@ def lattice_chart(
 
 
 def heights_chart(
-    explored: Explored,
+    explored: Exploration,
     walks: Sequence[str] = tuple(WALK_LOOKS),
     step: int | None = None,
     chosen: Node | None = None,
@@ -126,8 +126,8 @@ def heights_chart(
 
 
 def neighbourhood_chart(
-    explored: Explored,
-    found: Assessed,
+    explored: Exploration,
+    found: Assessment,
     chosen: Node,
     colouring: Colouring = "loss",
     height: int = 420,
@@ -192,7 +192,7 @@ def edges_between(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
     return [(low, high) for low, high in raised if high in known]
 
 
-def lattice_table(explored: Explored, found: Assessed | None = None) -> pd.DataFrame:
+def lattice_table(explored: Exploration, found: Assessment | None = None) -> pd.DataFrame:
     """The numbers behind the picture: a row per node that was counted.
 
     Parameters
@@ -231,7 +231,7 @@ def lattice_table(explored: Explored, found: Assessed | None = None) -> pd.DataF
     return table
 
 
-def heights_table(explored: Explored) -> pd.DataFrame:
+def heights_table(explored: Exploration) -> pd.DataFrame:
     """The numbers behind the bars: per height how many nodes there are, and how many satisfy."""
     table = pd.DataFrame(
         {"height": range(len(explored.per_height)), "nodes": list(explored.per_height)}
@@ -242,11 +242,11 @@ def heights_table(explored: Explored) -> pd.DataFrame:
 
 
 # --- what is drawn --------------------------------------------------------------------------
-def _tuples(found: Assessed) -> list[Node]:
+def _tuples(found: Assessment) -> list[Node]:
     return [tuple(node) for node in found.nodes.tolist()]
 
 
-def _places(explored: Explored, nodes: Sequence[Node]) -> tuple[np.ndarray, np.ndarray]:
+def _places(explored: Exploration, nodes: Sequence[Node]) -> tuple[np.ndarray, np.ndarray]:
     """Where nodes stand: across by their rank, the middle at 0; up by their height."""
     heights = [sum(node) for node in nodes]
     across = [
@@ -274,8 +274,8 @@ def _path(
 
 
 def _nodes(
-    explored: Explored,
-    found: Assessed,
+    explored: Exploration,
+    found: Assessment,
     x: np.ndarray,
     y: np.ndarray,
     colouring: Colouring,
@@ -309,11 +309,11 @@ def _nodes(
     return data
 
 
-def _coloured(found: Assessed, colouring: Colouring) -> np.ndarray:
+def _coloured(found: Assessment, colouring: Colouring) -> np.ndarray:
     return found.loss if colouring == "loss" else np.log10(np.maximum(found.reached, 1))
 
 
-def _hovers(explored: Explored, found: Assessed) -> list[str]:
+def _hovers(explored: Exploration, found: Assessment) -> list[str]:
     """What each node says under the pointer."""
     names = [escaped(name, 24) for name in explored.attributes]
     said = []
@@ -345,7 +345,7 @@ def _rings(
 
 
 def _marks(
-    explored: Explored, at: Mapping[Node, tuple[float, float]], size: float, chosen: Node | None
+    explored: Exploration, at: Mapping[Node, tuple[float, float]], size: float, chosen: Node | None
 ) -> list[dict[str, Any]]:
     """The node of least loss, and the chosen one with its edges."""
     data: list[dict[str, Any]] = []
@@ -380,7 +380,7 @@ def _few_edges(
     }  # fmt: skip
 
 
-def _counts(explored: Explored) -> dict[str, Any]:
+def _counts(explored: Exploration) -> dict[str, Any]:
     """Beside each height, how many of its nodes satisfy."""
     edge = max(explored.per_height) / 2 * 1.04 + 0.2
     return {
@@ -392,20 +392,20 @@ def _counts(explored: Explored) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _said_per_height(explored: Explored) -> list[str]:
+def _said_per_height(explored: Exploration) -> list[str]:
     if explored.satisfying_per_height is None:
         return [counted(count, "node") for count in explored.per_height]
     both = zip(explored.satisfying_per_height, explored.per_height, strict=True)
     return [f"{thin(some)} of {thin(count)}" for some, count in both]
 
 
-def _moved(explored: Explored, chosen: Node, node: Node) -> str:
+def _moved(explored: Exploration, chosen: Node, node: Node) -> str:
     """What one step from the chosen node does."""
     moved = next(j for j, level in enumerate(node) if level != chosen[j])
     return f"{escaped(explored.attributes[moved], 14)} {node[moved]}"
 
 
-def _finding(explored: Explored) -> str:
+def _finding(explored: Exploration) -> str:
     """The title: what was found."""
     size = thin(explored.size)
     if not explored.complete:
@@ -424,7 +424,7 @@ def _finding(explored: Explored) -> str:
 
 def _finished(
     data: Sequence[Mapping[str, Any]],
-    explored: Explored,
+    explored: Exploration,
     title: str,
     colouring: Colouring | None,
     height: int,

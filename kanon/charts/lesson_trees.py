@@ -16,7 +16,7 @@ from kanon.charts.drawn import drawn
 from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarged, lines_between
 from kanon.charts.style import INK, escaped
 from kanon.hierarchy import Hierarchy
-from kanon.teaching.lesson import Held, Lesson, Step, written
+from kanon.teaching.lesson import ClassState, Lesson, Step, written
 
 _WHOLE = 8
 """A hierarchy with more leaves is drawn as the paths of the values alone."""
@@ -50,7 +50,9 @@ def merge_chart(lesson: Lesson, step: Step, large: bool = False) -> go.Figure:
     return meeting_chart(lesson, one, other, large)
 
 
-def meeting_chart(lesson: Lesson, one: Held, other: Held, large: bool = False) -> go.Figure:
+def meeting_chart(
+    lesson: Lesson, one: ClassState, other: ClassState, large: bool = False
+) -> go.Figure:
     """A small tree per quasi-identifier: the values of two classes, and where they meet.
 
     The first value is a circle, the second a square, their lowest common group a diamond. Beside

@@ -28,7 +28,7 @@ _OUTLINE = "#D55E00"
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ShownPart:
     """The part of a representation that is shown.
 
     Attributes
@@ -59,7 +59,7 @@ class Shown:
     left_out: int
 
     @classmethod
-    def of(cls, recoding: Recoding, matrix: Matrix, place: int) -> Shown:
+    def of(cls, recoding: Recoding, matrix: Matrix, place: int) -> ShownPart:
         """What to show of one attribute: classes that differ in it, raised ones among them.
 
         Of every released value the largest class: of the groups and the values with most records;
@@ -109,7 +109,9 @@ def _classes(nodes: np.ndarray, counts: np.ndarray, n_leaves: int) -> np.ndarray
     return some[np.lexsort([some, nodes[some]])]
 
 
-def representation_table(shown: Shown, names: Sequence[str], sizes: Sequence[int]) -> pd.DataFrame:
+def representation_table(
+    shown: ShownPart, names: Sequence[str], sizes: Sequence[int]
+) -> pd.DataFrame:
     """The numbers of the picture: a row per class.
 
     Parameters
@@ -126,7 +128,7 @@ def representation_table(shown: Shown, names: Sequence[str], sizes: Sequence[int
 
 
 def representation_chart(
-    shown: Shown, rows: Sequence[str], names: Sequence[str], title: str
+    shown: ShownPart, rows: Sequence[str], names: Sequence[str], title: str
 ) -> go.Figure:
     """The rows of some classes as a heat map from 0 to 1; the released value is outlined.
 
@@ -210,7 +212,7 @@ def representation_chart(
     return figure
 
 
-def _kinds(figure: go.Figure, shown: Shown) -> None:
+def _kinds(figure: go.Figure, shown: ShownPart) -> None:
     """Under the columns, which of them are values and which are groups."""
     sides = [(-0.5, "values")] if shown.n_leaves else []
     if shown.n_leaves < len(shown.labels):

@@ -9,7 +9,7 @@ from typing import Any
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node
 from kanon.charts.style import ALGORITHM_COLOURS, darkened
-from kanon.experiments.exploration import Explored, Walk
+from kanon.experiments.exploration import Exploration, Walk
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ HALO = "0 0 3px white, 0 0 3px white, 0 0 2px white"
 
 
 def walk_traces(
-    explored: Explored,
+    explored: Exploration,
     names: Sequence[str],
     step: int | None,
     at: Mapping[Node, tuple[float, float]],

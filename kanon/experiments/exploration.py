@@ -35,7 +35,7 @@ _COUNTED = 0.8
 
 
 @dataclass(frozen=True, eq=False)
-class Assessed:
+class Assessment:
     """What some nodes of a lattice amount to.
 
     Attributes
@@ -92,7 +92,7 @@ class Assessed:
         """The position of each node."""
         return {tuple(node): place for place, node in enumerate(self.nodes.tolist())}
 
-    def only(self, nodes: Iterable[Node]) -> Assessed:
+    def only(self, nodes: Iterable[Node]) -> Assessment:
         """Some of the nodes, in canonical order."""
         chosen = np.array(sorted(self.places[node] for node in set(nodes)), dtype=np.int64)
         return replace(
@@ -117,7 +117,7 @@ class VisitedNode:
         Which quasi-identifier was raised to come here, and how many distinct values it had before;
         None and 0 where the search began, or came from elsewhere.
     suppressed, reached
-        As in :class:`Assessed`, with the records that this search may suppress.
+        As in :class:`Assessment`, with the records that this search may suppress.
     """
 
     node: Node
@@ -171,7 +171,7 @@ class Walk:
 
 
 @dataclass(frozen=True, eq=False)
-class Explored:
+class Exploration:
     """The lattice of a task.
 
     Attributes
@@ -209,7 +209,7 @@ class Explored:
     limit: int
     n_records: int
     per_height: tuple[int, ...]
-    assessed: Assessed
+    assessed: Assessment
     complete: bool
     minimal: tuple[Node, ...]
     least: Node | None
@@ -235,7 +235,7 @@ class Explored:
         return next(walk for walk in self.walks if walk.algorithm == algorithm)
 
 
-def explore(progress: Progress, task: Task) -> Explored:
+def explore(progress: Progress, task: Task) -> Exploration:
     """Look at the lattice of a task: what a worker process is given.
 
     Every node is counted, one by one and without any tagging, if there are at most
@@ -293,14 +293,14 @@ def explore(progress: Progress, task: Task) -> Explored:
     )
 
 
-def outline(task: Task) -> Explored:
+def outline(task: Task) -> Exploration:
     """The lattice of a task with nothing counted: its shape alone."""
     trees = task.classes.hierarchies
     tops = tuple(int(tree.level[tree.root]) for tree in trees)
     none = np.zeros(0, dtype=np.int64)
     limit = task.suppression or 0
     nothing = np.zeros((0, len(tops)), dtype=np.int32)
-    return Explored(
+    return Exploration(
         attributes=task.classes.attributes,
         tops=tops,
         k=task.k,
@@ -308,7 +308,7 @@ def outline(task: Task) -> Explored:
         limit=limit,
         n_records=task.classes.n_records,
         per_height=tuple(nodes_per_height(trees)),
-        assessed=Assessed(nothing, none, none, none, none, 0, limit),
+        assessed=Assessment(nothing, none, none, none, none, 0, limit),
         complete=False,
         minimal=(),
         least=None,
@@ -319,7 +319,7 @@ def outline(task: Task) -> Explored:
     )
 
 
-def assessed(task: Task, nodes: Iterable[Node]) -> Assessed:
+def assessed(task: Task, nodes: Iterable[Node]) -> Assessment:
     """What some nodes of a task's lattice amount to.
 
     >>> from kanon.classes import EquivalenceClasses
@@ -386,7 +386,7 @@ def ranks(tops: Node, nodes: Sequence[Node]) -> list[int]:
     return [rank(node) for node in nodes]
 
 
-def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessed:
+def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessment:
     """Count each node; they stand in canonical order."""
     loss = CellLoss(lattice)
     numbers = np.zeros((len(nodes), 4), dtype=np.int64)
@@ -394,7 +394,7 @@ def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessed:
         reached = lattice.anonymity(node)
         found = lattice.evaluate(node)
         numbers[place] = found.suppressed, found.classes, reached, loss.of(node, found)
-    return Assessed(
+    return Assessment(
         nodes=np.array(nodes, dtype=np.int32).reshape(-1, len(lattice.tops)),
         suppressed=numbers[:, 0],
         classes=numbers[:, 1],
@@ -405,7 +405,7 @@ def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessed:
     )
 
 
-def _minimal(found: Assessed, shape: tuple[int, ...]) -> tuple[Node, ...]:
+def _minimal(found: Assessment, shape: tuple[int, ...]) -> tuple[Node, ...]:
     """The satisfying nodes of a complete lattice with none that satisfies straight below.
 
     What satisfies is closed upwards (see :func:`kanon.algorithms.search.check_models`), so those
@@ -420,7 +420,7 @@ def _minimal(found: Assessed, shape: tuple[int, ...]) -> tuple[Node, ...]:
     return tuple(tuple(node) for node in found.nodes[minimal.ravel()].tolist())
 
 
-def _least(found: Assessed) -> Node | None:
+def _least(found: Assessment) -> Node | None:
     """The satisfying node of least cost, of several the first."""
     places = np.flatnonzero(found.satisfying)
     if not len(places):

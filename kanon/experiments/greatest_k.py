@@ -41,7 +41,7 @@ from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.metrics import Metric
 from kanon.plan import Plan
 from kanon.recoding import MergePath
-from kanon.run import Prepared, prepare
+from kanon.run import PreparedRun, prepare
 from kanon.sources.tables import Table
 
 _SOURCE = "Mauger, Le Mahec, Dequen 2023, Section 4.4"
@@ -154,7 +154,7 @@ def reverse(
     return solve_reverse(progress, reverse_task(prepared), plan.metric)
 
 
-def reverse_task(prepared: Prepared) -> Task:
+def reverse_task(prepared: PreparedRun) -> Task:
     """The task of the reverse: the models of a plan without its k.
 
     Raises

@@ -24,7 +24,7 @@ from kanon.errors import PlanError, Unsatisfiable, quoted
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.experiments import TRAINED_K, ClassifierStudy, Fit, Outcome, Trained, run_fits
 from kanon.learning.fitting import fit
-from kanon.learning.labels import TRAINING_SHARE, Labelled, labelled
+from kanon.learning.labels import TRAINING_SHARE, LabelledRecords, labelled
 from kanon.learning.representations import represent
 from kanon.learning.scores import SCORES, scores
 from kanon.measures import alteration, classification_metric
@@ -32,14 +32,14 @@ from kanon.measures.overview import utility_cards
 from kanon.measures.summary import summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
-from kanon.run import Prepared
+from kanon.run import PreparedRun
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
 
 
 def labels_of(
-    prepared: Prepared, target: str, training_share: float = TRAINING_SHARE, seed: int = 0
-) -> Labelled:
+    prepared: PreparedRun, target: str, training_share: float = TRAINING_SHARE, seed: int = 0
+) -> LabelledRecords:
     """The labels of a column, split into training and validation.
 
     Raises
@@ -80,7 +80,7 @@ class Experiment:
     algorithm: str
     task: Task
     ks: tuple[int, ...]
-    labelled: Labelled
+    labelled: LabelledRecords
     classifier: str = "mlp"
     trained: Trained = "original"
 
@@ -91,9 +91,9 @@ def trained_k(n_records: int) -> int:
 
 
 def experiment_of(
-    prepared: Prepared,
+    prepared: PreparedRun,
     ks: Iterable[int],
-    labels: Labelled,
+    labels: LabelledRecords,
     classifier: str = "mlp",
     trained: Trained = "original",
 ) -> Experiment:
@@ -178,7 +178,7 @@ class StudiedAlgorithm(NamedTuple):
     task: Task
 
 
-class Wanted(NamedTuple):
+class Training(NamedTuple):
     """A classifier to be trained on a release: which algorithm's, for which k, with which seed."""
 
     algorithm: str
@@ -195,10 +195,10 @@ class ReleaseMeasures(NamedTuple):
     values: Mapping[str, float]
 
 
-class Learned(NamedTuple):
+class LearntScores(NamedTuple):
     """The scores of a classifier on a release, in the order of the scores; NaN without records."""
 
-    wanted: Wanted
+    wanted: Training
     scores: tuple[float, ...]
 
 
@@ -221,7 +221,7 @@ class Prediction:
     """
 
     candidates: tuple[StudiedAlgorithm, ...]
-    labelled: Labelled
+    labelled: LabelledRecords
     histogram: Sensitive
     metrics: tuple[Metric, ...]
     representation: str = "fillParent"
@@ -230,8 +230,8 @@ class Prediction:
 def predict(
     progress: Progress,
     prediction: Prediction,
-    wanted: Sequence[Wanted],
-    keep: Callable[[ReleaseMeasures | Learned], None],
+    wanted: Sequence[Training],
+    keep: Callable[[ReleaseMeasures | LearntScores], None],
 ) -> None:
     """Train classifiers on releases and validate each on the other records of the same release.
 
@@ -257,7 +257,7 @@ def predict(
         made = _made(progress, algorithm, task, ks, done / len(wanted))
         for one in own:
             if one.k not in made:  # known to be impossible, so nobody asks again
-                keep(Learned(one, (float("nan"),) * len(SCORES)))
+                keep(LearntScores(one, (float("nan"),) * len(SCORES)))
                 done += 1
         for k, recoding in made.items():
             keep(ReleaseMeasures(algorithm, k, _measured(prediction, recoding, k)))
@@ -274,12 +274,12 @@ def predict(
                     chances = model.chances(matrix)
                     positive = prediction.labelled.positive
                     found = [*scores(chances, validation, positive).values()]
-                keep(Learned(one, tuple(found)))
+                keep(LearntScores(one, tuple(found)))
                 done += 1
     progress(1.0, "done")
 
 
-def _title(one: Wanted) -> str:
+def _title(one: Training) -> str:
     return CLASSIFIERS[one.classifier].card.title
 
 
@@ -337,7 +337,7 @@ def measures_of_points(metrics: Sequence[Metric]) -> dict[str, Card]:
     }
 
 
-def points_table(found: Iterable[ReleaseMeasures | Learned], score: str) -> pd.DataFrame:
+def points_table(found: Iterable[ReleaseMeasures | LearntScores], score: str) -> pd.DataFrame:
     """A row per release: its algorithm and k, every measure, and every classifier's score.
 
     A classifier's score is the mean over its seeds, in a column of its name; not a number where a

@@ -23,7 +23,7 @@ from kanon.measures.yardstick import path_in_terms_of, recoding_in_terms_of
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
 from kanon.recoding import Recoding
-from kanon.run import Prepared, measured_metrics, prepare
+from kanon.run import PreparedRun, measured_metrics, prepare
 from kanon.sources.tables import Table
 from kanon.strategies import LOOKS_AT, STRATEGIES, Scope
 
@@ -54,7 +54,7 @@ class Configuration:
 
 
 @dataclass(frozen=True, eq=False)
-class Planned:
+class PlannedRun:
     """One run of a comparison.
 
     Attributes
@@ -153,7 +153,7 @@ def sweep(
         (one.metric if uses(name, "metric") else "", one.strategy if uses(name, "strategy") else "")
         for one in wanted
     ]
-    different = {key: Planned(name, task) for key, task in zip(alike, tasks, strict=True)}
+    different = {key: PlannedRun(name, task) for key, task in zip(alike, tasks, strict=True)}
     solved = solve_sweep(progress, list(different.values()), ks, measured, workers)
     found = dict(zip(different, solved, strict=True))
     rows = [
@@ -231,7 +231,7 @@ def check_k(ks: Sequence[object]) -> None:
             raise PlanError(f"k = {k} is given twice; give each k once.")
 
 
-def tasks_of(prepared: Prepared, wanted: Sequence[Configuration]) -> list[Task]:
+def tasks_of(prepared: PreparedRun, wanted: Sequence[Configuration]) -> list[Task]:
     """The task of each configuration, for the algorithm of the plan.
 
     Raises
@@ -253,7 +253,7 @@ _RUNNING = 0.9
 
 def solve_sweep(
     progress: Progress,
-    runs: Sequence[Planned],
+    runs: Sequence[PlannedRun],
     ks: Sequence[int],
     metrics: Sequence[Metric],
     workers: int | None = None,
@@ -287,7 +287,7 @@ def solve_sweep(
         Per run the criteria at every k up to the largest wanted, or at those that were wanted.
     """
 
-    def made(run: Planned, told: Progress) -> Curves | Points:
+    def made(run: PlannedRun, told: Progress) -> Curves | Points:
         return _criteria(told, run, ks, metrics, also_at)
 
     return side_by_side([partial(made, run) for run in runs], progress, "run", workers)
@@ -295,7 +295,7 @@ def solve_sweep(
 
 def _criteria(
     progress: Progress,
-    run: Planned,
+    run: PlannedRun,
     ks: Sequence[int],
     metrics: Sequence[Metric],
     also_at: Sequence[int] | None,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from kanon.base.formatting import thin
 from kanon.base.unzipping import TooLarge, TooMany, Unreadable, unzipped
 from kanon.errors import HierarchyError, quoted
-from kanon.hierarchy.files import Imported, column_of_json, read_hierarchy, to_csv, to_json
+from kanon.hierarchy.files import HierarchyFile, column_of_json, read_hierarchy, to_csv, to_json
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import bytes_of, exceeded, settings
 
@@ -43,7 +43,7 @@ class FileResult:
 
     file: str
     column: str | None = None
-    imported: Imported | None = None
+    imported: HierarchyFile | None = None
     problem: str | None = None
     exact: bool = False
 

@@ -26,7 +26,7 @@ _LEVEL_HEADER = re.compile(r"level[ _-]?\d+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Imported:
+class HierarchyFile:
     """A hierarchy read from a file, and what its reader should know.
 
     Attributes
@@ -42,7 +42,7 @@ class Imported:
     notes: tuple[str, ...] = ()
 
 
-def read_hierarchy(source: Path | bytes, name: str | None = None) -> Imported:
+def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFile:
     """Read a hierarchy file, CSV, JSON or GraphML by its ending.
 
     Raises
@@ -65,13 +65,13 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> Imported:
     except (OSError, ValueError):  # a name may hold what no file system takes
         raise HierarchyError(f"The hierarchy file {quoted(title)} cannot be opened.") from None
     if title.lower().endswith(".json"):
-        return Imported(parse_json(text))
+        return HierarchyFile(parse_json(text))
     if title.lower().endswith(".graphml"):
-        return Imported(parse_graphml(text))
+        return HierarchyFile(parse_graphml(text))
     return parse_csv(text)
 
 
-def parse_csv(text: str) -> Imported:
+def parse_csv(text: str) -> HierarchyFile:
     """Read lines ``leaf;level 1;…;*``.
 
     The separator (``;``, ``,``, tab or ``|``) is found; a header is recognised when its cells
@@ -108,7 +108,7 @@ def parse_csv(text: str) -> Imported:
         f"Level {column} repeats level {column - 1} in every line and was left out."
         for column in skipped
     )
-    return Imported(hierarchy, notes)
+    return HierarchyFile(hierarchy, notes)
 
 
 def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:

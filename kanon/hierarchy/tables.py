@@ -14,7 +14,7 @@ import pandas as pd
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.edit import with_weights
-from kanon.hierarchy.files import SEPARATORS, Imported, parse_csv
+from kanon.hierarchy.files import SEPARATORS, HierarchyFile, parse_csv
 from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import LARGEST_WEIGHT, Hierarchy
 
@@ -173,7 +173,7 @@ def tree_from_edges(table: pd.DataFrame) -> Hierarchy:
     return _from_edges((f"Row {row}", cells) for row, cells in enumerate(rows, start=1))
 
 
-def tree_from_text(text: str) -> Imported:
+def tree_from_text(text: str) -> HierarchyFile:
     """The tree of a text pasted from a spreadsheet or an editor.
 
     With a header that names parent and child (and perhaps weight) it has a row per edge; otherwise
@@ -194,7 +194,7 @@ def tree_from_text(text: str) -> Imported:
         return parse_csv(text)
     separator, header = found
     order = [header.index(name) for name in _EDGE_COLUMNS if name in header]
-    return Imported(_from_edges(_edge_lines(text, separator, len(header), order)))
+    return HierarchyFile(_from_edges(_edge_lines(text, separator, len(header), order)))
 
 
 def parse_weight(text: str) -> float:

@@ -95,7 +95,7 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Disclosed:
+class ShareDisclosure:
     """What the proportional representation of a release tells.
 
     Attributes
@@ -213,7 +213,7 @@ def _says_as_much(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -
     return found
 
 
-def disclosed(recoding: Recoding, column: str | None = None) -> Disclosed:
+def disclosed(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
     """What the proportional representation of a release tells beyond the release.
 
     The attacker knows all quasi-identifiers of a person, as the original table has them. In the
@@ -260,14 +260,14 @@ def disclosed(recoding: Recoding, column: str | None = None) -> Disclosed:
     cells = int(recoding.counts.sum()) * len(recoding.classes.attributes)
     exact, single = exact_cells(recoding), alone_cells(recoding)
     if column is None:
-        return Disclosed(cells, exact, single, None, None)
+        return ShareDisclosure(cells, exact, single, None, None)
     persons, released = recoding.classes, recoding.released
     rows = represent("proportional", recoding).rows
     alone, beside = (
         _guess(attack(persons, released, persons.attributes, column, admitted))
         for admitted in (None, rows)
     )
-    return Disclosed(cells, exact, single, alone, beside)
+    return ShareDisclosure(cells, exact, single, alone, beside)
 
 
 def _guess(found: Attack) -> Guess:

@@ -14,7 +14,7 @@ from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.fitting import fit
-from kanon.learning.labels import Labelled, Pairs
+from kanon.learning.labels import LabelledRecords, Pairs
 from kanon.learning.representations import (
     REPRESENTATIONS,
     Matrix,
@@ -101,7 +101,7 @@ class ClassifierStudy:
 
     classes: EquivalenceClasses
     recodings: Mapping[int, Recoding]
-    labelled: Labelled
+    labelled: LabelledRecords
     classifier: str = "mlp"
     trained: Trained = "original"
     trained_on: Recoding | None = None

@@ -16,7 +16,7 @@ _DIGITS = 6  # what differs less is equal: the last digits depend on how a proce
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedClassifier:
     """A trained classifier.
 
     Attributes
@@ -52,7 +52,7 @@ class Fitted:
         return rounded
 
 
-def fit(name: str, matrix: Matrix, training: Pairs, n_labels: int, seed: int) -> Fitted:
+def fit(name: str, matrix: Matrix, training: Pairs, n_labels: int, seed: int) -> FittedClassifier:
     """Train a classifier.
 
     Parameters
@@ -70,7 +70,7 @@ def fit(name: str, matrix: Matrix, training: Pairs, n_labels: int, seed: int) ->
     """
     known = np.unique(training.label)
     if len(known) == 1:
-        return Fitted(None, known, n_labels)
+        return FittedClassifier(None, known, n_labels)
     classifier = CLASSIFIERS[name]
     records = int(training.records.sum())
     estimator = classifier.make(seed, records)
@@ -87,4 +87,4 @@ def fit(name: str, matrix: Matrix, training: Pairs, n_labels: int, seed: int) ->
             of_record = np.repeat(training.group, training.records)[order]
             label = np.repeat(training.label, training.records)[order]
             estimator.fit(rows[of_record], label)
-    return Fitted(estimator, known, n_labels)
+    return FittedClassifier(estimator, known, n_labels)

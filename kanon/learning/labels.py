@@ -61,7 +61,7 @@ class Pairs(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class LabelledRecords:
     """The labels of a table's records by class, and which records train and which validate.
 
     Attributes
@@ -106,7 +106,7 @@ class Labelled:
 
 def labelled(
     histogram: Sensitive, training_share: float = TRAINING_SHARE, seed: int = 0
-) -> Labelled:
+) -> LabelledRecords:
     """Split the records of a table once, each label by itself.
 
     Of every label the same share of the records trains (rounded, and at least one in both parts),
@@ -160,7 +160,7 @@ def labelled(
         trains = random.multivariate_hypergeometric(count, wanted, method="marginals")
         parts.append((group, np.full(len(group), place), trains, count - trains))
     group, label, trains, validates = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Labelled(
+    return LabelledRecords(
         histogram.name,
         tuple(histogram.values[code] for code in codes),
         _pairs(group, label, trains),

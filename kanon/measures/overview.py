@@ -50,7 +50,7 @@ def all_at_root(classes: EquivalenceClasses) -> Recoding:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasureValue:
     """One measure of a release.
 
     Attributes
@@ -91,7 +91,7 @@ def overview(
     at_root: Mapping[str, Any],
     metrics: Sequence[Metric],
     columns: Sequence[str] = (),
-) -> tuple[Measured, ...]:
+) -> tuple[MeasureValue, ...]:
     """All measures of what a release lost, by title. Measures of privacy are none of them.
 
     Parameters
@@ -116,9 +116,9 @@ def overview(
     return tuple(sorted(found, key=lambda one: (one.card.title.lower(), one.column)))
 
 
-def _of(card: Card, numbers: Sequence[float | None], column: str = "") -> Measured:
+def _of(card: Card, numbers: Sequence[float | None], column: str = "") -> MeasureValue:
     before, after, at_root = numbers
-    return Measured(card, before, after, at_root, column)
+    return MeasureValue(card, before, after, at_root, column)
 
 
 def _single() -> Mapping[str, Card]:

@@ -137,7 +137,7 @@ class CombinedModel:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class LearntValues:
     """What becomes known of a sensitive column to who holds all releases.
 
     Attributes
@@ -187,7 +187,7 @@ class Learnt:
 
 
 @dataclass(frozen=True, eq=False)
-class Combined:
+class CombinedReleases:
     """What several releases of a table say together.
 
     Attributes
@@ -207,7 +207,7 @@ class Combined:
     alone: tuple[int | None, ...]
     together: EquivalenceClasses
     asked: tuple[CombinedModel, ...]
-    learnt: tuple[Learnt, ...]
+    learnt: tuple[LearntValues, ...]
     undone: tuple[str, ...]
 
     @property
@@ -266,7 +266,9 @@ def _level(level: float | None) -> str:
     return "no class" if level is None else f"{level:.6g}"
 
 
-def combine(releases: Sequence[Release], table: Table | pd.DataFrame | None = None) -> Combined:
+def combine(
+    releases: Sequence[Release], table: Table | pd.DataFrame | None = None
+) -> CombinedReleases:
     """What somebody learns who holds several releases of one table.
 
     Parameters
@@ -300,7 +302,7 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame | None = No
     ground = ground_of(releases, table)
     views = [ReleaseView(each, ground, placed(each, ground)) for each in releases]
     together, _ = side_by_side(views, ground, None)
-    return Combined(
+    return CombinedReleases(
         tuple(each.recoding.min_k for each in releases),
         together,
         tuple(_asked(views, ground, together)),
@@ -350,7 +352,7 @@ def _undone(releases: Sequence[Release]) -> Iterator[str]:
 # --- what becomes known of a sensitive column -----------------------------------------------------
 def _learnt(
     views: Sequence[ReleaseView], ground: EquivalenceClasses, sensitive: Sensitive
-) -> Learnt:
+) -> LearntValues:
     column = sensitive.name
     showing = [each for each in views if each.release.shows(column)]
     few = np.full(ground.n_classes, _ABSENT)  # values, by a single release
@@ -366,7 +368,7 @@ def _learnt(
     alike = np.diff(lined.sensitive[0].start) == 1
     some = group >= 0
     values, records, pair = _composed(showing, ground, sensitive, column)
-    return Learnt(
+    return LearntValues(
         column,
         newly(some & np.append(alike, False)[group]),
         newly(some & np.append(values == 1, False)[pair]),

@@ -192,7 +192,7 @@ LONGEST = 500
 """The most characters of a source that somebody names."""
 
 
-class Own(Strict):
+class ChosenThreshold(Strict):
     """A threshold that somebody chose in place of the one that is proposed.
 
     Attributes
@@ -210,11 +210,11 @@ class Own(Strict):
 class Thresholds(Strict):
     """The thresholds that were replaced; None: the proposed one stands."""
 
-    k: Own | None = None
-    highest_risk: Own | None = None
-    mean_risk: Own | None = None
-    l: Own | None = None  # noqa: E741
-    t: Own | None = None
+    k: ChosenThreshold | None = None
+    highest_risk: ChosenThreshold | None = None
+    mean_risk: ChosenThreshold | None = None
+    l: ChosenThreshold | None = None  # noqa: E741
+    t: ChosenThreshold | None = None
 
 
 class Context(Strict):
@@ -389,7 +389,7 @@ def thresholds(context: Context) -> dict[str, Threshold]:
         wanted, source = _PROPOSED[context.release][name]
         if name == "k" and context.attacker == "journalist":
             wanted, source = None, _POPULATION
-        own: Own | None = getattr(context.thresholds, name)
+        own: ChosenThreshold | None = getattr(context.thresholds, name)
         if own is not None:
             source = SET_BY_USER.format(source=own.source) if own.source else NO_SOURCE
             wanted = None if own.wanted is None else _whole(own.wanted)
@@ -397,7 +397,7 @@ def thresholds(context: Context) -> dict[str, Threshold]:
     return found
 
 
-def with_own(context: Context, name: str, own: Own | None) -> Context:
+def with_own(context: Context, name: str, own: ChosenThreshold | None) -> Context:
     """The context with a threshold of one's own; None brings back the one that is proposed.
 
     Raises
@@ -406,7 +406,7 @@ def with_own(context: Context, name: str, own: Own | None) -> Context:
         It is not allowed.
 
     >>> research = Context(release="research")
-    >>> thresholds(with_own(research, "k", Own(wanted=7, source="Our ethics board")))["k"].source
+    >>> thresholds(with_own(research, "k", ChosenThreshold(wanted=7, source="Our ethics board")))["k"].source
     'Set by hand: Our ethics board'
     """
     content = context.content

@@ -50,7 +50,7 @@ _Key = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
+class ReachedNumbers:
     """What a release reaches, whatever is asked of it.
 
     Attributes
@@ -85,7 +85,7 @@ def levels_reached(
     known: int | None = None,
     people: pd.DataFrame | None = None,
     progress: Progress = no_progress,
-) -> Reached:
+) -> ReachedNumbers:
     """Measure a release for somebody who knows some quasi-identifiers of a person.
 
     Parameters
@@ -103,7 +103,7 @@ def levels_reached(
 
     Returns
     -------
-    Reached
+    ReachedNumbers
         k, l and t as counted from the released rows; the risks as 1 / risk.
 
     Raises
@@ -139,7 +139,7 @@ def levels_reached(
     about = (released.n_records, known, m, behind is not None, columns)
     of: Literal["records", "persons"] = "records" if released.persons is None else "persons"
     if not released.n_classes:
-        return Reached(*about, {}, of)
+        return ReachedNumbers(*about, {}, of)
     worst: dict[_Key, float] = {}
     telling: dict[_Key, tuple[int, ...]] = {}
     for place, chosen in enumerate(combinations(range(m), known)):
@@ -152,7 +152,7 @@ def levels_reached(
         for key, level in _from_rows(done, chosen):
             if telling[key] == chosen:
                 worst[key] = level
-    return Reached(*about, worst, of)
+    return ReachedNumbers(*about, worst, of)
 
 
 def _worse(key: _Key, level: float, than: float) -> bool:
@@ -305,7 +305,7 @@ class Decision:
     """
 
     context: Context
-    reached: Reached
+    reached: ReachedNumbers
     parts: tuple[Part, ...]
 
     @property
@@ -401,7 +401,7 @@ class Decision:
         }
 
 
-def decide(context: Context, reached: Reached) -> Decision:
+def decide(context: Context, reached: ReachedNumbers) -> Decision:
     """What is asked in a context, beside what a release reached. Nothing is measured here.
 
     Parameters

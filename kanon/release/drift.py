@@ -31,7 +31,7 @@ from kanon.base.values import MISSING_LABEL, are_dates, numbers
 from kanon.errors import HierarchyError, KanonError, quoted
 from kanon.hierarchy.plans import DatesPlan, HierarchyPlan, IntervalsPlan, build_hierarchy
 from kanon.plan import AlgorithmPlan, Plan, RecordsPlan
-from kanon.run import Prepared, Run, prepare
+from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role, check_columns
 from kanon.sources.coverage import lacking_values
 from kanon.sources.memory import as_table, require_records
@@ -113,7 +113,7 @@ def check_next(
 
 def found_next(
     plan: Plan, table: Table, folder: Path = Path(), before: Table | pd.DataFrame | None = None
-) -> tuple[tuple[Finding, ...], Prepared | None]:
+) -> tuple[tuple[Finding, ...], PreparedRun | None]:
     """What :func:`check_next` finds, and the plan made ready for the table if it got that far."""
     check_columns(table.columns, [])
     require_records(table.n_records)
@@ -293,7 +293,9 @@ def _sensitive(column: str, table: Table, before: Table) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _models(plan: Plan, table: Table, folder: Path) -> tuple[tuple[Finding, ...], Prepared | None]:
+def _models(
+    plan: Plan, table: Table, folder: Path
+) -> tuple[tuple[Finding, ...], PreparedRun | None]:
     """Whether the models can be met, by the plan's own levels if it names some."""
     prepared = None
     try:

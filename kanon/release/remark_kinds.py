@@ -17,42 +17,42 @@ Kind = Literal[
 ]
 
 
-class About(NamedTuple):
+class RemarkKind(NamedTuple):
     """What the remarks of a kind have in common: a heading, and what to do."""
 
     title: str
     advice: str
 
 
-KINDS: Mapping[Kind, About] = {
-    "several-records": About(
+KINDS: Mapping[Kind, RemarkKind] = {
+    "several-records": RemarkKind(
         "Several records per person",
         "If each value of such a column stands for one person, name it as the column that says "
         "which records are of one person: then k counts persons.",
     ),
-    "linked": About(
+    "linked": RemarkKind(
         "Pseudonyms that link records",
         "k looks at one class at a time: drop the pseudonym, or let one record stand for a person.",
     ),
-    "homogeneous": About(
+    "homogeneous": RemarkKind(
         "Classes of one sensitive value",
         "k-anonymity does not prevent that; require l-diversity of the column too.",
     ),
-    "several-spellings": About(
+    "several-spellings": RemarkKind(
         "Values written in several ways",
         "Clean such a column before, so that each value is written in one way.",
     ),
-    "passes-through": About(
+    "passes-through": RemarkKind(
         "Columns that pass through",
         "Make such a column an identifier if the release can do without it, else a "
         "quasi-identifier with a hierarchy.",
     ),
-    "almost-unique": About(
+    "almost-unique": RemarkKind(
         "Almost unique quasi-identifiers",
         "Make such a column an identifier, which leaves the release, or give it a hierarchy that "
         "begins coarser, such as with years in place of days.",
     ),
-    "known-outside": About(
+    "known-outside": RemarkKind(
         "Sensitive columns that others may know",
         "Sensitive values are released as they are: if others can know them, make the column a "
         "quasi-identifier, or an identifier if it names people.",

@@ -30,7 +30,7 @@ from kanon.privacy import entropy_l_diversity
 from kanon.privacy.model import rounded
 from kanon.recoding import Recoding
 from kanon.report.alternatives import too_long
-from kanon.run import Prepared, measured_metrics
+from kanon.run import PreparedRun, measured_metrics
 from kanon.sensitive import Sensitive
 
 _FEW, _SEVERAL = 3, 9
@@ -96,7 +96,7 @@ def near(k: int, highest: int, most: int) -> list[int]:
     return sorted([k, *others[: most - 1]])
 
 
-def found_by(prepared: Prepared, progress: Progress) -> PlanResult:
+def found_by(prepared: PreparedRun, progress: Progress) -> PlanResult:
     """Run a plan's algorithm, and measure its releases for other k as far as that is quick.
 
     Raises
@@ -104,7 +104,7 @@ def found_by(prepared: Prepared, progress: Progress) -> PlanResult:
     Unsatisfiable
         No release can meet the plan.
     KanonError
-        See :meth:`kanon.run.Prepared.check`.
+        See :meth:`kanon.run.PreparedRun.check`.
     """
     plan, highest = prepared.plan, prepared.classes.highest_k
     task = prepared.check()
@@ -139,7 +139,7 @@ def found_by(prepared: Prepared, progress: Progress) -> PlanResult:
     return PlanResult(recoding, seconds, points_of(done, metrics), about)
 
 
-def curves_of(prepared: Prepared, found: PlanResult) -> tuple[CurveSection, ...]:
+def curves_of(prepared: PreparedRun, found: PlanResult) -> tuple[CurveSection, ...]:
     """The pictures over k: alteration, and for each sensitive column l and t of the worst class.
 
     Parameters

@@ -16,7 +16,7 @@ from kanon.measures import alteration
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import AlgorithmPlan
 from kanon.recoding import Recoding
-from kanon.run import Prepared, Run, measured_metrics
+from kanon.run import PreparedRun, Run, measured_metrics
 
 ALGORITHMS = ("gaa", "lattice-sweep", "mondrian", "ola")
 """The algorithms that a report considers beside the plan's: of each family one that is quick."""
@@ -110,7 +110,7 @@ def alternatives(done: Run, progress: Progress) -> Alternatives:
     return Alternatives(tuple(found[: len(metrics)]), metrics_note, tuple(found[len(metrics) :]))
 
 
-def too_long(prepared: Prepared) -> str:
+def too_long(prepared: PreparedRun) -> str:
     """Why running a plan's algorithm once more would take long; nothing if it would not.
 
     For the end of a sentence.
@@ -159,7 +159,7 @@ def _by_algorithm(done: Run, name: str, progress: Progress) -> Alternative:
     return _tried(done, short_title(name), prepared, progress)
 
 
-def _tried(done: Run, title: str, prepared: Prepared, progress: Progress) -> Alternative:
+def _tried(done: Run, title: str, prepared: PreparedRun, progress: Progress) -> Alternative:
     """The figures of another release, or the sentence why there is none."""
     if said := too_long(prepared):
         return Alternative(title, refused=f"Not run: {said}.", withheld=f"Not run: {said}.")

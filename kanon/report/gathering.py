@@ -15,7 +15,7 @@ from kanon.base.formatting import counted
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.charts.trees import TreeDrawing, tree_drawing
 from kanon.errors import TableError, on_one_line
-from kanon.measures.overview import Measured
+from kanon.measures.overview import MeasureValue
 from kanon.measures.privacy import risk_summary, sensitive_measures
 from kanon.plan import Plan
 from kanon.release.check import require
@@ -29,7 +29,7 @@ from kanon.report.origin import Origin, canonical_plan, hashes_of, origin_of_tab
 from kanon.report.said import (
     LEVELS,
     Guarantee,
-    Level,
+    SensitiveMeasure,
     fates,
     guarantees,
     in_plain_words,
@@ -51,7 +51,7 @@ _LOOKED_AT = 1000
 
 
 @dataclass(frozen=True)
-class Made:
+class ReportTime:
     """What differs between two reports of one release: when it was made, and how fast.
 
     Attributes
@@ -104,7 +104,7 @@ class HierarchyDrawing:
 class LevelChange:
     """A number about the table as it was and as it is released; None stands for infinite."""
 
-    level: Level
+    level: SensitiveMeasure
     column: str
     before: float | None
     after: float | None
@@ -191,7 +191,7 @@ class Report:
     """
 
     words: Words
-    made: Made
+    made: ReportTime
     verdict: str
     in_words: tuple[str, ...]
     records: int
@@ -205,7 +205,7 @@ class Report:
     leaves: str
     remarks: tuple[Remark, ...]
     unnamed: str
-    lost: tuple[Measured, ...]
+    lost: tuple[MeasureValue, ...]
     curves: tuple[CurveSection, ...]
     about_k: str
     alternatives: Alternatives
@@ -304,7 +304,7 @@ def gather(
     nothing = "Nothing is released for the chosen k, so there is nothing to be drawn around it."
     report = Report(
         words=words or Words(),
-        made=Made(date, found.seconds),
+        made=ReportTime(date, found.seconds),
         verdict=verdict_sentence(done, reached),
         in_words=in_plain_words(done),
         records=prepared.classes.n_records,
@@ -357,15 +357,15 @@ def _hierarchies(done: Run) -> tuple[HierarchyDrawing, ...]:
 
 
 _FOUND = {
-    "highest": Level(
+    "highest": SensitiveMeasure(
         "Highest risk of being found", "0 to 1", "lower",
         "Who knows that somebody is in the table picks the right record with at most this chance.",
     ),
-    "mean": Level(
+    "mean": SensitiveMeasure(
         "Mean risk of being found", "0 to 1", "lower",
         "The share of the records that would be recognised on average.",
     ),
-    "share_above": Level(
+    "share_above": SensitiveMeasure(
         "Records with a risk above 0.2", "0 to 1", "lower",
         "The share of the records in classes of fewer than five: a round number to begin with, and "
         "no norm.",
@@ -378,7 +378,7 @@ def _risks(done: Run) -> tuple[LevelChange, ...]:
     before, after = done.prepared.classes, done.recoding.released
     if not after.n_classes:
         return ()
-    alone = Level(
+    alone = SensitiveMeasure(
         "Unique records", "records", "lower",
         "Records that share all quasi-identifiers with no other one.",
     )  # fmt: skip

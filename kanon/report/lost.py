@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon.measures import c_avg
-from kanon.measures.overview import Measured, all_at_root, identity, overview
+from kanon.measures.overview import MeasureValue, all_at_root, identity, overview
 from kanon.measures.summary import summary
-from kanon.run import Prepared, Run, measured_metrics
+from kanon.run import PreparedRun, Run, measured_metrics
 
 
 @dataclass(frozen=True, eq=False)
-class Ends:
+class LossEnds:
     """The measures of the two ends between which every release lies.
 
     Attributes
@@ -26,14 +26,14 @@ class Ends:
     at_root: Mapping[str, Any]
 
 
-def ends_of(prepared: Prepared) -> Ends:
+def ends_of(prepared: PreparedRun) -> LossEnds:
     """The measures of the original table and of losing everything; they do not depend on k."""
     metrics = measured_metrics(prepared.plan, [prepared.plan.metric.name])
     classes = prepared.classes
-    return Ends(summary(identity(classes), metrics), summary(all_at_root(classes), metrics))
+    return LossEnds(summary(identity(classes), metrics), summary(all_at_root(classes), metrics))
 
 
-def overview_of(done: Run, ends: Ends) -> tuple[Measured, ...]:
+def overview_of(done: Run, ends: LossEnds) -> tuple[MeasureValue, ...]:
     """All measures of a release, beside those of both ends."""
     plan, classes = done.prepared.plan, done.prepared.classes
     name = c_avg.CARD.name  # the only one that depends on k; of a table it is a number

@@ -219,7 +219,7 @@ def _listed(columns: tuple[str, ...] | list[str]) -> str:
 
 # --- levels of sensitive columns --------------------------------------------------------------
 @dataclass(frozen=True)
-class Level:
+class SensitiveMeasure:
     """A number about a sensitive column, of the worst class: its title, unit and meaning."""
 
     title: str
@@ -228,39 +228,39 @@ class Level:
     meaning: str
 
 
-LEVELS: Mapping[str, Level] = {
-    "entropy_l": Level(
+LEVELS: Mapping[str, SensitiveMeasure] = {
+    "entropy_l": SensitiveMeasure(
         "Entropy l-diversity", "values", "higher",
         "So many equally frequent values would be as hard to guess as those in the worst class; 1: "
         "somebody's value is certain.",
     ),
-    "distinct_l": Level(
+    "distinct_l": SensitiveMeasure(
         "Distinct l-diversity", "values", "higher",
         "The fewest different values in a class, however rare.",
     ),
-    "t_variational": Level(
+    "t_variational": SensitiveMeasure(
         "t-closeness, total variation", "0 to 1", "lower",
         "So large a share of the worst class would need another value for it to be mixed as the "
         "whole table is.",
     ),
-    "t_emd_ordered": Level(
+    "t_emd_ordered": SensitiveMeasure(
         "t-closeness, ordered earth mover's distance", "0 to 1", "lower",
         "The same where values count as nearer if they are nearer in size.",
     ),
-    "alpha": Level(
+    "alpha": SensitiveMeasure(
         "Largest share of one value", "0 to 1", "lower",
         "How often who knows somebody's class guesses the value, at most.",
     ),
-    "recursive_c": Level(
+    "recursive_c": SensitiveMeasure(
         "c of recursive (c, 2)-diversity", "ratio", "lower",
         "How many times as often as all other values together the most frequent one occurs in a "
         "class.",
     ),
-    "delta": Level(
+    "delta": SensitiveMeasure(
         "δ-disclosure", "logarithm of a ratio", "lower",
         "How far a share in a class is from that in the table; ∞: some class lacks a value.",
     ),
-    "basic_beta": Level(
+    "basic_beta": SensitiveMeasure(
         "β-likeness", "ratio", "lower",
         "By how much of itself a value's share grows at most in a class.",
     ),

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import counted
-from kanon.base.values import MISSING_LABEL, Counted, canonical_texts
+from kanon.base.values import MISSING_LABEL, ValueCounts, canonical_texts
 from kanon.errors import PlanError, TableError, quoted
 from kanon.sensitive import Sensitive, order_of_values
 
@@ -112,7 +112,7 @@ def sensitive_values(
     return ordered, numeric, np.array([*(position[text] for text in texts), last], dtype=np.int64)
 
 
-def whole_histogram(column: str, counted: Counted) -> Sensitive:
+def whole_histogram(column: str, counted: ValueCounts) -> Sensitive:
     """The histogram of a sensitive column in the whole table, as of one class.
 
     Raises
@@ -120,7 +120,7 @@ def whole_histogram(column: str, counted: Counted) -> Sensitive:
     TableError
         Some cells are missing and others say that they are.
 
-    >>> whole_histogram("ill", Counted({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
+    >>> whole_histogram("ill", ValueCounts({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
     [[1, 2, 1]]
     """
     ordered, numeric, place = sensitive_values(column, counted.texts, counted.missing > 0)

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.values import MISSING_LABEL, Counted, Distinct, Frequencies, canonical_texts
+from kanon.base.values import (
+    MISSING_LABEL,
+    DistinctCounts,
+    Frequencies,
+    ValueCounts,
+    canonical_texts,
+)
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import PlanError, TableError, quoted
 from kanon.hierarchy import Hierarchy
@@ -174,11 +180,11 @@ class MemoryTable:
         """The first records."""
         return self.frame.head(rows)
 
-    def distinct(self) -> dict[str, Distinct]:
+    def distinct(self) -> dict[str, DistinctCounts]:
         """Per column how many distinct values it has."""
         return {column: self.distinct_of(column) for column in self.columns}
 
-    def distinct_of(self, column: str) -> Distinct:
+    def distinct_of(self, column: str) -> DistinctCounts:
         """How many distinct values one column has."""
         return self.frequencies(column).distinct
 
@@ -189,7 +195,7 @@ class MemoryTable:
             self._frequencies[column] = Frequencies.of(records)
         return self._frequencies[column]
 
-    def counted(self, column: str) -> Counted:
+    def counted(self, column: str) -> ValueCounts:
         """The distinct values of a column with their numbers of records."""
         return counted_column(self.frame[column])
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.values import Counted, Distinct, Frequencies
+from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, listing, quoted
 from kanon.hierarchy import Hierarchy
@@ -32,8 +32,8 @@ from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.stored_values import (
     EXCERPT,
-    Connected,
     StoredAnswers,
+    TableConnection,
     Values,
     frame,
     positions,
@@ -128,14 +128,14 @@ class StoredTable:
         return tuple(rows.expression.columns), rows.found, rows.settings
 
     @cached_property
-    def opened(self) -> Connected:
+    def opened(self) -> TableConnection:
         """The connection and what was asked through it."""
         return self._connected()
 
-    def _connected(self, writes: Sequence[Path] = ()) -> Connected:
+    def _connected(self, writes: Sequence[Path] = ()) -> TableConnection:
         self._check()
         rows = _module(self.engine).open_rows(self.address, self.settings, writes)
-        return Connected(rows, self.markers, self._asked, self._check)
+        return TableConnection(rows, self.markers, self._asked, self._check)
 
     def learn(self, other: StoredTable) -> None:
         """Take over what the same table was asked in another process."""
@@ -207,7 +207,7 @@ class StoredTable:
         """Some records, at most 200."""
         return self._head.head(rows)
 
-    def distinct_of(self, column: str) -> Distinct:
+    def distinct_of(self, column: str) -> DistinctCounts:
         """How many distinct values a column has."""
         return self.frequencies(column).distinct
 
@@ -225,11 +225,11 @@ class StoredTable:
         alike = groups.filter(cells.notnull()).group_by("records")
         return sizes_of(self.opened.fetch(alike.aggregate(values=lambda some: some.count())))
 
-    def distinct(self) -> dict[str, Distinct]:
+    def distinct(self) -> dict[str, DistinctCounts]:
         """Per column how many distinct values it has."""
         return {column: self.distinct_of(column) for column in self.columns}
 
-    def counted(self, column: str) -> Counted:
+    def counted(self, column: str) -> ValueCounts:
         """The distinct values of a column with their numbers of records.
 
         Raises
@@ -247,7 +247,7 @@ class StoredTable:
         known = zip(values.texts, records[1:].astype(int).tolist(), strict=True)
         present = [(text, n) for text, n in known if n]
         present.sort(key=lambda one: -one[1])  # stable: among equals in alphabetical order
-        return Counted(dict(present), int(records[0]))
+        return ValueCounts(dict(present), int(records[0]))
 
     def _grouped_with(self, column: str) -> tuple[str, ...]:
         """The columns of a grouping that is known and has a column, or of the smallest."""

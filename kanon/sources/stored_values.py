@@ -79,7 +79,7 @@ def _size(groups: Groups) -> int:
     return groups[0].nbytes + groups[1].nbytes
 
 
-class Connected:
+class TableConnection:
     """A connection to a table, and what was asked through it once.
 
     Parameters

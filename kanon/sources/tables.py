@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
-from kanon.base.values import Counted, Distinct, Frequencies
+from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
@@ -72,16 +72,16 @@ class Table(Protocol):
     def head(self, rows: int) -> pd.DataFrame:
         """Some records, for a preview."""
 
-    def distinct(self) -> dict[str, Distinct]:
+    def distinct(self) -> dict[str, DistinctCounts]:
         """Per column how many distinct values it has."""
 
-    def distinct_of(self, column: str) -> Distinct:
+    def distinct_of(self, column: str) -> DistinctCounts:
         """How many distinct values one column has."""
 
     def frequencies(self, column: str) -> Frequencies:
         """How many values of a column have how many records; of any number of values."""
 
-    def counted(self, column: str) -> Counted:
+    def counted(self, column: str) -> ValueCounts:
         """The distinct values of a column with their numbers of records."""
 
     def incomplete(self, columns: Sequence[str]) -> int:

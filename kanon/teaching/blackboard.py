@@ -21,7 +21,7 @@ from kanon.metrics import Metric, potentials
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
-from kanon.teaching.lesson import Choice, CostTerm, Held, Numbers, Step
+from kanon.teaching.lesson import Choice, ClassState, CostTerm, Numbers, Step
 
 MOST_NODES = 1000
 """The lesson of a search is refused for a larger lattice: nobody sees that many nodes."""
@@ -110,16 +110,16 @@ class Blackboard:
         trees = self.task.classes.hierarchies if hierarchies is None else hierarchies
         return ", ".join(tree.labels[int(node)] for tree, node in zip(trees, nodes, strict=True))
 
-    def held(self, members: Iterable[int], nodes: Sequence[int] | None = None) -> Held:
+    def held(self, members: Iterable[int], nodes: Sequence[int] | None = None) -> ClassState:
         """A class of some original classes, raised to a tuple or to where they meet."""
         classes = tuple(sorted(int(each) for each in members))
         if nodes is None:
             nodes = self.meet(*(self.task.classes.nodes[each] for each in classes))
         records = int(self.task.classes.counts[list(classes)].sum())
-        return Held(tuple(int(node) for node in nodes), self.label(nodes), records, classes)
+        return ClassState(tuple(int(node) for node in nodes), self.label(nodes), records, classes)
 
     @cached_property
-    def originals(self) -> tuple[Held, ...]:
+    def originals(self) -> tuple[ClassState, ...]:
         """The original classes."""
         return tuple(self.held([each]) for each in range(self.task.classes.n_classes))
 
@@ -134,7 +134,7 @@ class Blackboard:
         return tuple(found)
 
     def rising(
-        self, one: Held, nodes: Sequence[int], records: int | None = None
+        self, one: ClassState, nodes: Sequence[int], records: int | None = None
     ) -> tuple[CostTerm, ...]:
         """What raising a class to a tuple costs, per quasi-identifier.
 
@@ -158,7 +158,9 @@ class Blackboard:
             found.append(CostTerm(one.label, *where, each * self.unit, paying, each * paying))
         return tuple(found)
 
-    def merging(self, one: Held, other: Held, records: int | None = None) -> tuple[CostTerm, ...]:
+    def merging(
+        self, one: ClassState, other: ClassState, records: int | None = None
+    ) -> tuple[CostTerm, ...]:
         """What raising two classes to where they meet costs: the terms of both."""
         met = self.meet(one.nodes, other.nodes)
         return self.rising(one, met, records) + self.rising(other, met, records)
@@ -220,7 +222,7 @@ class Blackboard:
         """A step, with what the table amounts to after it."""
         return Step(heading, sentence, recoding, self.numbers(recoding), tuple(choices), detail)
 
-    def recoded(self, held: Iterable[Held]) -> Recoding:
+    def recoded(self, held: Iterable[ClassState]) -> Recoding:
         """The table in which some classes are raised, and all others as they were."""
         targets = self.task.classes.nodes.copy()
         for each in held:

@@ -46,7 +46,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class ByHand:
+class HandRecoding:
     """How far a table is that is recoded by hand.
 
     Attributes
@@ -87,7 +87,9 @@ def unchanged(table: SmallTable) -> Answer:
     ]
 
 
-def by_hand(question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer: object) -> ByHand:
+def by_hand(
+    question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer: object
+) -> HandRecoding:
     """What an answer makes of the table.
 
     Parameters
@@ -129,7 +131,7 @@ def by_hand(question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer
                 int(release.counts[inside]),
             )
         )
-    return ByHand(
+    return HandRecoding(
         tuple(rows),
         len(release.counts),
         release.min_k or 0,

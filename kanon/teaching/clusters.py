@@ -21,7 +21,7 @@ from kanon.recoding import Recoding, ends
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.grouping import grouping
 from kanon.teaching.growing import CANONICAL, MADE, ClusterView, tied
-from kanon.teaching.lesson import Candidate, Choice, CostTerm, Held, Step, written
+from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Step, written
 from kanon.teaching.merging import Live, Merges, merges_for_models, replayed
 
 
@@ -32,7 +32,7 @@ class _Clusters:
     board: Blackboard
     members: list[list[int]] = field(default_factory=list)
 
-    def held(self, number: int) -> Held:
+    def held(self, number: int) -> ClassState:
         """A cluster as a class."""
         return self.board.held(self.members[number])
 
@@ -52,11 +52,11 @@ class _Clusters:
         return self.board.merging(self.held(number), self.board.originals[each])
 
     def shown(
-        self, number: int, joined: Iterable[int], met: tuple[Held, Held] | None
+        self, number: int, joined: Iterable[int], met: tuple[ClassState, ClassState] | None
     ) -> ClusterView:
         """What a step shows."""
         held = tuple(
-            self.held(each) if members else Held((), "", 0, ())
+            self.held(each) if members else ClassState((), "", 0, ())
             for each, members in enumerate(self.members)
         )
         return ClusterView(number + 1, tuple(joined), held, tuple(self.left), met)
@@ -74,7 +74,7 @@ class _Clusters:
         number: int,
         joined: Iterable[int],
         choices: Iterable[Choice] = (),
-        met: tuple[Held, Held] | None = None,
+        met: tuple[ClassState, ClassState] | None = None,
     ) -> Step:
         """A step of the clusters as they are now."""
         shown = self.shown(number, joined, met)
@@ -221,7 +221,7 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
     yield from merges_for_models(board, now.recoding())
 
 
-def _apart(board: Blackboard, one: Held, other: Held) -> tuple[CostTerm, ...]:
+def _apart(board: Blackboard, one: ClassState, other: ClassState) -> tuple[CostTerm, ...]:
     """What putting one record of each together costs."""
     return board.merging(one, other, records=1)
 

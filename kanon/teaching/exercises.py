@@ -163,7 +163,7 @@ class Answers(Strict):
 
 
 @dataclass(frozen=True)
-class Marked:
+class QuestionMark:
     """A question of a set with the mark of one answer.
 
     Attributes
@@ -183,7 +183,7 @@ class Marked:
 
 
 @dataclass(frozen=True)
-class Scored:
+class StudentMarks:
     """The answers of one student, marked.
 
     Attributes
@@ -195,7 +195,7 @@ class Scored:
     """
 
     student: str
-    marks: tuple[Marked, ...]
+    marks: tuple[QuestionMark, ...]
 
     @property
     def points(self) -> float:
@@ -248,7 +248,7 @@ def read_answers(source: Path | bytes) -> Answers:
     return _validated(Answers, source, _ANSWERS, "kanon-answers")
 
 
-def score(exercises: ExerciseSet, answers: Answers) -> Scored:
+def score(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
     """Mark the answers of one student.
 
     Parameters
@@ -278,8 +278,8 @@ def score(exercises: ExerciseSet, answers: Answers) -> Scored:
     for question in exercises.questions:
         mark = exercises.mark(question, answers.answers.get(question.id))
         points = question.points * mark.share
-        marks.append(Marked(question.id, points, question.points, mark.sentence))
-    return Scored(answers.student, tuple(marks))
+        marks.append(QuestionMark(question.id, points, question.points, mark.sentence))
+    return StudentMarks(answers.student, tuple(marks))
 
 
 def score_many(exercises: ExerciseSet, answers: Iterable[Answers]) -> pd.DataFrame:
@@ -342,7 +342,7 @@ def _questions(exercises: ExerciseSet) -> list[str]:
     return [f"question {question.id}" for question in exercises.questions]
 
 
-def _row(exercises: ExerciseSet, scored: Scored) -> dict[str, Any]:
+def _row(exercises: ExerciseSet, scored: StudentMarks) -> dict[str, Any]:
     names = zip(_questions(exercises), scored.marks, strict=True)
     return {
         "student": scored.student,

@@ -13,7 +13,7 @@ from kanon.base.formatting import counted
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.cuts import regions_of
 from kanon.teaching.growing import CANONICAL, ClusterView, tied
-from kanon.teaching.lesson import Candidate, Choice, CostTerm, Held, Step, written
+from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Step, written
 
 
 def grouping(board: Blackboard) -> Iterator[Step]:
@@ -250,7 +250,7 @@ class _Groups:
             nodes = now.targets[members[0]].tolist()
             label = self.board.label(nodes, now.hierarchies)
             records = self.records(members)
-            held.append(Held(tuple(nodes), label, records, tuple(sorted(members))))
+            held.append(ClassState(tuple(nodes), label, records, tuple(sorted(members))))
         regions = regions_of(self.board, self.members, number)
         shown = ClusterView(
             number + 1, tuple(joined), tuple(held), tuple(self.left), regions=regions

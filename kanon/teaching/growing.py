@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kanon.teaching.cuts import Regions
-from kanon.teaching.lesson import Choice, Held
+from kanon.teaching.lesson import Choice, ClassState
 
 CANONICAL = "in the order of the hierarchies"
 MADE = "that was begun"
@@ -36,9 +36,9 @@ class ClusterView:
 
     cluster: int
     joined: tuple[int, ...]
-    clusters: tuple[Held, ...]
+    clusters: tuple[ClassState, ...]
     open: tuple[int, ...]
-    met: tuple[Held, Held] | None = None
+    met: tuple[ClassState, ClassState] | None = None
     regions: Regions | None = None
 
 

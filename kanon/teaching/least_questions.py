@@ -15,7 +15,7 @@ from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.privacy.k_anonymity import too_few_records
 from kanon.recoding import Recoding
-from kanon.teaching.optimum import Best, best_levels, best_recoding
+from kanon.teaching.optimum import BestRelease, best_levels, best_recoding
 from kanon.teaching.question import TOLERANCE, Mark, Question, labels_of
 from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_text
 
@@ -43,7 +43,7 @@ class LeastQuestion(Question):
         super().check(table)
 
     @abstractmethod
-    def best(self, table: SmallTable) -> Best:
+    def best(self, table: SmallTable) -> BestRelease:
         """What nothing is known to beat."""
 
     @abstractmethod
@@ -78,7 +78,7 @@ class LeastQuestion(Question):
         least = "the least possible" if best.proven else "the best known"
         return Mark(share, f"{start}, where {percent(best.alteration)} is {least}.")
 
-    def _least(self, best: Best) -> str:
+    def _least(self, best: BestRelease) -> str:
         least = "the least possible" if best.proven else "the best known of too many to try all"
         return f"alteration {percent(best.alteration)}, {least}"
 
@@ -108,7 +108,7 @@ class RecodeQuestion(LeastQuestion):
         columns = list(table.classes.attributes)
         return {"columns": columns, "rows": table.frame[columns].to_numpy().tolist()}
 
-    def best(self, table: SmallTable) -> Best:
+    def best(self, table: SmallTable) -> BestRelease:
         """The least of all recodings; see :func:`kanon.teaching.optimum.best_recoding`."""
         return table.once(
             ("recoding", self.metric, self.k),
@@ -201,7 +201,7 @@ class LevelsQuestion(LeastQuestion):
         """A line for every column."""
         return {"levels": table.classes.attributes}
 
-    def best(self, table: SmallTable) -> Best:
+    def best(self, table: SmallTable) -> BestRelease:
         """The least over the lattice; see :func:`kanon.teaching.optimum.best_levels`."""
         return table.once(
             ("levels", self.metric, self.k),

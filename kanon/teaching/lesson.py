@@ -117,7 +117,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Held:
+class ClassState:
     """A class at some moment.
 
     Attributes
@@ -139,7 +139,7 @@ class Held:
     def name(self) -> str:
         """Its tuple and its size.
 
-        >>> Held((0, 1), "F, Lion", 2, (0,)).name
+        >>> ClassState((0, 1), "F, Lion", 2, (0,)).name
         'F, Lion (2 records)'
         """
         return f"{self.label} ({counted(self.records, 'record')})"

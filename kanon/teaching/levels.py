@@ -22,7 +22,7 @@ from kanon.algorithms import (
     samarati,
 )
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.search import LOSS, Known, begin, with_precision
+from kanon.algorithms.search import LOSS, NodeTags, begin, with_precision
 from kanon.base.formatting import counted, percent
 from kanon.base.progress import no_progress
 from kanon.teaching.blackboard import Blackboard
@@ -210,7 +210,7 @@ def _halving(
         between[node] = tuple(ends)
 
     seen = begin(board.task, no_progress)
-    module.search(seen, Known(seen), told)
+    module.search(seen, NodeTags(seen), told)
     good = []
     for node in (tuple(each) for each in trace.visited.tolist()):
         reason = why(lattice, node, between[node]) if node in between else _AGAIN

@@ -21,11 +21,11 @@ from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
 from kanon.strategies import LOOKS_AT, STRATEGIES
 from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Candidate, Choice, Held, Step, written
+from kanon.teaching.lesson import Candidate, Choice, ClassState, Step, written
 
 _TOLERANCE = entropy_l_diversity.TOLERANCE
 
-Live = Mapping[int, Held]
+Live = Mapping[int, ClassState]
 """The classes at some moment, by their number."""
 
 Picking = Callable[[int, Live], tuple[str, tuple[Choice, ...]]]
@@ -46,13 +46,13 @@ class Merge:
         What they are now.
     """
 
-    picked: Held
-    partner: Held
-    third: Held | None
-    joined: Held
+    picked: ClassState
+    partner: ClassState
+    third: ClassState | None
+    joined: ClassState
 
     @property
-    def met(self) -> tuple[Held, Held]:
+    def met(self) -> tuple[ClassState, ClassState]:
         """The two classes, as every step has them in which two meet."""
         return self.picked, self.partner
 
@@ -72,7 +72,7 @@ class Merges:
         The tuple of every class.
     """
 
-    begun: Sequence[Held]
+    begun: Sequence[ClassState]
     parts: np.ndarray
     nodes: np.ndarray
 
@@ -205,7 +205,7 @@ def _picked_first(board: Blackboard, chosen: int, live: Live) -> tuple[str, tupl
     )
 
 
-def _tied(board: Blackboard, choice: Choice, held: Held) -> str:
+def _tied(board: Blackboard, choice: Choice, held: ClassState) -> str:
     """The tie-break, where some candidates hold as many records as the chosen one."""
     equal = sum(each.key[0] == held.records for each in choice.candidates)
     if equal < 2:
@@ -341,7 +341,7 @@ def _why_partner(board: Blackboard, merge: Merge, choice: Choice) -> str:
     return f"{said}."
 
 
-def _quoted(held: Held) -> str:
+def _quoted(held: ClassState) -> str:
     return f"“{held.label}”"
 
 

@@ -20,7 +20,7 @@ takes about half a second."""
 
 
 @dataclass(frozen=True, eq=False)
-class Best:
+class BestRelease:
     """A k-anonymous version of a table that no other one is known to beat.
 
     Attributes
@@ -39,7 +39,7 @@ class Best:
     proven: bool
 
 
-def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> Best:
+def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
     """The recoding of least alteration in which every released class holds k records.
 
     Allowed is every recoding that keeps records with the same quasi-identifiers together, raises
@@ -62,7 +62,7 @@ def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> Best:
 
     Returns
     -------
-    Best
+    BestRelease
         Proven for up to :data:`MOST_CLASSES` classes. For more it is the better one of what GAA
         releases and of the best levels. Among equals the first found, in canonical order.
 
@@ -94,13 +94,13 @@ def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> Best:
     if classes.n_classes > MOST_CLASSES:
         known = [gaa.anonymise(task), best_levels(classes, metric, k).recoding]
         found = min(known, key=lambda recoding: alteration.value(recoding, metric))
-        return Best(found, alteration.value(found, metric), proven=False)
+        return BestRelease(found, alteration.value(found, metric), proven=False)
     targets = _least(classes, depths, k)
     found = Recoding.from_targets(classes, targets)
-    return Best(found, alteration.value(found, metric), proven=True)
+    return BestRelease(found, alteration.value(found, metric), proven=True)
 
 
-def best_levels(classes: EquivalenceClasses, metric: Metric, k: int) -> Best:
+def best_levels(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
     """The levels of least alteration, one for each column, with every record kept.
 
     Parameters
@@ -110,7 +110,7 @@ def best_levels(classes: EquivalenceClasses, metric: Metric, k: int) -> Best:
 
     Returns
     -------
-    Best
+    BestRelease
         Always proven: the bounded search leaves out no levels that could alter less. They stand
         in ``recoding.trace.node``.
 
@@ -120,7 +120,7 @@ def best_levels(classes: EquivalenceClasses, metric: Metric, k: int) -> Best:
         The table has fewer than k records.
     """
     found = optimal.anonymise(Task(classes, whole_potentials(classes, metric), k, suppression=0))
-    return Best(found, alteration.value(found, metric), proven=True)
+    return BestRelease(found, alteration.value(found, metric), proven=True)
 
 
 def _least(classes: EquivalenceClasses, depths: tuple[np.ndarray, ...], k: int) -> np.ndarray:

@@ -12,11 +12,11 @@ from kanon.algorithms.lattice_size import Node, losses_of_nodes, lost_per_level,
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.lattice_sweep_joining import joined_one_by_one, merging_on
 from kanon.algorithms.lattice_sweep_order import in_group_order
-from kanon.algorithms.lattice_sweep_walk import Swept, walked
+from kanon.algorithms.lattice_sweep_walk import SweepState, walked
 from kanon.base.formatting import counted
 from kanon.recoding import Recoding
 from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Candidate, Choice, Held, Step, written
+from kanon.teaching.lesson import Candidate, Choice, ClassState, Step, written
 from kanon.teaching.merging import merges_for_models
 
 
@@ -40,9 +40,9 @@ class Sweep:
 
     node: Node | None
     loss: float | None
-    groups: tuple[Held, ...]
+    groups: tuple[ClassState, ...]
     remaining: int
-    met: tuple[Held, Held] | None = None
+    met: tuple[ClassState, ClassState] | None = None
 
 
 def sweeping(board: Blackboard) -> Iterator[Step]:
@@ -90,7 +90,7 @@ def sweeping(board: Blackboard) -> Iterator[Step]:
     )
 
 
-def _walk(board: Blackboard, swept: Swept) -> Iterator[Step]:
+def _walk(board: Blackboard, swept: SweepState) -> Iterator[Step]:
     """A step per node at which a group was released, the cheapest first."""
     task, classes = board.task, board.task.classes
     raised = [raised_to(tree) for tree in classes.hierarchies]
@@ -101,7 +101,7 @@ def _walk(board: Blackboard, swept: Swept) -> Iterator[Step]:
         for place in swept.at.tolist()
     ]
     releasing = sorted(set(filter(None, at)), key=order.index)
-    left, released, passed = set(range(classes.n_classes)), list[Held](), 0
+    left, released, passed = set(range(classes.n_classes)), list[ClassState](), 0
     for node in releasing:
         here = order.index(node)
         candidates = tuple(
@@ -167,7 +167,7 @@ def _levels(board: Blackboard, node: Node) -> str:
     return ", ".join(f"{name} {level}" for name, level in zip(names, node, strict=True))
 
 
-def _joining(board: Blackboard, swept: Swept) -> Iterator[Step]:
+def _joining(board: Blackboard, swept: SweepState) -> Iterator[Step]:
     """What is left joins the classes that it costs least; what none can take is merged on."""
     task = replace(board.task, weighted=True)
     board = replace(board, task=task)
@@ -216,7 +216,9 @@ def _joining(board: Blackboard, swept: Swept) -> Iterator[Step]:
         yield from merges_for_models(merging, Recoding.from_targets(task.classes, targets))
 
 
-def _widened(board: Blackboard, now: Mapping[int, Held], one: Held, place: int) -> Held:
+def _widened(
+    board: Blackboard, now: Mapping[int, ClassState], one: ClassState, place: int
+) -> ClassState:
     """A released class after another joined it, with all that look the same then."""
     met = board.meet(now[place].nodes, one.nodes)
     same = [other for number, other in now.items() if number == place or other.nodes == met]
@@ -225,7 +227,7 @@ def _widened(board: Blackboard, now: Mapping[int, Held], one: Held, place: int) 
 
 
 def _joinable(
-    board: Blackboard, now: Mapping[int, Held], one: Held, place: int, chosen: bool
+    board: Blackboard, now: Mapping[int, ClassState], one: ClassState, place: int, chosen: bool
 ) -> Candidate:
     """A released class as one that a left-over class may join."""
     held = _widened(board, now, one, place)

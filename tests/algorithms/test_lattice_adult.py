@@ -31,7 +31,7 @@ from kanon.base.progress import no_progress
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import METRICS, metric_named
 from kanon.plan import Plan
-from kanon.run import Prepared, prepare
+from kanon.run import PreparedRun, prepare
 from kanon.sources.reading import read_table
 
 pytestmark = pytest.mark.adult
@@ -51,7 +51,7 @@ def table_of(path: Path) -> pd.DataFrame:
 
 
 @cache
-def adult(path: Path) -> Prepared:
+def adult(path: Path) -> PreparedRun:
     table = table_of(path)
     columns = {
         column: {"role": "quasi-identifier", "hierarchy": f"adult_hierarchy_{column}.csv"}

@@ -24,7 +24,7 @@ from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.solution import FINISHED_K, solve
 from kanon.base.progress import no_progress
 from kanon.errors import Unsatisfiable
-from kanon.experiments.sweep import Planned, solve_sweep, sweep
+from kanon.experiments.sweep import PlannedRun, solve_sweep, sweep
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
@@ -245,7 +245,7 @@ def test_the_impossible_is_refused_before_anything_is_computed(algorithm, model,
     for attempt in (
         lambda: algorithm.anonymise(task),
         lambda: solve(no_progress, algorithm.CARD.name, task, []),
-        lambda: solve_sweep(no_progress, [Planned(algorithm.CARD.name, task)], [k], []),
+        lambda: solve_sweep(no_progress, [PlannedRun(algorithm.CARD.name, task)], [k], []),
     ):
         with pytest.raises(Unsatisfiable) as caught:
             attempt()
@@ -345,7 +345,7 @@ def test_a_sweep_with_models_is_made_of_single_runs(others, name):
 def test_runs_with_models_and_without_stand_side_by_side():
     table, ks = people(), [3, 10]
     plans = [small_plan(2), small_plan(2, *OTHERS[0]), small_plan(2, *OTHERS[0], name="gaa-small")]
-    runs = [Planned(plan.algorithm.name, prepare(plan, table).task()) for plan in plans]
+    runs = [PlannedRun(plan.algorithm.name, prepare(plan, table).task()) for plan in plans]
     metrics = [metric_named("nllm")]
     together = solve_sweep(no_progress, runs, ks, metrics)
     for each, planned in zip(together, runs, strict=True):

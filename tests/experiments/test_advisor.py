@@ -14,7 +14,7 @@ from kanon.base.progress import no_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import advise
 from kanon.experiments.advisor.proposing import about_limits, best_over_k, propose
-from kanon.experiments.advisor.repeating import Again, drawn_again, run_again, steadiness
+from kanon.experiments.advisor.repeating import RepeatedLoss, drawn_again, run_again, steadiness
 from kanon.experiments.advisor.ways import (
     MEASURED,
     averaged_k,
@@ -298,7 +298,7 @@ def test_at_how_many_k_a_way_is_the_best_by_hand():
 
 # --- run again --------------------------------------------------------------------------------
 def again(ties, drawn):
-    return Again(*(np.array(each, dtype=float).reshape(-1, 1, 1) for each in (ties, drawn)))
+    return RepeatedLoss(*(np.array(each, dtype=float).reshape(-1, 1, 1) for each in (ties, drawn)))
 
 
 @pytest.mark.parametrize(

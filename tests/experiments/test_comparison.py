@@ -26,7 +26,7 @@ from kanon.experiments.comparison import (
 from kanon.experiments.criteria import CRITERIA, SUPPRESSED_CARD
 from kanon.experiments.sweep import (
     Configuration,
-    Planned,
+    PlannedRun,
     configurations,
     solve_sweep,
     sweep,
@@ -428,7 +428,7 @@ def real(problem, name="gaa", metrics=("ncp", "llm"), seeds=(None,)) -> Comparis
     ks = list(range(2, n + 1))
     measured = measured_metrics(plan, metrics)
     tasks = tasks_of(prepared, wanted)
-    runs = [Planned(name, task) for task in tasks]
+    runs = [PlannedRun(name, task) for task in tasks]
     found = solve_sweep(lambda part, text: None, runs, ks, measured)
     return Comparison(lines_of(wanted, found, measured), tuple(measured), n, tuple(ks))
 

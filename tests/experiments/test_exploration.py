@@ -18,7 +18,14 @@ from kanon.algorithms.lattice_size import nodes_per_height
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
 from kanon.errors import PlanError, Unsatisfiable
-from kanon.experiments.exploration import Explored, assessed, explore, neighbourhood, outline, ranks
+from kanon.experiments.exploration import (
+    Exploration,
+    assessed,
+    explore,
+    neighbourhood,
+    outline,
+    ranks,
+)
 from kanon.measures import alteration
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
@@ -353,7 +360,7 @@ def test_progress_rises_to_the_end():
 def test_the_census_is_explored_as_a_whole():
     work = sample_work("census")
     task = prepare(plan_of(work), work.table.records).task()
-    explored: Explored = explore(no_progress, task)
+    explored: Exploration = explore(no_progress, task)
     assert explored.size == len(explored.assessed.nodes) == 1080
     assert list(explored.per_height) == nodes_per_height(task.classes.hierarchies)
     assert explored.least in explored.minimal  # nothing is suppressed: loss rises with levels

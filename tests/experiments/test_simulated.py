@@ -42,7 +42,7 @@ from kanon.experiments.simulated.study import (
     run_study,
     study_of,
 )
-from kanon.experiments.sweep import Configuration, Planned, solve_sweep, tasks_of
+from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep, tasks_of
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity
@@ -227,7 +227,7 @@ def test_a_run_is_the_ordinary_comparison_with_that_column_added(table, algorith
         ]  # fmt: skip
         tasks = [replace(task, sensitive=column.name) for task in tasks_of(prepared, wanted)]
         measured = [metric_named(name) for name in PUBLISHED]
-        curves = solve_sweep(no_progress, [Planned("gaa", tasks[0])], [N], measured)
+        curves = solve_sweep(no_progress, [PlannedRun("gaa", tasks[0])], [N], measured)
         ill = prepared.classes.sensitive_named(column.name)
         best = {column.name: float(entropy_l_diversity.each(ill.whole())[0])}
         lines = lines_of(wanted, curves, measured, best)

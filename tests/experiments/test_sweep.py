@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kanon.algorithms import datafly, gaa
 from kanon.errors import KanonError, MetricError, PlanError
-from kanon.experiments.sweep import Planned, configurations, solve_sweep, sweep, tasks_of
+from kanon.experiments.sweep import PlannedRun, configurations, solve_sweep, sweep, tasks_of
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import prepare, run
@@ -166,7 +166,7 @@ def test_tie_seeds_are_configurations_too(table):
     assert [task.tie_seed for task in tasks] == [None, 1, 4]
     numbers = solve_sweep(
         lambda part, text: None,
-        [Planned("gaa", task) for task in tasks],
+        [PlannedRun("gaa", task) for task in tasks],
         [5],
         [metric_named("ncp")],
     )

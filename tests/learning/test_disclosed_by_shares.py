@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from kanon.errors import PlanError
-from kanon.learning.disclosed import CARDS, Disclosed, Guess, disclosed, exact_cells
+from kanon.learning.disclosed import CARDS, Guess, ShareDisclosure, disclosed, exact_cells
 from kanon.measures.linkage import linkage
 from kanon.plan import Plan
 from kanon.recoding import Recoding
@@ -74,7 +74,7 @@ def test_a_column_that_is_not_sensitive_is_refused(animals):
 def test_the_cards():
     assert list(CARDS) == ["exact_share", "alone_share", "sureness", "certain", "right"]
     for name, card in CARDS.items():
-        assert hasattr(Guess(0, 0, 0), name) or hasattr(Disclosed(0, 0, 0, None, None), name)
+        assert hasattr(Guess(0, 0, 0), name) or hasattr(ShareDisclosure(0, 0, 0, None, None), name)
         assert card.arrow == "↓ better" and card.lowest and card.highest
 
 

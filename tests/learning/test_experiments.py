@@ -16,11 +16,11 @@ from kanon.base.progress import no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.studies import (
-    Learned,
+    LearntScores,
     Prediction,
     ReleaseMeasures,
     StudiedAlgorithm,
-    Wanted,
+    Training,
     check_candidate,
     experiment_of,
     labels_of,
@@ -346,14 +346,14 @@ def test_releases_are_measured_and_learnt_from():
     prediction = study()
     names = (TREE, "logistic-regression")
     wanted = [
-        Wanted(one.algorithm, k, name, 0)
+        Training(one.algorithm, k, name, 0)
         for one in prediction.candidates
         for k in (3, 10, 40)
         for name in names
     ]
-    found: list[ReleaseMeasures | Learned] = []
+    found: list[ReleaseMeasures | LearntScores] = []
     predict(no_progress, prediction, wanted, found.append)
-    assert [one.wanted for one in found if isinstance(one, Learned)] == wanted
+    assert [one.wanted for one in found if isinstance(one, LearntScores)] == wanted
     table = points_table(found, "auc")
     assert len(table) == 9
     assert set(names) < set(table.columns)
@@ -375,10 +375,10 @@ def test_a_release_counts_once_every_classifier_has_scored_it():
     values = {"loss": 1.0}
     some = [
         ReleaseMeasures("gaa", 3, values), ReleaseMeasures("gaa", 5, values),
-        Learned(Wanted("gaa", 3, TREE, 0), (0.5, 0.6, 0.7)),
-        Learned(Wanted("gaa", 3, TREE, 1), (0.7, 0.6, 0.7)),
-        Learned(Wanted("gaa", 3, "mlp", 0), (0.9, 0.6, 0.7)),
-        Learned(Wanted("gaa", 5, TREE, 0), (0.5, 0.6, 0.7)),
+        LearntScores(Training("gaa", 3, TREE, 0), (0.5, 0.6, 0.7)),
+        LearntScores(Training("gaa", 3, TREE, 1), (0.7, 0.6, 0.7)),
+        LearntScores(Training("gaa", 3, "mlp", 0), (0.9, 0.6, 0.7)),
+        LearntScores(Training("gaa", 5, TREE, 0), (0.5, 0.6, 0.7)),
     ]  # fmt: skip
     table = points_table(some, "auc")
     assert table.to_dict("records") == [
@@ -388,8 +388,8 @@ def test_a_release_counts_once_every_classifier_has_scored_it():
 
 
 def test_a_classifier_that_has_just_begun_hides_no_release():
-    done = [Learned(Wanted("gaa", k, TREE, 0), (0.5, 0.6, 0.7)) for k in range(3, 13)]
-    begun = [Learned(Wanted("gaa", 3, "mlp", 0), (0.9, 0.6, 0.7))]
+    done = [LearntScores(Training("gaa", k, TREE, 0), (0.5, 0.6, 0.7)) for k in range(3, 13)]
+    begun = [LearntScores(Training("gaa", 3, "mlp", 0), (0.9, 0.6, 0.7))]
     some = [*(ReleaseMeasures("gaa", k, {"loss": 1.0}) for k in range(3, 13)), *done, *begun]
     table = points_table(some, "auc")
     assert (len(table), "mlp" in table.columns) == (10, False)
@@ -402,10 +402,10 @@ def test_an_algorithm_without_a_release_for_some_k_is_left_out_there():
     with pytest.raises(Unsatisfiable):
         recodings_at(no_progress, "levels", candidate.task, [200])
     prediction = replace(study(()), candidates=(candidate,))
-    wanted = [Wanted("levels", k, TREE, 0) for k in (2, 200)]
-    found: list[ReleaseMeasures | Learned] = []
+    wanted = [Training("levels", k, TREE, 0) for k in (2, 200)]
+    found: list[ReleaseMeasures | LearntScores] = []
     predict(no_progress, prediction, wanted, found.append)
     assert {one.k for one in found if isinstance(one, ReleaseMeasures)} == {2}
     # What is impossible is known to be: nobody asks for it again.
-    assert sorted(one.wanted for one in found if isinstance(one, Learned)) == wanted
+    assert sorted(one.wanted for one in found if isinstance(one, LearntScores)) == wanted
     assert list(points_table(found, "auc")["k"]) == [2]

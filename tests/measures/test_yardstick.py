@@ -11,7 +11,7 @@ from kanon.algorithms import gaa, gaa_small
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
 from kanon.classes import EquivalenceClasses
-from kanon.experiments.sweep import Planned, solve_sweep
+from kanon.experiments.sweep import PlannedRun, solve_sweep
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import groups, suppression
 from kanon.measures.along import Curves, Points, curves_along, points_of
@@ -192,7 +192,7 @@ def test_a_sweep_measures_by_the_yardstick():
     others = task_of(classes, models=(EntropyLDiversity(1.8, "ill"),))
     ks = [2, 5, 20]
     runs = [
-        Planned(name, task, by)
+        PlannedRun(name, task, by)
         for name in ("gaa", "gaa-small")
         for task in (plain, others)
         for by in (None, yardstick)

@@ -17,7 +17,7 @@ from kanon.errors import KanonError, PlanError
 from kanon.plan import Plan
 from kanon.release.check import check_release
 from kanon.release.common_classes import Release, needs_table
-from kanon.release.composition import Combined, combine
+from kanon.release.composition import CombinedReleases, combine
 from kanon.run import Run, run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
@@ -125,7 +125,7 @@ class Rows:
         ]
         return len(remain), sum(min(one[v] for one in counts) for v in remain), min(alone)
 
-    def check(self, found: Combined) -> None:
+    def check(self, found: CombinedReleases) -> None:
         """That what was found is what the definitions say."""
         sizes = sorted(map(len, self.groups().values()))
         assert sorted(found.together.counts.tolist()) == sizes
@@ -277,11 +277,11 @@ def test_what_is_found_is_what_the_rows_say(data: Any) -> None:
 
 
 # --- laws ---------------------------------------------------------------------------------------
-def combined(runs: list[Run], table: pd.DataFrame) -> Combined:
+def combined(runs: list[Run], table: pd.DataFrame) -> CombinedReleases:
     return combine([Release.of(done) for done in runs], table)
 
 
-def numbers(found: Combined) -> Any:
+def numbers(found: CombinedReleases) -> Any:
     """All that was found but for which release is which."""
     asked = {
         one.model: (one.alone, one.level, one.records, one.holds, len(one.releases))
@@ -301,12 +301,12 @@ def test_laws(data: Any) -> None:
     never_safer_than_some(every, combined(runs[:-1], table), runs)
 
 
-def order_does_not_matter(there: Combined, back: Combined) -> None:
+def order_does_not_matter(there: CombinedReleases, back: CombinedReleases) -> None:
     assert numbers(there) == numbers(back)
     assert there.alone == back.alone[::-1]
 
 
-def a_release_and_itself_say_what_it_says(done: Run, found: Combined) -> None:
+def a_release_and_itself_say_what_it_says(done: Run, found: CombinedReleases) -> None:
     assert found.together.min_k == done.recoding.min_k
     assert sorted(found.together.counts.tolist()) == sorted(done.recoding.counts.tolist())
     assert found.holds
@@ -318,7 +318,7 @@ def a_release_and_itself_say_what_it_says(done: Run, found: Combined) -> None:
         assert learnt.values == learnt.values_alone
 
 
-def never_safer_than_some(every: Combined, some: Combined, runs: list[Run]) -> None:
+def never_safer_than_some(every: CombinedReleases, some: CombinedReleases, runs: list[Run]) -> None:
     least = [one for one in (*every.alone, some.together.min_k) if one is not None]
     assert not least or (every.together.min_k or 0) <= min(least)
     whole = all(not done.recoding.suppressed_records and not done.prepared.dropped for done in runs)

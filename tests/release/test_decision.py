@@ -17,7 +17,14 @@ from hypothesis import strategies as st
 from kanon.charts.decision import decision_chart, times_reached
 from kanon.errors import PlanError, TableError
 from kanon.plan import Plan
-from kanon.release.context import ATTACKERS, RELEASES, Context, Own, thresholds, with_own
+from kanon.release.context import (
+    ATTACKERS,
+    RELEASES,
+    ChosenThreshold,
+    Context,
+    thresholds,
+    with_own,
+)
 from kanon.release.decision import MOST_CHOICES, decide, decision_table, levels_reached
 from kanon.run import run
 
@@ -159,7 +166,7 @@ def test_the_context_changes_the_verdict():
         "research": ["t"],
         "internal": ["k", "highest_risk"],
     }
-    three = with_own(Context(release="internal"), "mean_risk", Own(wanted=3))
+    three = with_own(Context(release="internal"), "mean_risk", ChosenThreshold(wanted=3))
     assert decide(three, reached).holds
     assert "Nothing was asked of 'ill', so" in decide(three, reached).sentence
 

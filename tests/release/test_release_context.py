@@ -15,8 +15,8 @@ from kanon.release.context import (
     NO_SOURCE,
     RELEASES,
     SOURCES,
+    ChosenThreshold,
     Context,
-    Own,
     least_k,
     models_wanted,
     thresholds,
@@ -75,14 +75,16 @@ def test_every_proposal_is_on_the_page_with_its_source():
 
 
 def test_a_threshold_of_ones_own_says_whose_it_is():
-    context = with_own(Context(release="public"), "k", Own(wanted=20, source="Ethics board"))
+    context = with_own(
+        Context(release="public"), "k", ChosenThreshold(wanted=20, source="Ethics board")
+    )
     asked = thresholds(context)["k"]
     assert (asked.wanted, asked.source, asked.own) == (20, "Set by hand: Ethics board", True)
     assert isinstance(asked.wanted, int)
-    nameless = thresholds(with_own(context, "k", Own(wanted=20)))["k"]
+    nameless = thresholds(with_own(context, "k", ChosenThreshold(wanted=20)))["k"]
     assert nameless.source == NO_SOURCE
     assert with_own(context, "k", None) == Context(release="public")
-    assert wanted(with_own(context, "t", Own(wanted=None)))["t"] is None
+    assert wanted(with_own(context, "t", ChosenThreshold(wanted=None)))["t"] is None
 
 
 def test_enough_is_enough_but_for_rounding():
@@ -101,11 +103,15 @@ def test_what_is_asked_as_models():
     ]
     assert models_wanted(Context(release="internal"), "ill") == ()
     assert [least_k(Context(release=each)) for each in RELEASES] == [11, 5, 3]
-    larger = with_own(Context(release="internal"), "highest_risk", Own(wanted=6.5))
+    larger = with_own(Context(release="internal"), "highest_risk", ChosenThreshold(wanted=6.5))
     assert least_k(larger) == 7
-    nothing = with_own(with_own(larger, "highest_risk", Own(wanted=None)), "k", Own(wanted=None))
+    nothing = with_own(
+        with_own(larger, "highest_risk", ChosenThreshold(wanted=None)),
+        "k",
+        ChosenThreshold(wanted=None),
+    )
     assert least_k(nothing) == 2
-    most = with_own(Context(release="internal"), "k", Own(wanted=100_000_000))
+    most = with_own(Context(release="internal"), "k", ChosenThreshold(wanted=100_000_000))
     assert least_k(most) == 100_000_000, "exact up to the most that may be asked"
 
 

@@ -30,7 +30,7 @@ from kanon.sources.singling_out import singling_out
 from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.decide.state import DecideView
 from kanon.studio.learn.state import LessonsView
-from kanon.studio.privacy.attacker import Looking
+from kanon.studio.privacy.attacker import PrivacyView
 from kanon.studio.session.hierarchy_choices import undone, with_role
 from kanon.studio.session.requirements import KINDS
 from kanon.studio.session.work import PART_OF, value_of, with_fields
@@ -521,10 +521,10 @@ def interval(session, low, high):
 def population(session, name, content):
     """A table of the population, on the page Privacy."""
     at = session.on(PRIVACY)
-    key = f"privacy-population-{work(at).version}-{work(at).view(Looking).uploads}"
+    key = f"privacy-population-{work(at).version}-{work(at).view(PrivacyView).uploads}"
     at.file_uploader(key=key).set_value((name, content, "text/plain"))
     go(at)
-    return {"Looking", "population", "population_origin"}
+    return {"PrivacyView", "population", "population_origin"}
 
 
 def path(session, typed):

@@ -15,7 +15,12 @@ from kanon.base.formatting import counted, percent, thin
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.errors import PlanError
 from kanon.experiments.advisor.proposing import Proposal, about_limits, best_over_k, propose
-from kanon.experiments.advisor.repeating import Again, Steady, run_again, steadiness
+from kanon.experiments.advisor.repeating import (
+    ProposalStability,
+    RepeatedLoss,
+    run_again,
+    steadiness,
+)
 from kanon.experiments.advisor.ways import (
     MEASURED,
     averaged_k,
@@ -27,14 +32,14 @@ from kanon.experiments.advisor.ways import (
 )
 from kanon.experiments.advisor.weighing import (
     USUAL,
-    Weighed,
+    WeighedWays,
     checked_limits,
     checked_weights,
     shares_of,
     weigh,
 )
 from kanon.experiments.comparison import Comparison
-from kanon.experiments.sweep import Configuration, Planned, solve_sweep
+from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.sources.tables import Table
@@ -55,8 +60,8 @@ class Advice:
         Per place of a way what it lost when it was run again; of proposals, if that was asked for.
     """
 
-    weighed: Weighed
-    again: Mapping[int, Again]
+    weighed: WeighedWays
+    again: Mapping[int, RepeatedLoss]
 
     @cached_property
     def proposals(self) -> tuple[Proposal, ...]:
@@ -69,7 +74,7 @@ class Advice:
         return best_over_k(self.weighed)
 
     @cached_property
-    def steady(self) -> Steady | None:
+    def steady(self) -> ProposalStability | None:
         """Whether the first proposal stays the first; None if they were not all run again."""
         if any(one.place not in self.again for one in self.proposals):
             return None
@@ -263,7 +268,7 @@ def advise(
 
 def try_ways(
     progress: Progress,
-    runs: Sequence[Planned],
+    runs: Sequence[PlannedRun],
     wanted: Sequence[Configuration],
     tried: Sequence[int],
     ks: Sequence[int],
@@ -271,7 +276,7 @@ def try_ways(
     limits: Mapping[str, float] | None = None,
     workers: int | None = None,
     steady: bool = True,
-) -> tuple[Comparison, dict[int, Again]]:
+) -> tuple[Comparison, dict[int, RepeatedLoss]]:
     """Run every way, and the proposals again: what a worker process is given.
 
     Parameters

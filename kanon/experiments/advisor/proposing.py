@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanon.base.formatting import percent, thin
-from kanon.experiments.advisor.weighing import Weighed, losses, scores, shares_of, weigh
+from kanon.experiments.advisor.weighing import WeighedWays, losses, scores, shares_of, weigh
 from kanon.measures.comparing import as_shown
 
 MOST = 3
@@ -40,7 +40,7 @@ class Proposal:
     reason: str
 
 
-def propose(weighed: Weighed) -> tuple[Proposal, ...]:
+def propose(weighed: WeighedWays) -> tuple[Proposal, ...]:
     """The best way by the weights, and at most two alternatives.
 
     An alternative is the way that would be the best if one concern mattered as much as all others
@@ -72,7 +72,7 @@ def propose(weighed: Weighed) -> tuple[Proposal, ...]:
     )
 
 
-def _best_for(weighed: Weighed, concern: str) -> list[int]:
+def _best_for(weighed: WeighedWays, concern: str) -> list[int]:
     """The best if a concern mattered as much as all others together, and if it mattered alone."""
     shares = shares_of(weighed.weights, weighed.concerns).tolist()
     own = dict(zip(weighed.concerns, shares, strict=True))
@@ -85,7 +85,7 @@ def _best_for(weighed: Weighed, concern: str) -> list[int]:
     return found
 
 
-def _because(weighed: Weighed, place: int, first: int) -> str:
+def _because(weighed: WeighedWays, place: int, first: int) -> str:
     """What a way costs and gives: beside the first, or of the first beside the cheapest."""
     cheapest = int(np.lexsort((weighed.scores, weighed.losses[:, 0]))[0])
     other = cheapest if place == first else first
@@ -123,7 +123,7 @@ def _beside(own: float, its: float) -> str:
     return "" if f"{own:.2f}" == f"{its:.2f}" else f" instead of {its:.2f}"
 
 
-def about_limits(weighed: Weighed) -> str:
+def about_limits(weighed: WeighedWays) -> str:
     """How many ways meet the limits; if none does, which one is the nearest. Nothing without."""
     if not weighed.limits:
         return ""
@@ -145,7 +145,7 @@ def about_limits(weighed: Weighed) -> str:
     return f"No way has {asked}{each}. The nearest is {weighed.ways[near].title} with {reached}."
 
 
-def best_over_k(weighed: Weighed) -> np.ndarray:
+def best_over_k(weighed: WeighedWays) -> np.ndarray:
     """At how many of the k that were looked at each way is the best, alone or with others.
 
     Scores are compared as they are shown, with one decimal; limits do not count.

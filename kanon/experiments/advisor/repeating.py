@@ -20,7 +20,7 @@ from kanon.errors import Unsatisfiable
 from kanon.experiments.advisor.ways import MEASURED, best_l
 from kanon.experiments.advisor.weighing import averaged, losses, scores
 from kanon.experiments.comparison import TIE_SEEDS, Comparison, Line
-from kanon.experiments.sweep import Configuration, Planned, solve_sweep
+from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep
 from kanon.measures.along import Curves, Points
 from kanon.measures.comparing import as_shown, standing
 from kanon.sensitive import Sensitive
@@ -30,7 +30,7 @@ RESAMPLES = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Again:
+class RepeatedLoss:
     """What a way loses when it is run again.
 
     Attributes
@@ -86,12 +86,12 @@ def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
 
 def run_again(
     progress: Progress,
-    runs: Sequence[Planned],
+    runs: Sequence[PlannedRun],
     ks: Sequence[int],
     workers: int | None = None,
     tie_seeds: Sequence[int] = TIE_SEEDS,
     resamples: int = RESAMPLES,
-) -> list[Again]:
+) -> list[RepeatedLoss]:
     """Run some ways of one table again: what a worker process is given.
 
     Parameters
@@ -124,13 +124,13 @@ def run_again(
         progress(fraction, f"the proposals again, {text}" if text else text)
 
     made = solve_sweep(
-        told, [Planned(runs[0].algorithm, task) for task in possible], ks, MEASURED, workers
+        told, [PlannedRun(runs[0].algorithm, task) for task in possible], ks, MEASURED, workers
     )
     found = {id(task): _lost(task, one, ks) for task, one in zip(possible, made, strict=True)}
     shape = next(iter(found.values())).shape
     lost = np.array([found.get(id(task), np.full(shape, np.nan)) for task in tasks])
     each = np.split(lost, len(runs))
-    return [Again(one[: len(one) - resamples], one[len(one) - resamples :]) for one in each]
+    return [RepeatedLoss(one[: len(one) - resamples], one[len(one) - resamples :]) for one in each]
 
 
 def _can(task: Task, k: int) -> bool:
@@ -151,7 +151,7 @@ def _lost(task: Task, made: Curves | Points, ks: Sequence[int]) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Steady:
+class ProposalStability:
     """Whether the first of some proposals stays the first.
 
     Attributes
@@ -177,7 +177,7 @@ class Steady:
     high: tuple[float, ...]
 
 
-def steadiness(proposed: Sequence[Again], shares: np.ndarray) -> Steady:
+def steadiness(proposed: Sequence[RepeatedLoss], shares: np.ndarray) -> ProposalStability:
     """Whether the first of some proposals stays the first when all of them are run again.
 
     Scores are compared as they are shown, with one decimal.
@@ -196,7 +196,7 @@ def steadiness(proposed: Sequence[Again], shares: np.ndarray) -> Steady:
     assert found.undecided is not None
     on_drawn = np.array([as_shown(scores(averaged(each.drawn), shares), 1) for each in proposed])
     impossible = np.isnan(on_drawn).any(axis=0)
-    return Steady(
+    return ProposalStability(
         bool(found.undecided.iloc[0, 0]),
         int((on_drawn[0] <= on_drawn.min(axis=0)).sum()),
         on_drawn.shape[1],

@@ -10,13 +10,13 @@ from kanon.base.formatting import thin
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.experiments.comparison import PAPER_K, Comparison, lines_of
-from kanon.experiments.sweep import Configuration, Planned, check_k, tasks_of
+from kanon.experiments.sweep import Configuration, PlannedRun, check_k, tasks_of
 from kanon.experiments.titles import combined, full_title
 from kanon.measures.along import Curves, Points
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import AlgorithmPlan, Plan
 from kanon.privacy import entropy_l_diversity
-from kanon.run import Prepared
+from kanon.run import PreparedRun
 from kanon.schema import Role
 from kanon.strategies import SCOPES
 
@@ -111,9 +111,9 @@ def plan_to_advise(plan: Plan) -> Plan:
     return found
 
 
-def runs_of(prepared: Prepared, wanted: Sequence[Configuration]) -> list[Planned]:
+def runs_of(prepared: PreparedRun, wanted: Sequence[Configuration]) -> list[PlannedRun]:
     """What has to be run, for a plan as :func:`plan_to_advise` gives it; all share the classes."""
-    return [Planned("gaa", task) for task in tasks_of(prepared, wanted)]
+    return [PlannedRun("gaa", task) for task in tasks_of(prepared, wanted)]
 
 
 def compared(

@@ -161,7 +161,7 @@ def averaged(each_k: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
+class WeighedWays:
     """Every way with its score.
 
     Attributes
@@ -302,7 +302,7 @@ def weigh(
     ks: Sequence[int],
     weights: Mapping[str, float] = USUAL,
     limits: Mapping[str, float] | None = None,
-) -> Weighed:
+) -> WeighedWays:
     """Score every way; nothing is run.
 
     Parameters
@@ -328,7 +328,7 @@ def weigh(
     """
     each_k = losses(comparison, ks)[:, 0]
     lost, concerns = averaged(each_k), CONCERNS[: each_k.shape[-1]]
-    return Weighed(
+    return WeighedWays(
         comparison,
         tuple(ks),
         checked_weights(weights),

@@ -30,7 +30,7 @@ from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.comparing import nauc
 from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity
-from kanon.run import Prepared
+from kanon.run import PreparedRun
 from kanon.strategies import LOOKS_AT
 
 STRATEGIES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7")
@@ -101,7 +101,7 @@ class Study:
         return (*(k for k in K_PRESETS["eleven"] if low <= k < high), high)
 
 
-def study_of(prepared: Prepared) -> Study:
+def study_of(prepared: PreparedRun) -> Study:
     """The study of a plan's table, checked before it is run.
 
     Parameters

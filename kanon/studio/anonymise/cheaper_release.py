@@ -12,7 +12,7 @@ NOTICEABLE = 0.1
 """Percentage points of alteration; by less, a release is not called cheaper."""
 
 
-class Cheaper(NamedTuple):
+class CheaperRelease(NamedTuple):
     """A release for a larger k that costs less.
 
     Attributes
@@ -30,7 +30,7 @@ class Cheaper(NamedTuple):
     def sentence(self, k: int) -> str:
         """What is to be said of it where the release for ``k`` is shown.
 
-        >>> print(Cheaper(100, 62.1, 100.0).sentence(5))
+        >>> print(CheaperRelease(100, 62.1, 100.0).sentence(5))
         k = 100 costs less here, 62.1 % instead of 100.0 %: its classes are larger than k = 5 asks \
 for and meet the same other models, so its release is a valid answer for k = 5 too.
         """
@@ -45,7 +45,7 @@ for and meet the same other models, so its release is a valid answer for k = 5 t
         )
 
 
-def cheaper(curves: Curves | Points | None, metric: str, k: int) -> Cheaper | None:
+def cheaper(curves: Curves | Points | None, metric: str, k: int) -> CheaperRelease | None:
     """The cheapest release for a larger k, if it costs noticeably less than the one for k.
 
     Greedy merging that has to meet other models too can end dearer for a small k: it starts from
@@ -71,7 +71,7 @@ def cheaper(curves: Curves | Points | None, metric: str, k: int) -> Cheaper | No
     >>> import numpy as np
     >>> numbers = {"k": np.array([2, 5, 9]), "alteration_nllm": np.array([50.0, 100.0, 62.0])}
     >>> cheaper(Points(numbers), "nllm", 5)
-    Cheaper(k=9, cost=62.0, here=100.0)
+    CheaperRelease(k=9, cost=62.0, here=100.0)
     >>> cheaper(Points(numbers), "nllm", 2) is None
     True
     """
@@ -86,4 +86,4 @@ def cheaper(curves: Curves | Points | None, metric: str, k: int) -> Cheaper | No
     least = float(altered[larger].min())
     if here - least < NOTICEABLE:
         return None
-    return Cheaper(int(ks[larger & (altered <= least + 1e-9)].max()), least, here)
+    return CheaperRelease(int(ks[larger & (altered <= least + 1e-9)].max()), least, here)

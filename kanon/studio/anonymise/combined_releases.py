@@ -14,13 +14,13 @@ from kanon.base.language import Sections, say, say_counted
 from kanon.base.sentences import records_said
 from kanon.errors import KanonError, listing
 from kanon.release.common_classes import Release, needs_table
-from kanon.release.composition import Combined, combine
+from kanon.release.composition import CombinedReleases, combine
 from kanon.run import Run
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.earlier_releases import (
-    Handed,
+    EarlierRelease,
     at_once,
     key_of_all,
     with_handed,
@@ -53,7 +53,7 @@ def together(settings: str, done: Run) -> None:
         The release on screen, and the settings that it was made with.
     """
     work = _collected()
-    now = Handed.of(settings, name_in_files(done), done)
+    now = EarlierRelease.of(settings, name_in_files(done), done)
     before = [each for each in work.kept.handed if each.key != now.key]
     if not before:
         return
@@ -115,7 +115,7 @@ def _how_often(released: int, counting: int, this: bool, others: int) -> str:
     return f"{often}. {who}"
 
 
-def _findings(work: Work, handed: Sequence[Handed], names: Sequence[str]) -> None:
+def _findings(work: Work, handed: Sequence[EarlierRelease], names: Sequence[str]) -> None:
     """What all say together; or the button that works it out, or why that cannot be."""
     releases, key = [each.release for each in handed], key_of_all(handed)
     if work.findings.together is not None and work.findings.together[0] == key:
@@ -149,18 +149,18 @@ def combination_request(work: Work, releases: Sequence[Release], key: str) -> Re
     return Request("combining", worked_out, (given, table), then, limit="engine_minutes")
 
 
-def _with_together(key: str, work: Work, found: Combined) -> Work:
+def _with_together(key: str, work: Work, found: CombinedReleases) -> Work:
     return with_fields(work, together=(key, found))
 
 
-def _combined(work: Work, releases: Sequence[Release]) -> Combined | str:
+def _combined(work: Work, releases: Sequence[Release]) -> CombinedReleases | str:
     try:
         return combine(releases, work.table.records)
     except KanonError as error:
         return error.sentence
 
 
-def _said(work: Work, found: Combined, names: Sequence[str]) -> None:
+def _said(work: Work, found: CombinedReleases, names: Sequence[str]) -> None:
     in_columns(_numbers(work, found))
     broken = [one.said(names) for one in found.asked if not one.holds]
     if broken:
@@ -184,7 +184,7 @@ def _said(work: Work, found: Combined, names: Sequence[str]) -> None:
         )
 
 
-def _numbers(work: Work, found: Combined) -> list[Number]:
+def _numbers(work: Work, found: CombinedReleases) -> list[Number]:
     """The smallest group, and what becomes certain of the sensitive column that is looked at."""
     whole, alone = found.together, [k for k in found.alone if k is not None]
     numbers = [
@@ -237,7 +237,7 @@ def _numbers(work: Work, found: Combined) -> list[Number]:
     ]
 
 
-def _boxes(work: Work, before: Sequence[Handed], names: Mapping[str, str]) -> None:
+def _boxes(work: Work, before: Sequence[EarlierRelease], names: Mapping[str, str]) -> None:
     """A box per release, to leave out one that nobody got."""
     st.caption(say("Leave out a release that was never given to anybody."))
     for each in before:

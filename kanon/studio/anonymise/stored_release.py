@@ -18,10 +18,10 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import write_release
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.earlier_releases import Handed, with_handed
+from kanon.studio.session.earlier_releases import EarlierRelease, with_handed
 from kanon.studio.session.places import (
     Destination,
-    Written,
+    WrittenRelease,
     checked_destination,
     suggested_destination,
 )
@@ -66,7 +66,7 @@ def write_controls(
         type="secondary" if stale else "primary",
         disabled=work.busy,
         on_click=_write,
-        args=(done, suggested, Handed.of(settings, name, done)),
+        args=(done, suggested, EarlierRelease.of(settings, name, done)),
         key="write-release",
         width="stretch",
     )
@@ -82,11 +82,13 @@ def write_controls(
             st.success(_said(wanted.written), icon=":material/check:")
 
 
-def _write(done: Run, suggested: str, handed: Handed) -> None:
+def _write(done: Run, suggested: str, handed: EarlierRelease) -> None:
     runner.run(writing_request, done, suggested, handed, refused=_said_at_destination)
 
 
-def writing_request(work: Work, done: Run, suggested: str, handed: Handed) -> Request | None:
+def writing_request(
+    work: Work, done: Run, suggested: str, handed: EarlierRelease
+) -> Request | None:
     """Have the engine write a release; None of a table that does not stay where it is.
 
     Parameters
@@ -135,9 +137,11 @@ def _said_at_destination(work: Work, sentence: str) -> Work:
     return with_fields(work, view=wanted, problem=None)
 
 
-def _with_written(place: str, k: int, records: int, handed: Handed, work: Work, _: object) -> Work:
+def _with_written(
+    place: str, k: int, records: int, handed: EarlierRelease, work: Work, _: object
+) -> Work:
     seconds = work.running.job.seconds if work.running.job is not None else 0.0
-    written = Written(place, k, records, seconds)
+    written = WrittenRelease(place, k, records, seconds)
     return with_fields(
         work,
         view=Destination(written=written),
@@ -166,7 +170,7 @@ def _take(typed: str, suggested: str) -> None:
     state.change(view=replace(now, typed="" if typed == suggested else typed, problem=""))
 
 
-def _said(written: Written) -> str:
+def _said(written: WrittenRelease) -> str:
     return say_counted(
         written.records,
         "Written: {count} record for k = {k} in {seconds} s, to {place}",

@@ -13,8 +13,8 @@ from kanon.base.language import say, say_of
 from kanon.experiments.titles import full_title
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.configurations import Wanted, incomparable, yardsticks
-from kanon.studio.session.kept import Pinned
+from kanon.studio.session.configurations import PlannedLine, incomparable, yardsticks
+from kanon.studio.session.kept import NamedConfiguration
 from kanon.studio.session.pinned import export, imported, pin, renamed, restored, unpinned, used
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -95,7 +95,7 @@ def _named(yardstick: str | None) -> str:
     return plain(say("of ★ {title}", title=yardstick)) if yardstick else say("in use now")
 
 
-def keeping(work: Work, lines: Sequence[Wanted]) -> None:
+def keeping(work: Work, lines: Sequence[PlannedLine]) -> None:
     """Keep a line under a name; rename, remove, export what is kept; import a plan."""
     label = (
         say("Keep ({number})", number=len(work.kept.pinned)) if work.kept.pinned else say("Keep")
@@ -116,7 +116,7 @@ def keeping(work: Work, lines: Sequence[Wanted]) -> None:
         _import(work)
 
 
-def _keep(lines: Sequence[Wanted]) -> None:
+def _keep(lines: Sequence[PlannedLine]) -> None:
     """One of the lines, and a name for it."""
     st.markdown(
         say("**Keep a line as it is now**, with its hierarchies, beside what you try next.")
@@ -144,7 +144,7 @@ def _keep(lines: Sequence[Wanted]) -> None:
         )
 
 
-def _kept(place: int, each: Pinned) -> None:
+def _kept(place: int, each: NamedConfiguration) -> None:
     """The controls of one kept configuration."""
     field = f"kept-name-{place}-{_short(each.title)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):

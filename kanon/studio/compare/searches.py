@@ -27,7 +27,7 @@ from kanon.measures import iloss, level_of_generalisation
 from kanon.metrics import metric_named
 from kanon.plan import Plan, composed_metrics
 from kanon.run import prepare
-from kanon.studio.session.findings import Searched
+from kanon.studio.session.findings import SearchesResult
 from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain, shortened
@@ -76,7 +76,7 @@ def searches_request(work: Work) -> Request:
 
 
 def _with_searches(settings: str, work: Work, found: Searches) -> Work:
-    return with_fields(work, searched=Searched(found, settings))
+    return with_fields(work, searched=SearchesResult(found, settings))
 
 
 def current_searches(work: Work, settings: str) -> Searches | None:

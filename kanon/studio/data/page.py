@@ -30,7 +30,7 @@ from kanon.studio.data.table_location import place_tab, reading_request, table_t
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.choices import BUILDERS, Choice
+from kanon.studio.session.choices import BUILDERS, HierarchyChoice
 from kanon.studio.session.exposure import exposed
 from kanon.studio.session.hierarchy_choices import with_builder, with_missing, with_role
 from kanon.studio.session.offered import incomplete_records
@@ -274,7 +274,7 @@ def take_choice(version: int, name: str, prefix: str) -> None:
     state.attempt(lambda: with_builder(now, name, state.typed(f"{prefix}-builder"), entered))
 
 
-def parameters(version: int, name: str, choice: Choice, prefix: str) -> None:
+def parameters(version: int, name: str, choice: HierarchyChoice, prefix: str) -> None:
     """The controls of a builder, and what came of it."""
     builder_fields(choice, prefix, take_choice, version, name, prefix, fine=False)
     if choice.builder == "file":
@@ -297,7 +297,7 @@ def parameters(version: int, name: str, choice: Choice, prefix: str) -> None:
         st.error(plain(choice.problem), icon=":material/error:")
 
 
-def facts(choice: Choice) -> str:
+def facts(choice: HierarchyChoice) -> str:
     """What a hierarchy looks like."""
     if choice.tree is None:
         return ""

@@ -12,12 +12,12 @@ from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import Advice, try_ways
-from kanon.experiments.advisor.repeating import Again, run_again
+from kanon.experiments.advisor.repeating import RepeatedLoss, run_again
 from kanon.experiments.advisor.ways import averaged_k, plan_to_advise, runs_of, tried_k, ways
 from kanon.experiments.advisor.weighing import weigh
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import COSTLESS
-from kanon.experiments.sweep import Configuration, Planned
+from kanon.experiments.sweep import Configuration, PlannedRun
 from kanon.measures.along import Points
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import too_few_records
@@ -26,7 +26,7 @@ from kanon.release.context import thresholds
 from kanon.run import prepare
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session.findings import Advised
+from kanon.studio.session.findings import AdviceResult
 from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Work, with_fields
@@ -36,7 +36,7 @@ WAY = say("Way")
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AdviceJob:
     """What a worker is given.
 
     Attributes
@@ -49,7 +49,7 @@ class Asked:
         A fingerprint of all that the ways depend on.
     """
 
-    runs: list[Planned]
+    runs: list[PlannedRun]
     wanted: tuple[Configuration, ...]
     tried: tuple[int, ...]
     ks: tuple[int, ...]
@@ -113,7 +113,7 @@ def limits_said(work: Work) -> str:
     return ", ".join(f"{name} {signs[name]} {value:g}" for name, value in limits.items())
 
 
-def asked_of(work: Work) -> Asked:
+def asked_of(work: Work) -> AdviceJob:
     """What a worker is given to try every way.
 
     Raises
@@ -127,7 +127,7 @@ def asked_of(work: Work) -> Asked:
     runs = runs_of(prepared, wanted)
     runs[0].task.for_k(max(ks)).check()
     tried = tried_k(ks, prepared.classes.highest_k)
-    return Asked(runs, wanted, tried, ks, settings_of(work, plan))
+    return AdviceJob(runs, wanted, tried, ks, settings_of(work, plan))
 
 
 CONCERNS: Mapping[str, str] = {
@@ -193,16 +193,16 @@ def with_ways(
     settings: str,
     ks: tuple[int, ...],
     work: Work,
-    found: tuple[Comparison, Mapping[int, Again]],
+    found: tuple[Comparison, Mapping[int, RepeatedLoss]],
 ) -> Work:
     """The work with what a worker found."""
     comparison, again = found
-    advised = Advised(comparison, settings, {(ks, place): one for place, one in again.items()})
+    advised = AdviceResult(comparison, settings, {(ks, place): one for place, one in again.items()})
     return with_fields(work, advised=advised)
 
 
 def with_again(
-    ks: tuple[int, ...], places: Sequence[int], work: Work, found: Sequence[Again]
+    ks: tuple[int, ...], places: Sequence[int], work: Work, found: Sequence[RepeatedLoss]
 ) -> Work:
     """The work with further proposals run again."""
     if work.findings.advised is None:
@@ -213,7 +213,7 @@ def with_again(
     )
 
 
-def advice_of(work: Work, advised: Advised) -> Advice:
+def advice_of(work: Work, advised: AdviceResult) -> Advice:
     """What the advisor says now: weights, limits and k are taken anew, and nothing is run.
 
     Raises
@@ -231,7 +231,7 @@ def advice_of(work: Work, advised: Advised) -> Advice:
     return Advice(weighed, own)
 
 
-def tried(work: Work, advised: Advised) -> bool:
+def tried(work: Work, advised: AdviceResult) -> bool:
     """Whether the k that are asked for were tried."""
     ks, comparison = ks_of(work), advised.comparison
     if any(isinstance(run, Points) for line in comparison.lines for run in line.runs.values()):

@@ -19,7 +19,7 @@ from kanon.sources.tables import Table
 from kanon.strategies import STRATEGIES
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session.findings import Greatest
+from kanon.studio.session.findings import GreatestKResult
 from kanon.studio.session.request import Request
 from kanon.studio.session.requirements import short, suggested
 from kanon.studio.session.run_plan import plan_of, settings_of
@@ -102,7 +102,7 @@ def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
 def _with_greatest_k(
     model: SensitiveModel, metric: Metric, about: str, work: Work, found: Reverse
 ) -> Work:
-    return with_fields(work, greatest=Greatest(found, model, metric, about))
+    return with_fields(work, greatest=GreatestKResult(found, model, metric, about))
 
 
 def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
@@ -121,7 +121,7 @@ def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
     )
 
 
-def least_said(greatest: Greatest) -> str:
+def least_said(greatest: GreatestKResult) -> str:
     """From which alteration on the model is met at all, and with which k."""
     first = greatest.found.curve.iloc[0]
     return say(
@@ -133,7 +133,7 @@ def least_said(greatest: Greatest) -> str:
     )
 
 
-def reached_said(greatest: Greatest, most: float) -> str:
+def reached_said(greatest: GreatestKResult, most: float) -> str:
     """What was reached with at most so much alteration, and by which way; why nothing was."""
     curve = greatest.found.curve
     within = curve[curve["alteration"] <= most]

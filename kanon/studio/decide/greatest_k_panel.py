@@ -30,7 +30,7 @@ from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.findings import Greatest
+from kanon.studio.session.findings import GreatestKResult
 from kanon.studio.session.requirements import (
     KINDS,
     best,
@@ -99,7 +99,7 @@ def show(work: Work) -> None:
         st.markdown(how_reversed())
 
 
-def _current(work: Work, model: SensitiveModel) -> Greatest | None:
+def _current(work: Work, model: SensitiveModel) -> GreatestKResult | None:
     """What was found, if it was with these settings."""
     try:
         about = settings_of_reverse(work, model)
@@ -194,7 +194,7 @@ def _mistyped(work: Work) -> dict[SensitiveModel, float | None]:
 
 
 # --- what was found ---------------------------------------------------------------------------
-def _results(work: Work, greatest: Greatest) -> None:
+def _results(work: Work, greatest: GreatestKResult) -> None:
     """The picture, then the number, and what it says."""
     left, right = st.columns([7, 3], gap="medium")
     most = work.view(DecideView).most

@@ -17,8 +17,8 @@ from kanon.release.context import (
     ATTACKERS,
     LONGEST,
     RELEASES,
+    ChosenThreshold,
     Context,
-    Own,
     Threshold,
     check_wanted,
     models_wanted,
@@ -28,7 +28,7 @@ from kanon.release.context import (
 from kanon.release.decision import (
     OF_COLUMNS,
     Decision,
-    Reached,
+    ReachedNumbers,
     decide,
     decision_table,
     levels_reached,
@@ -159,11 +159,11 @@ def _verdict(work: Work) -> Decision | None:
     return decision
 
 
-def _reached(work: Work, done: Run, about: tuple[str, int]) -> Reached:
+def _reached(work: Work, done: Run, about: tuple[str, int]) -> ReachedNumbers:
     """What the release reached; measured again only where something it depends on changed."""
     known, people = work.purpose.context.known, population_used(work)
 
-    def measured() -> Reached:
+    def measured() -> ReachedNumbers:
         with st.spinner(say("Counting the released rows")):
             return levels_reached(done, known, people)
 
@@ -327,7 +327,7 @@ def _want(name: str, value: Any) -> None:
         refused[name, asked.wanted] = wanted
         return
     source = "" if before is None else before.source
-    _put(with_own(context, name, Own(wanted=wanted, source=source)))
+    _put(with_own(context, name, ChosenThreshold(wanted=wanted, source=source)))
 
 
 def _as_proposed(name: str) -> None:
@@ -365,7 +365,7 @@ def _name_source(name: str, value: Any) -> None:
     context = state.work().purpose.context
     own = getattr(context.thresholds, name)
     if own is not None:
-        _put(with_own(context, name, Own(wanted=own.wanted, source=value or "")))
+        _put(with_own(context, name, ChosenThreshold(wanted=own.wanted, source=value or "")))
 
 
 # --- the file ---------------------------------------------------------------------------------

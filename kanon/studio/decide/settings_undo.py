@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from kanon.base.language import say
-from kanon.studio.decide.state import DecidePart, DecideView, Taken
+from kanon.studio.decide.state import DecidePart, DecideView, SettingsChange
 from kanon.studio.session.work import Work, value_of, with_fields
 
 
@@ -34,7 +34,7 @@ def with_taken(work: Work, part: DecidePart, notice: str, **settings: Any) -> Wo
         for name, value in settings.items()
     }
     changed = {name: pair for name, pair in both.items() if pair[0] != pair[1]}
-    taken = {**work.view(DecideView).taken, part: Taken(work.version, changed)}
+    taken = {**work.view(DecideView).taken, part: SettingsChange(work.version, changed)}
     deciding = replace(work.view(DecideView), taken=taken)
     return with_fields(work, **settings, view=deciding, problem=None, notice=notice)
 

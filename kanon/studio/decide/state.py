@@ -13,7 +13,7 @@ DecidePart = Literal["purpose", "settings", "reverse", "study"]
 
 
 @dataclass(frozen=True)
-class Taken:
+class SettingsChange:
     """What a button of the page changed at the settings last.
 
     Attributes
@@ -53,4 +53,4 @@ class DecideView:
     given: SensitiveModel | None = None
     most: int = 20
     advice: AdviceView = field(default_factory=AdviceView)
-    taken: Mapping[DecidePart, Taken] = field(default_factory=dict)
+    taken: Mapping[DecidePart, SettingsChange] = field(default_factory=dict)

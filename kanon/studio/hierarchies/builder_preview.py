@@ -9,7 +9,7 @@ import streamlit as st
 from kanon.base.language import say, say_of
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.choices import BUILDERS, Choice, suggested
+from kanon.studio.session.choices import BUILDERS, HierarchyChoice, suggested
 from kanon.studio.session.hierarchy_choices import built, with_choice
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
@@ -40,7 +40,7 @@ def build_panel(work: Work, column: str) -> None:
     )
 
 
-def preview_head(work: Work, column: str, preview: Choice) -> None:
+def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
     """What a preview is, what was typed for it, and whether to use it."""
     prefix, builder = _prefix(work, column), BUILDERS[preview.builder]
     with st.container(border=True):
@@ -92,7 +92,7 @@ def _suggest(column: str) -> None:
     _show(column, suggested(column, state.work().table.complete_records.counted(column)))
 
 
-def _show(column: str, preview: Choice) -> None:
+def _show(column: str, preview: HierarchyChoice) -> None:
     state.change(previews={**state.work().table.previews, column: preview})
 
 

@@ -22,7 +22,7 @@ from kanon.studio.hierarchies.import_review import (
 )
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.choices import Choice, Waiting
+from kanon.studio.session.choices import FileReview, HierarchyChoice
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets import tree_edits
@@ -59,7 +59,7 @@ def _and_more(listed: str, rest: int) -> str:
     return say("{listed} and {rest} more", listed=listed, rest=thin(rest)) if rest else listed
 
 
-def files_panel(work: Work, column: str, choice: Choice) -> None:
+def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
     """Files in, files out."""
     # A new one after each upload: an uploader would give the files used before once more.
     key = f"tree-files-{work.version}-{work.shared.uploads}"
@@ -206,7 +206,7 @@ def _take_column(place: int, value: Any) -> None:
     state.attempt(lambda: import_meant_for(state.work(), place, value))
 
 
-def _about(work: Work, waiting: Waiting, choice: Choice) -> str:
+def _about(work: Work, waiting: FileReview, choice: HierarchyChoice) -> str:
     """The size of an imported hierarchy, and how it fits its column."""
     if choice.tree is None:
         return choice.problem or ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kanon.hierarchy.bundle import read_bundle
-from kanon.studio.session.choices import Choice, Waiting, imported
+from kanon.studio.session.choices import FileReview, HierarchyChoice, imported
 from kanon.studio.session.hierarchy_choices import with_choice
 from kanon.studio.session.work import Work, with_fields
 
@@ -23,7 +23,7 @@ def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
         if not any(value in found[0].imported.hierarchy.node_of for value in values):
             only = None  # it cannot be meant
     waiting = [
-        Waiting(one.file, one.imported, None if one.problem else one.column or only, one.problem)
+        FileReview(one.file, one.imported, None if one.problem else one.column or only, one.problem)
         for one in found
     ]
     return with_fields(
@@ -42,7 +42,7 @@ def import_meant_for(work: Work, place: int, column: str | None) -> Work:
     return with_fields(work, imports=imports, problem=None, notice=None)
 
 
-def meant(work: Work) -> tuple[Choice | None, ...]:
+def meant(work: Work) -> tuple[HierarchyChoice | None, ...]:
     """What each waiting file would be as the choice for its column, with the records as they are.
 
     None for a file that is meant for no column of the table.

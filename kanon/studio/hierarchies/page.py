@@ -22,7 +22,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.choices import Choice
+from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.offered import usable_metrics
 from kanon.studio.session.outdated import comparison_outdated
 from kanon.studio.session.text import plain, shortened
@@ -64,7 +64,7 @@ def take_column(value: Any) -> None:
 
 
 # --- coverage ---------------------------------------------------------------------------------
-def coverage_strip(work: Work, column: str, choice: Choice) -> None:
+def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
     """The values without a place and the leaves without a record, each mended in a click."""
     tree = choice.tree
     if tree is None:
@@ -142,7 +142,9 @@ def remove_unused(column: str) -> None:
 
 
 # --- the drawing and its tables ---------------------------------------------------------------
-def view_row(work: Work, column: str, choice: Choice, preview: Choice | None) -> None:
+def view_row(
+    work: Work, column: str, choice: HierarchyChoice, preview: HierarchyChoice | None
+) -> None:
     """How the hierarchy is shown, where it comes from, and whose weights stand on its edges."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         # First, so that an open one stays where it is when the others go.
@@ -162,7 +164,7 @@ def view_row(work: Work, column: str, choice: Choice, preview: Choice | None) ->
             weights_choice(work, column, choice)
 
 
-def weights_choice(work: Work, column: str, choice: Choice) -> None:
+def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
     """Whose weights stand on the edges, and whether they become the user's own."""
     has_weights = choice.tree is not None and choice.tree.weight is not None
     known = [name for name in usable_metrics(work) if name != "custom"]
@@ -202,7 +204,7 @@ def weights_choice(work: Work, column: str, choice: Choice) -> None:
         )
 
 
-def weights_note(work: Work, choice: Choice) -> None:
+def weights_note(work: Work, choice: HierarchyChoice) -> None:
     """What is still to do before the weights that were drawn can guide a run."""
     others = tree_edits.unweighed(work)
     if choice.tree is None or choice.tree.weight is None or not others:
@@ -235,7 +237,7 @@ def take_weights(shown: str, columns: Sequence[str]) -> None:
         state.change(shown=tree_edits.DRAWN if shown else "")
 
 
-def tree_view(work: Work, column: str, tree: Hierarchy, choice: Choice) -> None:
+def tree_view(work: Work, column: str, tree: Hierarchy, choice: HierarchyChoice) -> None:
     """The tree, to be edited in place."""
     if not tree_edits.drawable(tree):
         st.info(
@@ -294,7 +296,7 @@ def take_table(make: Callable[[], Work]) -> None:
         state.change(notice=notice)
 
 
-def preview_view(work: Work, column: str, preview: Choice) -> None:
+def preview_view(work: Work, column: str, preview: HierarchyChoice) -> None:
     """A hierarchy that is not in use yet, and its tree."""
     preview_head(work, column, preview)
     if preview.tree is not None and tree_edits.drawable(preview.tree):
@@ -380,7 +382,7 @@ def page() -> None:
         st.page_link("pages/anonymise.py", label=say("Anonymise"), icon=":material/arrow_forward:")
 
 
-def editor(work: Work, column: str, choice: Choice) -> None:
+def editor(work: Work, column: str, choice: HierarchyChoice) -> None:
     """The hierarchy of a column as it is chosen to be shown, or one that is not in use yet."""
     coverage_strip(work, column, choice)
     preview = work.table.previews.get(column)

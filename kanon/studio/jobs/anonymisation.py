@@ -6,7 +6,7 @@ from functools import partial
 
 from kanon.algorithms.solution import Solution, solve
 from kanon.plan import Plan
-from kanon.run import Prepared, measured_metrics, prepare
+from kanon.run import PreparedRun, measured_metrics, prepare
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
 from kanon.studio.jobs import runner
@@ -46,7 +46,7 @@ def anonymisation_request(work: Work) -> Request:
     return Request("run", solve, given, partial(_with_result, prepared, settings_of(work, plan)))
 
 
-def _with_result(prepared: Prepared, settings: str, work: Work, solution: Solution) -> Work:
+def _with_result(prepared: PreparedRun, settings: str, work: Work, solution: Solution) -> Work:
     return with_fields(work, result=Result(prepared, solution, settings))
 
 
@@ -56,4 +56,4 @@ def _with_stored_result(
     source, dropped, solution = found
     if isinstance(work.table.records, StoredTable):
         work.table.records.learn(source.table)
-    return _with_result(Prepared(plan, source, dropped), settings, work, solution)
+    return _with_result(PreparedRun(plan, source, dropped), settings, work, solution)

@@ -10,7 +10,7 @@ from kanon.errors import PlanError
 from kanon.experiments.sweep import solve_sweep
 from kanon.measures.along import Curves, Points
 from kanon.studio.session.comparison_runs import (
-    Job,
+    ComparisonJob,
     as_compared,
     asks_for_some_k,
     fingerprint,
@@ -18,8 +18,8 @@ from kanon.studio.session.comparison_runs import (
     made_of,
     planned,
 )
-from kanon.studio.session.configurations import Wanted, wanted_lines
-from kanon.studio.session.findings import Compared
+from kanon.studio.session.configurations import PlannedLine, wanted_lines
+from kanon.studio.session.findings import ComparisonResult
 from kanon.studio.session.offered import usable_metrics
 from kanon.studio.session.request import Request, cancelled_run
 from kanon.studio.session.run_plan import comparison_settings, plan_of, without_lost
@@ -61,7 +61,7 @@ def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
     return Request("comparison", solve_sweep, given, then, cancelled=_cancelled)
 
 
-def _lines_of_what_if(work: Work) -> tuple[Wanted, ...]:
+def _lines_of_what_if(work: Work) -> tuple[PlannedLine, ...]:
     """What is compared before and after an edit: by drawn weights too, which were just edited.
 
     Each is measured by its own hierarchies: of all that those of its time could lose.
@@ -71,17 +71,17 @@ def _lines_of_what_if(work: Work) -> tuple[Wanted, ...]:
 
 
 def _with_comparison(
-    lines: Sequence[Wanted],
-    job: Job,
+    lines: Sequence[PlannedLine],
+    job: ComparisonJob,
     settings: str,
-    before: Compared | None,
+    before: ComparisonResult | None,
     work: Work,
     found: Sequence[Curves | Points],
 ) -> Work:
     work = with_fields(work, runs=as_compared(work, lines, job, found))
     seconds = work.running.job.seconds if work.running.job is not None and found else 0.0
     comparison = made_of(work, lines)
-    compared = Compared(comparison, settings, seconds, fingerprint(lines, comparison))
+    compared = ComparisonResult(comparison, settings, seconds, fingerprint(lines, comparison))
     both = None if before is None else (before, compared)
     return with_fields(work, comparison=compared, what_if=both)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kanon.experiments.simulated.study import Study, StudyRun, run_study
-from kanon.experiments.studies import Experiment, Prediction, Wanted, predict, run_experiment
+from kanon.experiments.studies import Experiment, Prediction, Training, predict, run_experiment
 from kanon.learning.experiments import Fit
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.session.request import Request
@@ -18,7 +18,7 @@ def learn_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) 
     run_experiment(progress, experiment, fits, progress.keep)
 
 
-def learn_releases(progress: Progress, prediction: Prediction, wanted: Sequence[Wanted]) -> None:
+def learn_releases(progress: Progress, prediction: Prediction, wanted: Sequence[Training]) -> None:
     """Measure releases and learn from them; see :func:`kanon.experiments.studies.predict`."""
     predict(progress, prediction, wanted, progress.keep)
 

@@ -59,7 +59,7 @@ def prepare_and_solve(
     Returns
     -------
     source, dropped
-        See :class:`kanon.run.Prepared`.
+        See :class:`kanon.run.PreparedRun`.
     solution
         What the algorithm found.
 

@@ -13,7 +13,7 @@ from kanon.algorithms.lattice_size import Node
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import records_said
-from kanon.experiments.exploration import Assessed, Explored
+from kanon.experiments.exploration import Assessment, Exploration
 from kanon.run import Run
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import anonymisation_request
@@ -24,7 +24,7 @@ from kanon.studio.lattice.sentences import (
 )
 from kanon.studio.lattice.subject import (
     ROWS,
-    Ready,
+    Subject,
     labels_at,
     minimal_table,
     release_at,
@@ -43,7 +43,7 @@ from kanon.studio.widgets.progress import cancel_button, progress
 IN_A_ROW = 6  # so many steppers
 
 
-def steppers(work: Work, one: Ready, explored: Explored, node: Node) -> None:
+def steppers(work: Work, one: Subject, explored: Exploration, node: Node) -> None:
     """The levels of the chosen node, one stepper per column; under each what the values become."""
     st.subheader(say("The chosen node"))
     names = explored.attributes
@@ -70,12 +70,12 @@ def steppers(work: Work, one: Ready, explored: Explored, node: Node) -> None:
                 st.caption(plain(levels_shown(labels)))
 
 
-def step_to(explored: Explored, name: str, value: Any) -> None:
+def step_to(explored: Exploration, name: str, value: Any) -> None:
     """Choose the node with another level of one column."""
     state.put(with_level(state.work(), explored, name, int(value)))
 
 
-def goes_to(work: Work, explored: Explored, node: Node) -> None:
+def goes_to(work: Work, explored: Exploration, node: Node) -> None:
     """The nodes that stand out, to be chosen from a list."""
     known = {}
     if explored.least is not None:
@@ -119,7 +119,7 @@ def goes_to(work: Work, explored: Explored, node: Node) -> None:
     )
 
 
-def numbers(explored: Explored, found: Assessed, node: Node) -> None:
+def numbers(explored: Exploration, found: Assessment, node: Node) -> None:
     """What the chosen node amounts to."""
     place = found.places[node]
     gone, n = int(found.suppressed[place]), explored.n_records
@@ -142,7 +142,7 @@ def numbers(explored: Explored, found: Assessed, node: Node) -> None:
         where.metric(label, value, help=said)
 
 
-def use(work: Work, one: Ready, explored: Explored, found: Assessed, node: Node) -> None:
+def use(work: Work, one: Subject, explored: Exploration, found: Assessment, node: Node) -> None:
     """Release the chosen node."""
     satisfies = bool(found.satisfying[found.places[node]])
     whole = len(explored.attributes) == len(work.table.quasi_identifiers)
@@ -174,13 +174,13 @@ def use(work: Work, one: Ready, explored: Explored, found: Assessed, node: Node)
         progress()
 
 
-def used(explored: Explored, node: Node) -> None:
+def used(explored: Exploration, node: Node) -> None:
     """Choose the levels for the run, and start it."""
     state.put(use_node(state.work(), explored, node))
     runner.run(anonymisation_request)
 
 
-def tables(one: Ready, explored: Explored, found: Assessed, node: Node) -> None:
+def tables(one: Subject, explored: Exploration, found: Assessment, node: Node) -> None:
     """The first records before and after."""
     done, (before, after) = state.remembered(
         "lattice-preview", (one.settings, node), lambda: previewed(one, node)
@@ -204,13 +204,13 @@ def tables(one: Ready, explored: Explored, found: Assessed, node: Node) -> None:
     st.caption(which + " " + say("Darker blue: the cell rose further, so it says less."))
 
 
-def previewed(one: Ready, node: Node) -> tuple[Run, tuple[Styler, Styler]]:
+def previewed(one: Subject, node: Node) -> tuple[Run, tuple[Styler, Styler]]:
     """The release at a node, and its preview."""
     done = release_at(one, node)
     return done, before_and_after(done, ROWS)
 
 
-def minimal(one: Ready, explored: Explored) -> None:
+def minimal(one: Subject, explored: Exploration) -> None:
     """The minimal satisfying nodes."""
     if not explored.minimal:
         return

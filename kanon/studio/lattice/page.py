@@ -23,7 +23,7 @@ from kanon.charts.lattice import (
 )
 from kanon.charts.walks import WALK_LOOKS
 from kanon.errors import KanonError
-from kanon.experiments.exploration import Assessed, Explored
+from kanon.experiments.exploration import Assessment, Exploration
 from kanon.studio.jobs import runner
 from kanon.studio.lattice.node_panel import goes_to, minimal, numbers, steppers, tables, use
 from kanon.studio.lattice.sentences import (
@@ -33,7 +33,7 @@ from kanon.studio.lattice.sentences import (
 )
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
-    Ready,
+    Subject,
     around,
     at_once,
     chosen_node,
@@ -128,7 +128,7 @@ def choices(work: Work) -> None:
     )
 
 
-def partly(work: Work, explored: Explored) -> None:
+def partly(work: Work, explored: Exploration) -> None:
     """That some quasi-identifiers are left out, with the one click that takes them in."""
     columns, usable = lattice_columns(work), usable_columns(work)
     if len(columns) == len(usable):
@@ -153,7 +153,7 @@ def partly(work: Work, explored: Explored) -> None:
         )
 
 
-def looked_at(work: Work, one: Ready) -> Explored:
+def looked_at(work: Work, one: Subject) -> Exploration:
     """The lattice, as far as it was looked at; what has to be done if it was not."""
     if at_once(one):
         return state.remembered("lattice", one.settings, lambda: explored_now(one))
@@ -188,7 +188,7 @@ def looked_at(work: Work, one: Ready) -> Explored:
     return one.outline
 
 
-def picture(work: Work, one: Ready, explored: Explored, node: Node) -> None:
+def picture(work: Work, one: Subject, explored: Exploration, node: Node) -> None:
     """The lattice; a click on a node chooses it."""
     view = work.view(LatticeView)
     walks = tuple(name for name in view.walks if explored.walk(name).steps)
@@ -227,7 +227,7 @@ def picture(work: Work, one: Ready, explored: Explored, node: Node) -> None:
             )
 
 
-def clickable(key: str, figure: go.Figure, explored: Explored) -> None:
+def clickable(key: str, figure: go.Figure, explored: Exploration) -> None:
     """A chart whose nodes can be chosen by a click; each carries its levels."""
 
     def clicked() -> None:
@@ -238,7 +238,7 @@ def clickable(key: str, figure: go.Figure, explored: Explored) -> None:
     chart(figure, key, on_select=clicked, selection_mode="points")
 
 
-def walks(work: Work, explored: Explored) -> None:
+def walks(work: Work, explored: Exploration) -> None:
     """Up to which step the walks are drawn, and what happened there."""
     view = work.view(LatticeView)
     told = [
@@ -264,7 +264,7 @@ def walks(work: Work, explored: Explored) -> None:
     right.markdown("\n".join(f"- {plain(said)}" for said in told))
 
 
-def explored_with_note(work: Work) -> tuple[Ready, Explored] | None:
+def explored_with_note(work: Work) -> tuple[Subject, Exploration] | None:
     """The lattice as far as it was looked at, under what it leaves out; None if there is none."""
     try:
         one = ready(work, state.remembered)
@@ -285,7 +285,9 @@ def explored_with_note(work: Work) -> tuple[Ready, Explored] | None:
     return one, explored
 
 
-def around_node(work: Work, one: Ready, explored: Explored, found: Assessed, node: Node) -> None:
+def around_node(
+    work: Work, one: Subject, explored: Exploration, found: Assessment, node: Node
+) -> None:
     """What lies around the chosen node, where the whole lattice is not drawn."""
     clickable(
         "lattice-neighbourhood",

@@ -8,14 +8,14 @@ from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import percent, thin
 from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.base.sentences import records_said
-from kanon.experiments.exploration import WALKERS, Assessed, Explored, VisitedNode, Walk
-from kanon.studio.lattice.subject import Ready
+from kanon.experiments.exploration import WALKERS, Assessment, Exploration, VisitedNode, Walk
+from kanon.studio.lattice.subject import Subject
 from kanon.studio.session.text import plain, shortened
 
 _how = Sections(__file__)
 
 
-def step_said(explored: Explored, walk: Walk, step: int | None) -> str:
+def step_said(explored: Exploration, walk: Walk, step: int | None) -> str:
     """What a search did at one of its steps; at a later one, that it has stopped.
 
     Parameters
@@ -45,7 +45,7 @@ def step_said(explored: Explored, walk: Walk, step: int | None) -> str:
     return f"{said} {_stopped(explored, one, walk)}" if end else said
 
 
-def _stopped(explored: Explored, one: VisitedNode, walk: Walk) -> str:
+def _stopped(explored: Exploration, one: VisitedNode, walk: Walk) -> str:
     cost = explored.assessed.loss[explored.assessed.places[one.node]]
     values = {
         "loss": percent(float(cost)),
@@ -71,7 +71,7 @@ def _limit(records: int) -> str:
     return thin(records) if records else say("none")
 
 
-def _raised(explored: Explored, one: VisitedNode, walk: Walk) -> str:
+def _raised(explored: Exploration, one: VisitedNode, walk: Walk) -> str:
     assert one.raised is not None
     name, level = shortened(explored.attributes[one.raised]), one.node[one.raised]
     if walk.algorithm == "datafly":
@@ -105,7 +105,7 @@ def _jumped(one: VisitedNode, walk: Walk, end: bool) -> str:
     return say("no node of height {height} satisfies, so it looks higher", height=height)
 
 
-def _too_small(explored: Explored, one: VisitedNode) -> str:
+def _too_small(explored: Exploration, one: VisitedNode) -> str:
     if explored.others:
         return say_counted(
             one.suppressed,
@@ -121,7 +121,7 @@ def _too_small(explored: Explored, one: VisitedNode) -> str:
     )
 
 
-def size_said(ready: Ready) -> str:
+def size_said(ready: Subject) -> str:
     """How many nodes there are, counted and by the formulas, and recodings cell by cell."""
     explored, trees = ready.outline, ready.task.classes.hierarchies
     factors = " · ".join(str(tree.height) for tree in trees)
@@ -154,7 +154,7 @@ def _power_of_ten(log10: float) -> str:
     return say("about {number}", number=f"10{exponent}")
 
 
-def levels_said(explored: Explored, node: Node) -> str:
+def levels_said(explored: Exploration, node: Node) -> str:
     """The levels of a node in words."""
     pairs = zip(explored.attributes, node, strict=True)
     return ", ".join(f"{shortened(name, 24)} {level}" for name, level in pairs)
@@ -170,7 +170,7 @@ def levels_shown(labels: list[str], most: int = 3) -> str:
     return listed if len(labels) <= most else f"{listed} … ({thin(len(labels))})"
 
 
-def verdict(explored: Explored, found: Assessed, node: Node) -> str:
+def verdict(explored: Exploration, found: Assessment, node: Node) -> str:
     """Whether a node satisfies, and what it is among the others."""
     place = found.places[node]
     gone, limit = int(found.suppressed[place]), found.limit
@@ -203,7 +203,7 @@ def verdict(explored: Explored, found: Assessed, node: Node) -> str:
     return "; ".join(parts) + "."
 
 
-def how_lattice(ready: Ready, explored: Explored) -> str:
+def how_lattice(ready: Subject, explored: Exploration) -> str:
     """What the picture shows and how its numbers come about, with this lattice's figures."""
     trees = ready.task.classes.hierarchies
     heights = ", ".join(

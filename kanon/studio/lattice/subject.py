@@ -18,17 +18,17 @@ from kanon.charts.lattice import DRAWN
 from kanon.errors import PlanError
 from kanon.experiments.exploration import (
     COMPLETE,
-    Assessed,
-    Explored,
+    Assessment,
+    Exploration,
     assessed,
     explore,
     neighbourhood,
     outline,
 )
-from kanon.run import Prepared, Run, prepare
+from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role
 from kanon.studio.lattice.state import LatticeView
-from kanon.studio.session.findings import FoundLattice
+from kanon.studio.session.findings import LatticeResult
 from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Work, with_fields
@@ -45,7 +45,7 @@ ROWS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Ready:
+class Subject:
     """A lattice that can be looked at.
 
     Attributes
@@ -61,10 +61,10 @@ class Ready:
         The lattice with nothing counted.
     """
 
-    prepared: Prepared
+    prepared: PreparedRun
     task: Task
     settings: str
-    outline: Explored
+    outline: Exploration
 
 
 def usable_columns(work: Work) -> list[str]:
@@ -106,7 +106,7 @@ def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
     return with_fields(work, roles=roles, algorithm="optimal", options={}, node=None)
 
 
-def ready(work: Work, remember: Callable[[str, str, Callable[[], Ready]], Ready]) -> Ready:
+def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subject]) -> Subject:
     """The lattice of the work's settings.
 
     Parameters
@@ -133,47 +133,47 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Ready]], Ready]
     # The records are those that lack no quasi-identifier, in the lattice or not.
     settings = f"{settings_of(inside, plan)}-k{plan.k}-n{work.table.complete_records.n_records}"
 
-    def make() -> Ready:
+    def make() -> Subject:
         prepared = prepare(plan, work.table.complete_records)
         task = prepared.task()
         task.check()
-        return Ready(prepared, task, settings, outline(task))
+        return Subject(prepared, task, settings, outline(task))
 
     return remember("lattice-ready", settings, make)
 
 
-def at_once(one: Ready) -> bool:
+def at_once(one: Subject) -> bool:
     """Whether looking at a lattice takes no longer than a page may take."""
     return _quick(one, one.outline.size)
 
 
-def _quick(one: Ready, nodes: int) -> bool:
+def _quick(one: Subject, nodes: int) -> bool:
     """Whether so many nodes are counted in no more time than a page may take."""
     effort = nodes * one.task.classes.n_classes
     return effort * (_SLOWER if one.task.others else 1) <= _AT_ONCE
 
 
-def small(one: Ready) -> bool:
+def small(one: Subject) -> bool:
     """Whether every node of a lattice is counted."""
     return one.outline.size <= COMPLETE
 
 
-def lattice_request(work: Work, ready: Ready) -> Request:
+def lattice_request(work: Work, ready: Subject) -> Request:
     """Look at a lattice; see :func:`ready`."""
     return Request("lattice", explore, (ready.task,), partial(_with_lattice, ready.settings))
 
 
-def _with_lattice(settings: str, work: Work, found: Explored) -> Work:
-    return with_fields(work, found_lattice=FoundLattice(found, settings))
+def _with_lattice(settings: str, work: Work, found: Exploration) -> Work:
+    return with_fields(work, found_lattice=LatticeResult(found, settings))
 
 
-def known_lattice(work: Work, one: Ready) -> Explored | None:
+def known_lattice(work: Work, one: Subject) -> Exploration | None:
     """What a worker found out about a lattice; None if it has not looked at it."""
     found = work.findings.found_lattice
     return found.explored if found is not None and found.settings == one.settings else None
 
 
-def explored_now(one: Ready) -> Explored:
+def explored_now(one: Subject) -> Exploration:
     """Look at a lattice here and now.
 
     Raises
@@ -184,7 +184,7 @@ def explored_now(one: Ready) -> Explored:
     return explore(no_progress, one.task)
 
 
-def chosen_node(work: Work, explored: Explored) -> Node:
+def chosen_node(work: Work, explored: Exploration) -> Node:
     """The node that the user chose; else that of least loss, or the best that is known."""
     asked, names = work.view(LatticeView).node, explored.attributes
     if asked is not None and set(asked) == set(names):
@@ -206,7 +206,7 @@ def levels_in(clicked: object) -> tuple[int, ...]:
     return tuple(int(part) for part in parts) if whole else ()
 
 
-def with_node(work: Work, explored: Explored, node: Sequence[int] | None) -> Work:
+def with_node(work: Work, explored: Exploration, node: Sequence[int] | None) -> Work:
     """The work with another chosen node; what is no node of the lattice changes nothing."""
     tops = explored.tops
     if node is None or len(node) != len(tops):
@@ -219,14 +219,14 @@ def with_node(work: Work, explored: Explored, node: Sequence[int] | None) -> Wor
     )
 
 
-def with_level(work: Work, explored: Explored, column: str, level: int) -> Work:
+def with_level(work: Work, explored: Exploration, column: str, level: int) -> Work:
     """The work with another level of one column at the chosen node."""
     node = list(chosen_node(work, explored))
     node[explored.attributes.index(column)] = level
     return with_node(work, explored, node)
 
 
-def taken_in(work: Work, explored: Explored) -> Work:
+def taken_in(work: Work, explored: Exploration) -> Work:
     """The work with all quasi-identifiers in the lattice; new ones at their original values."""
     node = dict(zip(explored.attributes, chosen_node(work, explored), strict=True))
     columns = tuple(usable_columns(work))
@@ -235,7 +235,7 @@ def taken_in(work: Work, explored: Explored) -> Work:
     return with_fields(work, view=view, problem=None, notice=None)
 
 
-def around(one: Ready, explored: Explored, node: Node) -> Assessed:
+def around(one: Subject, explored: Exploration, node: Node) -> Assessment:
     """A node and those straight above and below it, as far as they are counted or soon are."""
     near = [neighbourhood(explored.tops, node, steps) for steps in (2, 1, 0)]
     if explored.complete:
@@ -244,21 +244,21 @@ def around(one: Ready, explored: Explored, node: Node) -> Assessed:
     return assessed(one.task, (quick or near[-1:])[0])
 
 
-def release_at(one: Ready, node: Node) -> Run:
+def release_at(one: Subject, node: Node) -> Run:
     """The release at a node: records in classes that are too small are suppressed, however many."""
     lattice = Lattice(one.task, one.task.suppression or 0, no_progress)
     lattice.evaluate(node)
     return Run(one.prepared, lattice.release(node, [node]), 0.0)
 
 
-def use_node(work: Work, explored: Explored, node: Node) -> Work:
+def use_node(work: Work, explored: Exploration, node: Node) -> Work:
     """The work that releases a node: MinGen's choice where it is one of those that tie for it."""
     levels = dict(zip(explored.attributes, node, strict=True))
     name = "mingen" if node in explored.tied else "levels"
     return with_fields(work, algorithm=name, node=levels, problem=None, notice=None)
 
 
-def labels_at(one: Ready, column: int, level: int) -> list[str]:
+def labels_at(one: Subject, column: int, level: int) -> list[str]:
     """What the values of a column become at a level, as far as they occur; in the tree's order."""
     classes = one.task.classes
     tree = classes.hierarchies[column]
@@ -266,7 +266,7 @@ def labels_at(one: Ready, column: int, level: int) -> list[str]:
     return [tree.labels[node] for node in np.unique(raised[classes.nodes[:, column]])]
 
 
-def minimal_table(explored: Explored) -> pd.DataFrame:
+def minimal_table(explored: Exploration) -> pd.DataFrame:
     """The minimal satisfying nodes, least loss first: for showing."""
     found = explored.assessed.only(explored.minimal)
     table = pd.DataFrame(found.nodes, columns=list(explored.attributes))

@@ -20,7 +20,7 @@ from kanon.studio.learn.small_tables import small_table
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain, spoken
-from kanon.teaching.by_hand import ByHand, Row, by_hand, column_stepped, value_set
+from kanon.teaching.by_hand import HandRecoding, Row, by_hand, column_stepped, value_set
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.handout import tree_pictures
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
@@ -217,7 +217,7 @@ def _value(
     )
 
 
-def _standing(question: RecodeQuestion | LevelsQuestion, now: ByHand) -> None:
+def _standing(question: RecodeQuestion | LevelsQuestion, now: HandRecoding) -> None:
     """The live state: classes, k, alteration."""
     classes = say_counted(now.classes, "{count} class", "{count} classes")
     small = " :green[✓]"
@@ -274,7 +274,7 @@ def _level(now: Any, name: str, tree: Hierarchy) -> int:
     return level if type(level) is int and 0 <= level < tree.height else 0
 
 
-def _released(question: LevelsQuestion, now: ByHand, table: SmallTable) -> None:
+def _released(question: LevelsQuestion, now: HandRecoding, table: SmallTable) -> None:
     """The table as it is now, each record with its class."""
     columns = list(table.frame.columns)
     of_record = {record: row for row in now.rows for record in row.records}

@@ -17,7 +17,7 @@ from kanon.teaching.by_hand import unchanged
 from kanon.teaching.exercises import (
     Answers,
     ExerciseSet,
-    Scored,
+    StudentMarks,
     read_answers,
     read_exercises,
     score,
@@ -157,7 +157,7 @@ def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) ->
     return replace(taken, student=found.student, uploads=view.uploads + 1)
 
 
-def scored(view: ExercisesView, exercises: ExerciseSet) -> Scored:
+def scored(view: ExercisesView, exercises: ExerciseSet) -> StudentMarks:
     """What all answers so far are worth, checked or not."""
     return score(exercises, _file(exercises, attempt_at(view, exercises), view.student))
 

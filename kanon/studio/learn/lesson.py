@@ -12,7 +12,7 @@ from kanon.base.sentences import records_said
 from kanon.errors import TableError
 from kanon.metrics import BESIDE, PUBLISHED
 from kanon.plan import VERSION, Plan
-from kanon.run import Prepared
+from kanon.run import PreparedRun
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
@@ -34,7 +34,7 @@ OWN = "own"
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class TableLesson:
     """A lesson, and the table that it is of.
 
     Attributes
@@ -93,7 +93,9 @@ def largest_k(work: Work, view: StepsView) -> tuple[int, int]:
     return most, min(view.k or usual, most)
 
 
-def told(work: Work, remember: Callable[[str, Hashable, Callable[[], Told]], Told]) -> Told:
+def told(
+    work: Work, remember: Callable[[str, Hashable, Callable[[], TableLesson]], TableLesson]
+) -> TableLesson:
     """The lesson of the page's settings.
 
     Parameters
@@ -126,14 +128,14 @@ def told(work: Work, remember: Callable[[str, Hashable, Callable[[], Told]], Tol
     trees = tuple(work.table.trees.items()) if own else ()
     drawn = (view.records, view.seed) if own else ()
 
-    def make() -> Told:
+    def make() -> TableLesson:
         plan = plan_of(inside) if own else Plan.from_content(content)
         table = _own_table(work, view) if own else preset_table(table_of(view))
-        prepared = Prepared(plan, table.source, 0)
+        prepared = PreparedRun(plan, table.source, 0)
         weights = prepared.attribute_weights
         lesson = lesson_of(algorithm_named(view.algorithm), prepared.task(), plan.metric, weights)
         about = [(name, tree.entries()) for name, tree in trees]
-        return Told(table, lesson, fingerprint_of(table_of(view), drawn, content, about))
+        return TableLesson(table, lesson, fingerprint_of(table_of(view), drawn, content, about))
 
     return remember("lesson", (table_of(view), drawn, repr(content), trees), make)
 

@@ -15,7 +15,7 @@ from kanon.strategies import LOOKS_AT, STRATEGIES
 from kanon.studio.learn.lesson import (
     FEWEST,
     OWN,
-    Told,
+    TableLesson,
     largest_k,
     metrics_of,
     strategies_of,
@@ -173,7 +173,7 @@ def _records(work: Work, view: StepsView) -> None:
 
 
 # --- a step ---------------------------------------------------------------------------------
-def _step(work: Work, found: Told, at: int) -> None:
+def _step(work: Work, found: TableLesson, at: int) -> None:
     """The step: what happens, the picture beside the records, the arithmetic, the numbers."""
     lesson, large = found.lesson, work.view(LessonsView).large
     step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]

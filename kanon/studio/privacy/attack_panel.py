@@ -23,7 +23,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.measures.linkage import Match, linkage, matching
 from kanon.run import Run
 from kanon.studio.privacy.attacker import (
-    Looking,
+    PrivacyView,
     about_everybody,
     about_person,
     baseline_of,
@@ -46,10 +46,10 @@ def attack(
 ) -> tuple[list[str], dict[str, str]]:
     """A linkage attack on the user's own table."""
     classes, released = done.prepared.classes, done.recoding.released
-    known = known_used(work.view(Looking), classes)
+    known = known_used(work.view(PrivacyView), classes)
     person = state.remembered(
-        "person", (result.settings, tuple(known), tuple(work.view(Looking).person.items())),
-        lambda: person_used(work.view(Looking), classes, known),
+        "person", (result.settings, tuple(known), tuple(work.view(PrivacyView).person.items())),
+        lambda: person_used(work.view(PrivacyView), classes, known),
     )  # fmt: skip
     st.subheader(say("Try to find somebody"))
     st.caption(
@@ -124,7 +124,7 @@ def facts_known(
 
 def look(**fields: Any) -> None:
     """Look at something else on this page."""
-    state.change(view=replace(state.work().view(Looking), **fields))
+    state.change(view=replace(state.work().view(PrivacyView), **fields))
 
 
 def know_of(person: Mapping[str, str], value: Any) -> None:

@@ -23,7 +23,7 @@ FIRST_KNOWN = 3
 
 
 @dataclass(frozen=True)
-class Looking:
+class PrivacyView:
     """What the page Privacy looks at.
 
     Attributes
@@ -67,12 +67,12 @@ def with_population(work: Work, content: bytes, name: str) -> Work:
 
 def without_population(work: Work) -> Work:
     """The work without a population, so that nobody is left who has its rows."""
-    looking = work.view(Looking)
+    looking = work.view(PrivacyView)
     looking = replace(looking, uploads=looking.uploads + 1)
     return with_fields(work, view=looking, population=None, population_origin=None)
 
 
-def known_used(looking: Looking, classes: EquivalenceClasses) -> list[str]:
+def known_used(looking: PrivacyView, classes: EquivalenceClasses) -> list[str]:
     """The attributes that the attacker knows, those that are no quasi-identifiers left out."""
     if looking.known is None:
         return list(classes.attributes[:FIRST_KNOWN])
@@ -80,7 +80,7 @@ def known_used(looking: Looking, classes: EquivalenceClasses) -> list[str]:
 
 
 def person_used(
-    looking: Looking, classes: EquivalenceClasses, known: Sequence[str]
+    looking: PrivacyView, classes: EquivalenceClasses, known: Sequence[str]
 ) -> dict[str, str]:
     """The person that is looked for: the one chosen if there can be one, else who stands out."""
     trees = zip(classes.attributes, classes.hierarchies, strict=True)

@@ -45,7 +45,7 @@ THRESHOLDS = (1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 11, 1 / 20, 1 / 50, 1 / 10
 """Risks that can be called high; that of a class of so many records."""
 
 
-class Level(NamedTuple):
+class ClassMeasure(NamedTuple):
     """Something that every class has a number for.
 
     Attributes
@@ -81,18 +81,18 @@ class Level(NamedTuple):
         return np.array([float(rounded(one, up)) if np.isfinite(one) else one for one in found])
 
 
-def _level(title: str, card: Card, each: Callable[[Sensitive], np.ndarray]) -> Level:
-    return Level(title, card.summary, each, card.direction == "lower")
+def _level(title: str, card: Card, each: Callable[[Sensitive], np.ndarray]) -> ClassMeasure:
+    return ClassMeasure(title, card.summary, each, card.direction == "lower")
 
 
-LEVELS: Mapping[str, Level] = {
+LEVELS: Mapping[str, ClassMeasure] = {
     "l": _level(say("l ↑"), entropy_l_diversity.CARD, entropy_l_diversity.each),
     "t": _level(say("t ↓"), t_closeness.CARD, lambda one: t_closeness.each(one, "variational")),
-    "alpha": Level(
+    "alpha": ClassMeasure(
         say("surest guess, % ↓"), alpha_k_anonymity.CARD.summary,
         lambda one: 100 * alpha_k_anonymity.each(one), True, "%.1f", strict=False,
     ),
-    "distinct": Level(
+    "distinct": ClassMeasure(
         say("values ↑"), distinct_l_diversity.CARD.summary, distinct_l_diversity.each, False, "%d",
         strict=False,
     ),

@@ -21,7 +21,7 @@ from kanon.measures.along import Curves, Points, levels_along
 from kanon.privacy.model import rounded
 from kanon.run import Run
 from kanon.studio.privacy.attack_panel import attack, look
-from kanon.studio.privacy.attacker import Looking
+from kanon.studio.privacy.attacker import PrivacyView
 from kanon.studio.privacy.disclosure import (
     LEVELS,
     MOST_CLASSES,
@@ -123,7 +123,7 @@ def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, col
 
 def numbers_of(work: Work, done: Run, column: str | None) -> None:
     """What the worst class gives away, and how easily records are found."""
-    released, threshold = done.recoding.released, work.view(Looking).threshold
+    released, threshold = done.recoding.released, work.view(PrivacyView).threshold
     if column is not None:
         st.markdown(say("**Learning the value: {column}**", column=plain(column)))
         st.markdown(what_it_means(released, column))
@@ -134,7 +134,7 @@ def numbers_of(work: Work, done: Run, column: str | None) -> None:
     left.select_slider(
         say("A risk counts as high above"),
         sorted({*THRESHOLDS, threshold}, reverse=True),
-        **bound("privacy-threshold", threshold, "threshold", into=Looking),
+        **bound("privacy-threshold", threshold, "threshold", into=PrivacyView),
         format_func=threshold_text,
         help=say("1/5 is the risk in a class of five. A round number to begin with, and no norm."),
     )
@@ -143,7 +143,7 @@ def numbers_of(work: Work, done: Run, column: str | None) -> None:
 
 def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> int:
     """The worst classes, and one of them: its distribution and its records."""
-    released, looking = done.recoding.released, work.view(Looking)
+    released, looking = done.recoding.released, work.view(PrivacyView)
     sensitive = released.sensitive_named(column)
     offered = levels_offered(sensitive)
     by = looking.by if looking.by in offered else "l"
@@ -160,7 +160,7 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
     right.multiselect(
         say("Also show"),
         [name for name in offered if name not in ("l", "t")],
-        **bound("privacy-extra", list(extra), "extra", into=Looking, read=tuple),
+        **bound("privacy-extra", list(extra), "extra", into=PrivacyView, read=tuple),
         format_func=lambda name: LEVELS[name].title,
         placeholder=say("Other measures"),
     )
@@ -203,7 +203,7 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
         # Kept by what everybody in it looks like: at another k the class may still be there.
         row = listed[event["selection"]["rows"][0]]
         look(chosen=released_tuple(released, row))
-    position = class_named(released, state.work().view(Looking).chosen, listed)
+    position = class_named(released, state.work().view(PrivacyView).chosen, listed)
     one_class(result, done, column, k, position)
     return position
 
@@ -271,7 +271,7 @@ def found_out(work: Work, result: Result) -> None:
     with st.expander(say("How it is computed")):
         if column is not None and position is not None:
             st.markdown(how_class(released, column, position))
-        st.markdown(how_found(released, work.view(Looking).threshold))
+        st.markdown(how_found(released, work.view(PrivacyView).threshold))
         st.markdown(how_attacked(person, known))
 
 

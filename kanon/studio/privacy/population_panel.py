@@ -10,7 +10,7 @@ from kanon.measures.linkage import people_below
 from kanon.run import Run
 from kanon.sources.population import population_of
 from kanon.studio.privacy.attacker import (
-    Looking,
+    PrivacyView,
     with_population,
     without_population,
 )
@@ -36,7 +36,7 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
             columns=plain(", ".join(classes.attributes)),
         )
     )
-    key = f"privacy-population-{work.version}-{work.view(Looking).uploads}"
+    key = f"privacy-population-{work.version}-{work.view(PrivacyView).uploads}"
     upload_field(say("A table of the population"), key=key, on_change=take_population, args=(key,))
     people = work.purpose.population
     if people is None:
@@ -50,7 +50,7 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
             "people below", (result.settings, k, people),
             lambda: people_below(released, counted_people.classes),
         )  # fmt: skip
-        numbers = of_population(released, inside, work.view(Looking).threshold)
+        numbers = of_population(released, inside, work.view(PrivacyView).threshold)
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return

@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple
 
 from kanon.base.language import say, say_counted
 from kanon.base.sentences import records_said
-from kanon.base.values import MISSING_LABEL, Counted, numbers
+from kanon.base.values import MISSING_LABEL, ValueCounts, numbers
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
-from kanon.hierarchy.files import Imported, read_hierarchy, to_nodes
+from kanon.hierarchy.files import HierarchyFile, read_hierarchy, to_nodes
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.plans import (
     DatesPlan,
@@ -28,7 +28,7 @@ from kanon.hierarchy.suggest import propose, starting_parameters, strays, sugges
 from kanon.sources.coverage import lacking_values, with_missing_leaf
 
 
-class Parameter(NamedTuple):
+class BuilderField(NamedTuple):
     """What is typed for a builder: its name, its label, and how it is asked for.
 
     What is ``fine`` has a good default and is asked for only where there is room. Its texts are in
@@ -51,7 +51,7 @@ class Builder(NamedTuple):
 
     title: str
     about: str
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[BuilderField, ...] = ()
 
 
 BUILDERS: Mapping[str, Builder] = {
@@ -60,48 +60,48 @@ BUILDERS: Mapping[str, Builder] = {
         "Intervals",
         "Numbers in nested intervals of equal width.",
         (
-            Parameter("widths", "Widths, each a multiple of the one before"),
-            Parameter("origin", "Bounds count from", about="0 if left empty.", fine=True),
-            Parameter("lowest", "One group below"),
-            Parameter("highest", "One group above"),
+            BuilderField("widths", "Widths, each a multiple of the one before"),
+            BuilderField("origin", "Bounds count from", about="0 if left empty.", fine=True),
+            BuilderField("lowest", "One group below"),
+            BuilderField("highest", "One group above"),
         ),
     ),
     "quantiles": Builder(
         "Intervals by records",
         "Numbers in nested intervals that hold about as many records each.",
-        (Parameter("parts", "Number of intervals, level by level"),),
+        (BuilderField("parts", "Number of intervals, level by level"),),
     ),
     "mask": Builder(
         "Mask characters",
         "Codes whose characters are masked step by step.",
         (
-            Parameter("keep", "Characters kept, level by level"),
-            Parameter(
+            BuilderField("keep", "Characters kept, level by level"),
+            BuilderField(
                 "step",
                 "or masked at a time",
                 about="Fixed steps, if the field before is empty.",
                 fine=True,
             ),
-            Parameter("side", "Which stay", "choice", ("left", "right")),
+            BuilderField("side", "Which stay", "choice", ("left", "right")),
         ),
     ),
     "dates": Builder(
         "Periods of dates",
         "Dates raised to longer periods.",
-        (Parameter("levels", "Periods: some of day, month, quarter, year, decade"),),
+        (BuilderField("levels", "Periods: some of day, month, quarter, year, decade"),),
     ),
     "ordered": Builder(
         "Ordered groups",
         "Values in an order of yours; neighbours share a group.",
         (
-            Parameter("sizes", "Members per group, level by level"),
-            Parameter("order", "The values in their order, one per line", "lines", fine=True),
+            BuilderField("sizes", "Members per group, level by level"),
+            BuilderField("order", "The values in their order, one per line", "lines", fine=True),
         ),
     ),
     "frequency": Builder(
         "Rare values together",
         "Frequent values stay or go alone; rare ones share a group first.",
-        (Parameter("least", "A value is rare with fewer records than"),),
+        (BuilderField("least", "A value is rare with fewer records than"),),
     ),
     "file": Builder("From a file", "A CSV or JSON file of the hierarchy."),
     "drawn": Builder("Drawn by you", "As you drew it on the page Hierarchies."),
@@ -116,7 +116,7 @@ FIELDS = tuple(
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class HierarchyChoice:
     """A builder, what was typed for it, and what came of it.
 
     Attributes
@@ -160,7 +160,7 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Waiting:
+class FileReview:
     """A hierarchy file that was read and waits to be looked through.
 
     Attributes
@@ -176,12 +176,14 @@ class Waiting:
     """
 
     file: str
-    found: Imported | None
+    found: HierarchyFile | None
     column: str | None
     problem: str | None
 
 
-def choose(builder: str, typed: Mapping[str, Any], column: str, values: Counted) -> Choice:
+def choose(
+    builder: str, typed: Mapping[str, Any], column: str, values: ValueCounts
+) -> HierarchyChoice:
     """Build the tree that was asked for; a mistake becomes the choice's problem.
 
     Parameters
@@ -201,8 +203,8 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: Counted)
         if builder == "file":
             if "content" not in typed and "imported" not in typed:
                 hint = say("Choose a CSV or JSON file of the hierarchy.")
-                return Choice(builder, typed, hint=hint, counts=counts)
-            found: Imported = (
+                return HierarchyChoice(builder, typed, hint=hint, counts=counts)
+            found: HierarchyFile = (
                 typed["imported"]
                 if "imported" in typed
                 else read_hierarchy(typed["content"], str(typed["name"]))
@@ -219,18 +221,18 @@ def choose(builder: str, typed: Mapping[str, Any], column: str, values: Counted)
             tree = with_missing_leaf(column, counts, tree)
             counts = {**counts, MISSING_LABEL: missing}
     except KanonError as error:
-        return Choice(builder, typed, problem=error.sentence, counts=counts)
-    choice = Choice(builder, typed, counts=counts, notes=notes, plan=plan)
+        return HierarchyChoice(builder, typed, problem=error.sentence, counts=counts)
+    choice = HierarchyChoice(builder, typed, counts=counts, notes=notes, plan=plan)
     return _matched(choice, tree)
 
 
-def remade(choice: Choice, column: str, values: Counted) -> Choice:
+def remade(choice: HierarchyChoice, column: str, values: ValueCounts) -> HierarchyChoice:
     """The same choice for the records as they are now."""
     made = choose(choice.builder, choice.typed, column, values)
     return replace(made, notes=tuple(dict.fromkeys([*choice.notes, *made.notes])))
 
 
-def _matched(choice: Choice, tree: Hierarchy) -> Choice:
+def _matched(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
     """The choice with a tree, and with what that tree lacks of the column."""
     lacking = lacking_values(choice.counts, tree)
     if lacking:
@@ -246,18 +248,18 @@ def _matched(choice: Choice, tree: Hierarchy) -> Choice:
     return replace(choice, tree=tree, lacking={}, problem=None, hint=None, plan=plan)
 
 
-def drawn(choice: Choice, tree: Hierarchy, notes: tuple[str, ...] = ()) -> Choice:
+def drawn(choice: HierarchyChoice, tree: Hierarchy, notes: tuple[str, ...] = ()) -> HierarchyChoice:
     """The same choice with a tree that was drawn from it; what was typed before is kept."""
     typed = {**choice.typed, "drawn": tree}
     return _matched(replace(choice, builder="drawn", typed=typed, notes=notes, plan=None), tree)
 
 
-def imported(name: str, found: Imported, column: str, values: Counted) -> Choice:
+def imported(name: str, found: HierarchyFile, column: str, values: ValueCounts) -> HierarchyChoice:
     """The choice of a hierarchy that was read from a file already."""
     return choose("file", {"name": name, "imported": found}, column, values)
 
 
-def start_with(column: str, values: Counted) -> Choice:
+def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
     """The choice that a new table starts with: suggested, shown, and the user's to change."""
     texts = values.texts
     builder = suggest_builder(texts).builder
@@ -275,7 +277,7 @@ def start_with(column: str, values: Counted) -> Choice:
     return replace(choice, notes=(*choice.notes, note))
 
 
-def suggested(column: str, values: Counted) -> Choice:
+def suggested(column: str, values: ValueCounts) -> HierarchyChoice:
     """A hierarchy suggested from the values and their records, with the reason as its note."""
     proposal = propose(values.counts)
     typed = {name: _as_text(value) for name, value in proposal.parameters.items()}
@@ -283,7 +285,7 @@ def suggested(column: str, values: Counted) -> Choice:
     return replace(choice, notes=(proposal.reason, *choice.notes))
 
 
-def starting_text(builder: str, values: Counted) -> dict[str, str]:
+def starting_text(builder: str, values: ValueCounts) -> dict[str, str]:
     """What the fields of a builder hold before anything is typed."""
     texts = values.texts
     if builder == "ordered":
@@ -296,7 +298,7 @@ def starting_text(builder: str, values: Counted) -> dict[str, str]:
     return {name: _as_text(value) for name, value in found.items()}
 
 
-def with_tree(name: str, content: bytes, column: str, values: Counted) -> Choice:
+def with_tree(name: str, content: bytes, column: str, values: ValueCounts) -> HierarchyChoice:
     """The choice of a file that comes with a sample."""
     return choose("file", {"name": name, "content": content}, column, values)
 

@@ -14,24 +14,24 @@ from kanon.algorithms.catalogue import check_task, serves_every_k, uses
 from kanon.base.language import say
 from kanon.errors import KanonError, PlanError, quoted
 from kanon.experiments.comparison import PAPER_K, Comparison, Line
-from kanon.experiments.sweep import Planned
+from kanon.experiments.sweep import PlannedRun
 from kanon.experiments.titles import guided
 from kanon.measures.along import Curves, Points
 from kanon.measures.extended_measures import at_some_k
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
 from kanon.plan import composed_metrics
 from kanon.privacy import entropy_l_diversity
-from kanon.run import Prepared, prepare
+from kanon.run import PreparedRun, prepare
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.configurations import (
+    PlannedLine,
     RunGround,
-    Wanted,
     identity,
     led_by,
     phases,
     wanted_lines,
 )
-from kanon.studio.session.findings import Known
+from kanon.studio.session.findings import MeasuredRun
 from kanon.studio.session.offered import shown_k, usable_metrics
 from kanon.studio.session.run_plan import fingerprint_of
 from kanon.studio.session.work import Work
@@ -43,12 +43,12 @@ _MOST_RUNS = 600
 class LineRun(NamedTuple):
     """One run of a line: which line, under which tie seed, and its fingerprint."""
 
-    line: Wanted
+    line: PlannedLine
     seed: int | None
     key: str
 
 
-def needed_metrics(lines: Sequence[Wanted]) -> list[Metric]:
+def needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
     """The metrics that a comparison measures in: the seven, and those that guide.
 
     Drawn weights only where everything that releases are measured by has some.
@@ -84,7 +84,7 @@ def asks_for_some_k(work: Work) -> bool:
 
 
 def lacking(
-    work: Work, lines: Sequence[Wanted], also: int | None = None, at_some: bool = False
+    work: Work, lines: Sequence[PlannedLine], also: int | None = None, at_some: bool = False
 ) -> list[LineRun]:
     """The runs of these lines that nobody has made yet, each once.
 
@@ -107,10 +107,10 @@ def lacking(
     return list(found.values())
 
 
-def made_of(work: Work, lines: Sequence[Wanted]) -> Comparison:
+def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
     """The comparison of these lines, of which none is lacking."""
     metrics = needed_metrics(lines)
-    runs: dict[str, dict[int | None, Known]] = {line.name: {} for line in lines}
+    runs: dict[str, dict[int | None, MeasuredRun]] = {line.name: {} for line in lines}
     for run in _runs(lines):
         runs[run.line.name][run.seed] = work.findings.runs[run.key]
     every = [known for each in runs.values() for known in each.values()]
@@ -159,7 +159,7 @@ class Outlook(NamedTuple):
         Why it cannot be made at all.
     """
 
-    lines: tuple[Wanted, ...] = ()
+    lines: tuple[PlannedLine, ...] = ()
     runs: int = 0
     lacking: int = 0
     comparison: Comparison | None = None
@@ -181,7 +181,7 @@ def outlook(work: Work) -> Outlook:
     return Outlook(lines, number, 0, found, fingerprint(lines, found))
 
 
-def fingerprint(lines: Sequence[Wanted], found: Comparison) -> str:
+def fingerprint(lines: Sequence[PlannedLine], found: Comparison) -> str:
     """A fingerprint of a comparison of these lines: of all that decides what it shows."""
     said = [(line.name, line.title) for line in lines]
     metrics = [identity(metric, lines[0].measured_by) for metric in found.measured]
@@ -194,19 +194,19 @@ def fingerprint(lines: Sequence[Wanted], found: Comparison) -> str:
     return fingerprint_of(said, keys, metrics, found.sensitive, found.ks, at)
 
 
-class Job(NamedTuple):
+class ComparisonJob(NamedTuple):
     """What a worker is given, and what is written down beside each of its answers."""
 
-    runs: list[Planned]
+    runs: list[PlannedRun]
     ks: list[int]
     metrics: list[Metric]
     keys: list[str]
-    known: list[Known]
+    known: list[MeasuredRun]
     also_at: list[int]
     """Where what is no running sum is measured too; empty if the board does not ask for it."""
 
 
-def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[LineRun]) -> Job:
+def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -> ComparisonJob:
     """The runs that are lacking, ready for :func:`kanon.experiments.sweep.solve_sweep`.
 
     Releases are measured in all metrics that could be chosen too, so that choosing one of them
@@ -218,7 +218,7 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[LineRun]) -> Job
         A plan does not fit the table, or nothing can satisfy it.
     """
     if not todo:
-        return Job([], [], [], [], [], [])
+        return ComparisonJob([], [], [], [], [], [])
     metrics = {metric.name: metric for metric in needed_metrics(lines)}
     for name, metric in composed_metrics(work.settings.composed).items():
         metrics.setdefault(name, metric)
@@ -226,9 +226,9 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[LineRun]) -> Job
         metrics.setdefault(name, METRICS[name])
     if "custom" in usable_metrics(work) and _all_drawn(lines):
         metrics.setdefault("custom", METRICS["custom"])
-    ready: dict[int, Prepared] = {}
+    ready: dict[int, PreparedRun] = {}
 
-    def prepared_for(ground: RunGround) -> Prepared:
+    def prepared_for(ground: RunGround) -> PreparedRun:
         if id(ground) not in ready:
             ready[id(ground)] = prepare(ground.plan, work.table.records)
         return ready[id(ground)]
@@ -254,24 +254,24 @@ def planned(work: Work, lines: Sequence[Wanted], todo: Sequence[LineRun]) -> Job
             other = prepared_for(line.yardstick).classes
             by_name = dict(zip(other.attributes, other.hierarchies, strict=True))
             measure = tuple(by_name[name] for name in ground.classes.attributes)
-        runs.append(Planned(plan.algorithm.name, task, measure))
+        runs.append(PlannedRun(plan.algorithm.name, task, measure))
         best = {each.name: entropy_l_diversity.of_whole(each) for each in ground.classes.sensitive}
         identities = frozenset(identity(metric, line.measured_by) for metric in metrics.values())
         # The numbers come later.
         empty = Points({})
-        written.append(Known(empty, identities, ground.classes.highest_k, best))
+        written.append(MeasuredRun(empty, identities, ground.classes.highest_k, best))
     keys = [run.key for run in todo]
     also_at: list[int] = []
     if asks_for_some_k(work):  # the papers' k, the one that is looked at, and the last
         also_at = sorted(
             {*(k for k in PAPER_K if k < ks[-1]), min(work.settings.k, ks[-1]), ks[-1]}
         )
-    return Job(runs, ks, list(metrics.values()), keys, written, also_at)
+    return ComparisonJob(runs, ks, list(metrics.values()), keys, written, also_at)
 
 
 def as_compared(
-    work: Work, lines: Sequence[Wanted], job: Job, found: Sequence[Curves | Points]
-) -> Mapping[str, Known]:
+    work: Work, lines: Sequence[PlannedLine], job: ComparisonJob, found: Sequence[Curves | Points]
+) -> Mapping[str, MeasuredRun]:
     """What the session knows with the answers of a job.
 
     Of too many runs, those that were not used for the longest time are forgotten.
@@ -287,7 +287,7 @@ def as_compared(
     return dict(list(ordered.items())[-max(_MOST_RUNS, len(set(used))) :])
 
 
-def _runs(lines: Sequence[Wanted]) -> list[LineRun]:
+def _runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
     """Every run of these lines."""
     found = []
     for line in lines:
@@ -304,7 +304,7 @@ def ties_matter(algorithm: str) -> bool:
     return uses(algorithm, "tie_seed") or uses(algorithm, "seed")
 
 
-def _base_key(line: Wanted) -> str:
+def _base_key(line: PlannedLine) -> str:
     """A fingerprint of all that a run depends on, but for the seed."""
     led = line.configuration
     parts: list[object] = [line.ground.digest, led.algorithm, led.strategy]
@@ -327,13 +327,13 @@ def _base_key(line: Wanted) -> str:
     return repr(parts)
 
 
-def _all_drawn(lines: Sequence[Wanted]) -> bool:
+def _all_drawn(lines: Sequence[PlannedLine]) -> bool:
     """Whether all hierarchies that releases are measured by have drawn weights."""
     return all(tree.weight is not None for line in lines for tree in line.measured_by.values())
 
 
 def _serves(
-    known: Known, run: LineRun, metrics: Sequence[Metric], also: int | None, at_some: bool
+    known: MeasuredRun, run: LineRun, metrics: Sequence[Metric], also: int | None, at_some: bool
 ) -> bool:
     """Whether a run that was made says all that is asked of it."""
     wanted = {identity(metric, run.line.measured_by) for metric in metrics}
@@ -348,7 +348,7 @@ def _serves(
     return there >= asked | ({min(also, known.n_records)} if also is not None else set())
 
 
-def _ks(lines: Sequence[Wanted], n_records: int, also: int) -> list[int]:
+def _ks(lines: Sequence[PlannedLine], n_records: int, also: int) -> list[int]:
     """The k of a comparison, and n, so that a run to all of them is one to the end."""
     names = dict.fromkeys(line.configuration.algorithm for line in lines)
     once = [name for name in names if not serves_every_k(name)]

@@ -20,7 +20,7 @@ from kanon.metrics import METRICS, Metric
 from kanon.plan import ColumnPlan, Plan, composed_metrics
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
-from kanon.studio.session.kept import Pinned
+from kanon.studio.session.kept import NamedConfiguration
 from kanon.studio.session.offered import compared_metrics, incomplete_records
 from kanon.studio.session.run_plan import chosen_for, plan_of, suppression_used, without_lost
 from kanon.studio.session.work import Work, usable_strategies, with_fields
@@ -39,7 +39,7 @@ class RunGround:
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class PlannedLine:
     """A line that is to be compared.
 
     Attributes
@@ -105,7 +105,7 @@ def compared_strategies(work: Work) -> list[str]:
     return found if found or not work.compare.strategies else ["s1"]
 
 
-def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
+def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...]:
     """The lines that are chosen: the product of metrics, strategies and scopes, and what is kept.
 
     Parameters
@@ -133,7 +133,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
     called = {**METRICS, **composed_metrics(work.settings.composed)}
     titles = titles_of_configurations(chosen, {name: called[name].card.title for name in names})
     found = [
-        Wanted(
+        PlannedLine(
             one,
             led_by(whole, one, work),
             name_of(one),
@@ -157,7 +157,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
             )
             own = _own(each.plan)
             seeds = _seeds(work, own)
-            found.append(Wanted(own, ground.plan, name, title, True, seeds, ground, None))
+            found.append(PlannedLine(own, ground.plan, name, title, True, seeds, ground, None))
     if len(found) > MOST_LINES:
         raise PlanError(
             say_counted(
@@ -173,7 +173,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[Wanted, ...]:
     return tuple(replace(line, yardstick=_other(measure, line.ground)) for line in found)
 
 
-def incomparable(work: Work, each: Pinned) -> str:
+def incomparable(work: Work, each: NamedConfiguration) -> str:
     """Why a kept configuration cannot stand beside what is chosen now; nothing if it can.
 
     Losses are shares of all that the quasi-identifiers of all records could lose: of other columns

@@ -15,7 +15,7 @@ from kanon.base.progress import Progress
 from kanon.plan import Plan
 from kanon.recoding import Recoding
 from kanon.release.common_classes import Release, needs_table
-from kanon.release.composition import Combined, combine
+from kanon.release.composition import CombinedReleases, combine
 from kanon.run import Run
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
@@ -25,7 +25,7 @@ _CLASSES_AT_ONCE, _RECORDS_AT_ONCE = 200_000, 500_000
 
 
 @dataclass(frozen=True, eq=False)
-class Handed:
+class EarlierRelease:
     """A release that was downloaded or written.
 
     Attributes
@@ -46,18 +46,20 @@ class Handed:
     counts: bool = True
 
     @classmethod
-    def of(cls, settings: str, title: str, done: Run) -> Handed:
+    def of(cls, settings: str, title: str, done: Run) -> EarlierRelease:
         """A release that was made with those settings, and whatever its plan requires."""
         key = f"{settings} {done.prepared.plan.privacy}"
         return cls(hashlib.sha256(key.encode()).hexdigest(), title, Release.of(done))
 
 
-def with_handed(handed: Sequence[Handed], one: Handed) -> tuple[Handed, ...]:
+def with_handed(
+    handed: Sequence[EarlierRelease], one: EarlierRelease
+) -> tuple[EarlierRelease, ...]:
     """The releases handed out, with one more; one that was handed out before counts again."""
     return (*(each for each in handed if each.key != one.key), one)
 
 
-def key_of_all(releases: Sequence[Handed]) -> str:
+def key_of_all(releases: Sequence[EarlierRelease]) -> str:
     """A fingerprint of several releases together."""
     return "|".join(each.key for each in releases)
 
@@ -72,7 +74,7 @@ def at_once(releases: Sequence[Release], table: Table) -> bool:
 
 def worked_out(
     progress: Progress, given: Sequence[tuple[dict[str, Any], Recoding, int]], table: Table | None
-) -> Combined:
+) -> CombinedReleases:
     """What releases say together, in a worker.
 
     Parameters

@@ -10,7 +10,7 @@ from kanon.studio.session.work import Work
 
 
 @dataclass(frozen=True)
-class Exposed:
+class ExposureNumbers:
     """The class sizes by all quasi-identifiers, and the unique records without each of them.
 
     Beside them the fewest persons of a class, where it is known whom each record is about.
@@ -21,10 +21,10 @@ class Exposed:
     min_persons: int | None = None
 
 
-def exposed(work: Work) -> Exposed:
+def exposed(work: Work) -> ExposureNumbers:
     """Measure the table as it is, without the records that a run would drop."""
     kept, person = work.table.complete_records, work.table.person_known
     if person is not None and kept.incomplete([person]):  # said beside the choice of the column
         person = None
     classes = kept.classes_of(work.table.quasi_identifiers, person=person)
-    return Exposed(exposure(classes), unique_without_each(classes), classes.min_persons)
+    return ExposureNumbers(exposure(classes), unique_without_each(classes), classes.min_persons)

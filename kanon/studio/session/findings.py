@@ -7,28 +7,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kanon.algorithms.solution import Solution
-from kanon.experiments.advisor.repeating import Again
+from kanon.experiments.advisor.repeating import RepeatedLoss
 from kanon.experiments.comparison import Comparison
-from kanon.experiments.exploration import Explored
+from kanon.experiments.exploration import Exploration
 from kanon.experiments.greatest_k import Reverse
 from kanon.experiments.searches import Searches
 from kanon.experiments.simulated.study import RunResult
-from kanon.experiments.studies import Learned, ReleaseMeasures
+from kanon.experiments.studies import LearntScores, ReleaseMeasures
 from kanon.learning.experiments import Outcome
 from kanon.measures.along import Curves, Points
 from kanon.metrics import Metric
 from kanon.privacy.model import SensitiveModel
-from kanon.release.composition import Combined
+from kanon.release.composition import CombinedReleases
 from kanon.report.gathering import Report
 from kanon.report.origin import Origin
-from kanon.run import Prepared, Run, release_at
+from kanon.run import PreparedRun, Run, release_at
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
     """A finished run, and the settings that it was made with."""
 
-    prepared: Prepared
+    prepared: PreparedRun
     solution: Solution
     settings: str
 
@@ -52,7 +52,7 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparisonResult:
     """A finished comparison, the settings that it was made with, and a fingerprint of it."""
 
     comparison: Comparison
@@ -62,7 +62,7 @@ class Compared:
 
 
 @dataclass(frozen=True, eq=False)
-class Searched:
+class SearchesResult:
     """The three searches of the lattice, measured, and the settings that they were run with."""
 
     searches: Searches
@@ -70,7 +70,7 @@ class Searched:
 
 
 @dataclass(frozen=True, eq=False)
-class Greatest:
+class GreatestKResult:
     """The greatest k that goes with a model, and the settings that it was looked for with."""
 
     found: Reverse
@@ -80,7 +80,7 @@ class Greatest:
 
 
 @dataclass(frozen=True, eq=False)
-class Advised:
+class AdviceResult:
     """Every way tried, and the settings that it was tried with.
 
     Attributes
@@ -95,19 +95,19 @@ class Advised:
 
     comparison: Comparison
     settings: str
-    again: Mapping[tuple[tuple[int, ...], int], Again]
+    again: Mapping[tuple[tuple[int, ...], int], RepeatedLoss]
 
 
 @dataclass(frozen=True, eq=False)
-class FoundLattice:
+class LatticeResult:
     """A lattice, and the settings that it was looked at with."""
 
-    explored: Explored
+    explored: Exploration
     settings: str
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class MeasuredRun:
     """A run that a comparison made, so that no other one makes it again.
 
     Attributes
@@ -154,16 +154,18 @@ class Findings:
     """
 
     result: Result | None = None
-    comparison: Compared | None = None
-    searched: Searched | None = None
-    greatest: Greatest | None = None
-    advised: Advised | None = None
-    what_if: tuple[Compared, Compared] | None = None
-    together: tuple[str, Combined] | None = None
-    found_lattice: FoundLattice | None = None
+    comparison: ComparisonResult | None = None
+    searched: SearchesResult | None = None
+    greatest: GreatestKResult | None = None
+    advised: AdviceResult | None = None
+    what_if: tuple[ComparisonResult, ComparisonResult] | None = None
+    together: tuple[str, CombinedReleases] | None = None
+    found_lattice: LatticeResult | None = None
     reported: Report | None = None
     reported_people: Origin | None = None
-    runs: Mapping[str, Known] = field(default_factory=dict)
+    runs: Mapping[str, MeasuredRun] = field(default_factory=dict)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
-    predicted: Mapping[str, tuple[ReleaseMeasures | Learned, ...]] = field(default_factory=dict)
+    predicted: Mapping[str, tuple[ReleaseMeasures | LearntScores, ...]] = field(
+        default_factory=dict
+    )
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from kanon.base.language import say
-from kanon.base.values import Counted
+from kanon.base.values import ValueCounts
 from kanon.schema import Role, singles_out
 from kanon.studio.session.choices import (
-    Choice,
+    HierarchyChoice,
     choose,
     drawn,
     remade,
@@ -36,13 +36,13 @@ def with_missing(work: Work, missing: Missing) -> Work:
     return with_choices(with_fields(work, missing=missing, problem=None))
 
 
-def with_choice(work: Work, column: str, choice: Choice) -> Work:
+def with_choice(work: Work, column: str, choice: HierarchyChoice) -> Work:
     """The work with another hierarchy for a column; the old one can be had back."""
     old, history = work.table.choices.get(column), work.table.history(column)
     return _chosen(work, column, choice, history if old is None else history.after(old))
 
 
-def _chosen(work: Work, column: str, choice: Choice, history: History) -> Work:
+def _chosen(work: Work, column: str, choice: HierarchyChoice, history: History) -> Work:
     return with_fields(
         work,
         choices={**work.table.choices, column: choice},
@@ -60,8 +60,8 @@ def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, obje
 
 
 def built(
-    work: Work, column: str, old: Choice, builder: str, typed: Mapping[str, object]
-) -> Choice:
+    work: Work, column: str, old: HierarchyChoice, builder: str, typed: Mapping[str, object]
+) -> HierarchyChoice:
     """What a builder makes of a column.
 
     Nothing typed earlier is lost, and a new builder starts from what fits the values.
@@ -90,7 +90,9 @@ def redone(work: Work, column: str) -> Work:
 
 
 def _stepped(
-    work: Work, column: str, step: Callable[[History, Choice], tuple[Choice, History]]
+    work: Work,
+    column: str,
+    step: Callable[[History, HierarchyChoice], tuple[HierarchyChoice, History]],
 ) -> Work:
     found, history = step(work.table.history(column), work.table.choices[column])
     # The records may have changed meanwhile: what the tree lacks is counted again.
@@ -126,7 +128,7 @@ def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
     return with_fields(work, choices=choices, histories=histories, previews=previews)
 
 
-def _first_choice(folder: str, column: str, values: Counted) -> Choice:
+def _first_choice(folder: str, column: str, values: ValueCounts) -> HierarchyChoice:
     """A hierarchy that comes with kanon, if one of that name covers the column; else a builder."""
     path = bundled_file(folder, column)
     if path is not None:

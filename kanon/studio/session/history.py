@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kanon.studio.session.choices import Choice
+from kanon.studio.session.choices import HierarchyChoice
 
 STEPS = 100
 """So many steps can be undone."""
@@ -29,27 +29,27 @@ class History:
         The nodes that the last operation made or moved.
     """
 
-    past: tuple[Choice, ...] = ()
-    future: tuple[Choice, ...] = ()
+    past: tuple[HierarchyChoice, ...] = ()
+    future: tuple[HierarchyChoice, ...] = ()
     version: int = 0
     answered: str = ""
     said: str = ""
     refused: bool = False
     select: tuple[str, ...] = ()
 
-    def after(self, old: Choice) -> History:
+    def after(self, old: HierarchyChoice) -> History:
         """The history once something else has replaced ``old``."""
         past = (*self.past, _slim(old))[-STEPS:]
         return History(past, (), self.version + 1, self.answered)
 
-    def back(self, now: Choice) -> tuple[Choice, History]:
+    def back(self, now: HierarchyChoice) -> tuple[HierarchyChoice, History]:
         """The choice before this one, and the history then; there has to be one."""
         changed = replace(
             self, past=self.past[:-1], future=(*self.future, _slim(now)), version=self.version + 1
         )
         return self.past[-1], replace(changed, said="", refused=False, select=())
 
-    def forward(self, now: Choice) -> tuple[Choice, History]:
+    def forward(self, now: HierarchyChoice) -> tuple[HierarchyChoice, History]:
         """The choice that was undone last, and the history then; there has to be one."""
         changed = replace(
             self, past=(*self.past, _slim(now)), future=self.future[:-1], version=self.version + 1
@@ -57,9 +57,9 @@ class History:
         return self.future[-1], replace(changed, said="", refused=False, select=())
 
 
-def _slim(choice: Choice) -> Choice:
+def _slim(choice: HierarchyChoice) -> HierarchyChoice:
     """What a choice is made of: a hundred whole ones would fill the memory of a session."""
     typed = dict(choice.typed)
     if "drawn" in typed:
         typed["drawn"] = replace(typed["drawn"])  # without what it has worked out meanwhile
-    return Choice(choice.builder, typed, notes=choice.notes)
+    return HierarchyChoice(choice.builder, typed, notes=choice.notes)

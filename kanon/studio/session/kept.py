@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
 from kanon.release.drift import Finding
-from kanon.studio.session.earlier_releases import Handed
+from kanon.studio.session.earlier_releases import EarlierRelease
 
 
 @dataclass(frozen=True, eq=False)
-class Pinned:
+class NamedConfiguration:
     """A configuration kept under a name, whatever is chosen afterwards.
 
     Attributes
@@ -55,8 +55,8 @@ class Kept:
         files of late and are not among them yet, the one list that is changed.
     """
 
-    pinned: tuple[Pinned, ...] = ()
-    unpinned: Pinned | None = None
+    pinned: tuple[NamedConfiguration, ...] = ()
+    unpinned: NamedConfiguration | None = None
     yardstick: str | None = ""
-    handed: tuple[Handed, ...] = ()
-    made: list[Handed] = field(default_factory=list)
+    handed: tuple[EarlierRelease, ...] = ()
+    made: list[EarlierRelease] = field(default_factory=list)

@@ -15,13 +15,13 @@ from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan, of_this_version
 from kanon.release.drift import Finding, found_next
-from kanon.run import Prepared, prepare
+from kanon.run import PreparedRun, prepare
 from kanon.schema import check_columns
 from kanon.sources.memory import MemoryTable
 from kanon.sources.tables import Table
 from kanon.strategies import needs_sensitive
-from kanon.studio.session.configurations import Wanted
-from kanon.studio.session.kept import Pinned
+from kanon.studio.session.configurations import PlannedLine
+from kanon.studio.session.kept import NamedConfiguration
 from kanon.studio.session.plan_loading import with_plan
 from kanon.studio.session.work import Work, with_fields
 
@@ -29,7 +29,7 @@ LONGEST_TITLE = 40
 """The most characters in the name of a kept configuration."""
 
 
-def pin(work: Work, line: Wanted, title: str) -> Work:
+def pin(work: Work, line: PlannedLine, title: str) -> Work:
     """The work with a line kept under a name.
 
     Raises
@@ -115,7 +115,7 @@ def used(work: Work, title: str) -> Work:
     return with_fields(done, notice=said)
 
 
-def export(pinned: Pinned) -> str:
+def export(pinned: NamedConfiguration) -> str:
     """The plan of a kept configuration as JSON: what the command line repeats."""
     return pinned.plan.to_json()
 
@@ -150,7 +150,7 @@ def imported(work: Work, content: bytes, title: str) -> Work:
                 )
             )
     check_columns(work.table.records.columns, plan.columns)
-    one = _on_table(Pinned(title, plan, {}), work)
+    one = _on_table(NamedConfiguration(title, plan, {}), work)
     if any(finding.kind == "unfit" for finding in one.findings):
         # Says what is wrong with the plan itself, whatever the table.
         _runnable(prepare(plan, work.table.records))
@@ -222,7 +222,9 @@ def _unfit(titles: Sequence[str]) -> str:
     )
 
 
-def _on_table(each: Pinned, work: Work, before: Table | None = None) -> Pinned:
+def _on_table(
+    each: NamedConfiguration, work: Work, before: Table | None = None
+) -> NamedConfiguration:
     """A kept configuration with what is new for it in a table, and its hierarchies there."""
     try:
         findings, prepared = found_next(each.plan, work.table.records, before=before)
@@ -235,7 +237,7 @@ def _on_table(each: Pinned, work: Work, before: Table | None = None) -> Pinned:
     return replace(found, trees=dict(zip(classes.attributes, classes.hierarchies, strict=True)))
 
 
-def _runnable(prepared: Prepared) -> EquivalenceClasses:
+def _runnable(prepared: PreparedRun) -> EquivalenceClasses:
     """The classes of a table under a plan that could be run.
 
     Raises
@@ -258,7 +260,9 @@ def _with_pin(
     led = plan.algorithm
     if needs_sensitive(led.strategy):  # whatever becomes sensitive later
         led = led.model_copy(update={"sensitive": plan.led_by})
-    kept = Pinned(title, plan.model_copy(update={"algorithm": led}), dict(trees), findings=findings)
+    kept = NamedConfiguration(
+        title, plan.model_copy(update={"algorithm": led}), dict(trees), findings=findings
+    )
     return with_fields(work, pinned=(*work.kept.pinned, kept), problem=None, notice=None)
 
 

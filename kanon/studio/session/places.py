@@ -37,7 +37,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenRelease:
     """A release that was written.
 
     Attributes
@@ -74,7 +74,7 @@ class Destination:
 
     typed: str = ""
     problem: str = ""
-    written: Written | None = None
+    written: WrittenRelease | None = None
     target: Address | None = None
 
 

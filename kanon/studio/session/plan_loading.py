@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kanon.base.language import say
-from kanon.base.values import Counted
-from kanon.hierarchy.files import Imported
+from kanon.base.values import ValueCounts
+from kanon.hierarchy.files import HierarchyFile
 from kanon.hierarchy.plans import (
     DatesPlan,
     HierarchyPlan,
@@ -20,7 +20,7 @@ from kanon.hierarchy.plans import (
 from kanon.plan import Plan, RecordsPlan
 from kanon.privacy.model import SensitiveModel
 from kanon.schema import Role
-from kanon.studio.session.choices import Choice, choose, imported, start_with
+from kanon.studio.session.choices import HierarchyChoice, choose, imported, start_with
 from kanon.studio.session.hierarchy_choices import with_choice, with_choices
 from kanon.studio.session.work import Work, with_fields
 
@@ -93,7 +93,7 @@ def settings_said(work: Work, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _choice(column: str, part: HierarchyPlan | None, values: Counted) -> Choice:
+def _choice(column: str, part: HierarchyPlan | None, values: ValueCounts) -> HierarchyChoice:
     """The choice of a hierarchy that a plan names, as if its parameters had been typed."""
     if part is None:
         return start_with(column, values)
@@ -101,7 +101,7 @@ def _choice(column: str, part: HierarchyPlan | None, values: Counted) -> Choice:
         if isinstance(part, kind):
             return choose(builder, typed(part), column, values)
     tree = build_hierarchy(column, part, values.texts, Path())
-    return imported("the plan", Imported(tree), column, values)
+    return imported("the plan", HierarchyFile(tree), column, values)
 
 
 def _intervals(part: Any) -> dict[str, str]:

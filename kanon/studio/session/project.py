@@ -14,7 +14,7 @@ from kanon.base.checked_json import read_json
 from kanon.base.language import say
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.files import Imported, parse_nodes, read_hierarchy, to_nodes
+from kanon.hierarchy.files import HierarchyFile, parse_nodes, read_hierarchy, to_nodes
 from kanon.metrics import METRICS
 from kanon.plan import Plan, of_this_version
 from kanon.release.context import Context
@@ -22,11 +22,11 @@ from kanon.report.words import parse_words, words_given
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
-from kanon.studio.session.choices import BUILDERS, FIELDS, Choice, choose
+from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice, choose
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.hierarchy_choices import with_choices
 from kanon.studio.session.history import History
-from kanon.studio.session.kept import Pinned
+from kanon.studio.session.kept import NamedConfiguration
 from kanon.studio.session.pinned import carried, check_whole, checked_title
 from kanon.studio.session.plan_loading import settings_said
 from kanon.studio.session.run_plan import plan_content
@@ -148,7 +148,7 @@ def opened_project(work: Work, content: bytes) -> Work:
             raise error.within(say("The project file")) from None
         work = with_fields(work, context=context)
     work = _read_as(with_fields(work, problem=None), plan)
-    kept: list[Pinned] = []
+    kept: list[NamedConfiguration] = []
     for part in given["kept"]:
         kept.append(_pinned(part, [each.title for each in kept]))
     opened = _with_choices_of(work, given["hierarchies"])
@@ -186,7 +186,7 @@ def _plan(content: Any, where: str) -> Plan:
         raise error.within(where) from None
 
 
-def _pinned(part: Any, before: Sequence[str]) -> Pinned:
+def _pinned(part: Any, before: Sequence[str]) -> NamedConfiguration:
     where = say("The project file: entry {number} of kept", number=len(before) + 1)
     if not isinstance(part, dict) or not isinstance(part.get("title"), str):
         raise PlanError(say("{where} has no title.", where=where))
@@ -196,11 +196,11 @@ def _pinned(part: Any, before: Sequence[str]) -> Pinned:
         title = checked_title(part["title"], before)
     except PlanError as error:
         raise error.within(where) from None
-    return Pinned(title, plan, {}, bool(part.get("shown", True)))
+    return NamedConfiguration(title, plan, {}, bool(part.get("shown", True)))
 
 
 # --- hierarchies ----------------------------------------------------------------------------
-def _choice_content(choice: Choice) -> dict[str, Any]:
+def _choice_content(choice: HierarchyChoice) -> dict[str, Any]:
     typed = {name: text for name, text in choice.typed.items() if name in FIELDS}
     found: dict[str, Any] = {"builder": choice.builder, "typed": typed}
     if "name" in choice.typed:
@@ -245,7 +245,7 @@ def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
     if "drawn" in trees:
         typed["drawn"] = trees["drawn"]
     if "imported" in trees:
-        typed |= {"name": str(part.get("file", "")), "imported": Imported(trees["imported"])}
+        typed |= {"name": str(part.get("file", "")), "imported": HierarchyFile(trees["imported"])}
     return part["builder"], typed
 
 

@@ -12,8 +12,8 @@ from kanon.sources.opening import OpenedTable
 from kanon.sources.reading import ReadSettings, TableFile
 from kanon.sources.tables import Table
 from kanon.studio.session.choices import (
-    Choice,
-    Waiting,
+    FileReview,
+    HierarchyChoice,
 )
 from kanon.studio.session.history import History
 
@@ -56,10 +56,10 @@ class TableState:
     digest: str
     roles: Mapping[str, Role]
     reasons: Mapping[str, str]
-    choices: Mapping[str, Choice] = field(default_factory=dict)
+    choices: Mapping[str, HierarchyChoice] = field(default_factory=dict)
     histories: Mapping[str, History] = field(default_factory=dict)
-    previews: Mapping[str, Choice] = field(default_factory=dict)
-    imports: tuple[Waiting, ...] = ()
+    previews: Mapping[str, HierarchyChoice] = field(default_factory=dict)
+    imports: tuple[FileReview, ...] = ()
     missing: Missing = "drop-records"
     person: str | None = None
     asked: ReadSettings = field(default_factory=ReadSettings)

@@ -11,7 +11,7 @@ from kanon.studio.session import state
 
 
 @dataclass(frozen=True)
-class Step:
+class TourStop:
     """A stop of the tour.
 
     Attributes
@@ -30,7 +30,7 @@ class Step:
 
 
 STEPS = (
-    Step(
+    TourStop(
         "pages/anonymise.py",
         say("What it costs"),
         say(
@@ -40,7 +40,7 @@ STEPS = (
             "follow."
         ),
     ),
-    Step(
+    TourStop(
         "pages/data.py",
         say("Who could be found"),
         say(
@@ -49,7 +49,7 @@ STEPS = (
             "role: the picture beside it says how many records are one of a kind."
         ),
     ),
-    Step(
+    TourStop(
         "pages/hierarchies.py",
         say("How values are blurred"),
         say(
@@ -57,7 +57,7 @@ STEPS = (
             "another group, or select some and press g to group them; Undo takes it back."
         ),
     ),
-    Step(
+    TourStop(
         "pages/compare.py",
         say("Which choice is better"),
         say(
@@ -66,7 +66,7 @@ STEPS = (
             "where it is undecided."
         ),
     ),
-    Step(
+    TourStop(
         "pages/privacy.py",
         say("What still comes out"),
         say(

@@ -13,7 +13,7 @@ from kanon.base.sentences import wrong_by
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import Associations, How, strongest
 from kanon.measures.distribution_change import Distribution
-from kanon.measures.overview import Measured
+from kanon.measures.overview import MeasureValue
 from kanon.measures.query_error import QueryStudy, study
 from kanon.run import Run
 from kanon.studio.session.text import plain
@@ -21,7 +21,7 @@ from kanon.studio.widgets.numbers import Number
 
 
 @dataclass(frozen=True, eq=False)
-class Changed:
+class Changes:
     """What changed in a release.
 
     Attributes
@@ -40,11 +40,11 @@ class Changed:
     queries: QueryStudy
 
 
-def changed_by(done: Run) -> Changed:
+def changed_by(done: Run) -> Changes:
     """What a release changed."""
     recoding = done.recoding
     found = distribution_change.distributions(recoding)
-    return Changed(
+    return Changes(
         tuple(sorted(found, key=lambda one: -one.total_variation)),
         association_change.before(recoding.classes),
         association_change.after(recoding),
@@ -53,7 +53,7 @@ def changed_by(done: Run) -> Changed:
 
 
 # --- sentences ------------------------------------------------------------------------------
-def distribution_sentence(changed: Changed) -> str:
+def distribution_sentence(changed: Changes) -> str:
     """What changed most, for who has to sign."""
     most, least = changed.distributions[0], changed.distributions[-1]
     if most.total_variation == 0:
@@ -109,7 +109,7 @@ def _alike(one: Distribution, other: Distribution) -> bool:
     return percent(100 * one.total_variation) == percent(100 * other.total_variation)
 
 
-def changed_most(changed: Changed) -> str:
+def changed_most(changed: Changes) -> str:
     """What changed most, as the title of a picture; plain text."""
     most, least = changed.distributions[0], changed.distributions[-1]
     if not most.total_variation:
@@ -120,7 +120,7 @@ def changed_most(changed: Changed) -> str:
     return f"{most.name} changed most, by {share} under equal spread"
 
 
-def association_sentence(changed: Changed, how: How = "cramers-v") -> str:
+def association_sentence(changed: Changes, how: How = "cramers-v") -> str:
     """Which two columns no longer go together as they did, as plain text."""
     found = strongest(changed.before, changed.after, how)
     if found is None:
@@ -138,7 +138,7 @@ def association_sentence(changed: Changed, how: How = "cramers-v") -> str:
     return f"{found.one} and {found.other} tell {verb} of each other: {told}"
 
 
-def left_out_sentence(changed: Changed) -> str:
+def left_out_sentence(changed: Changes) -> str:
     """Which pairs were too large to be counted; nothing if none were."""
     left_out = changed.before.left_out
     if not left_out:
@@ -159,7 +159,7 @@ def left_out_sentence(changed: Changed) -> str:
     )
 
 
-def query_sentence(changed: Changed) -> str:
+def query_sentence(changed: Changes) -> str:
     """How far counts are off, as plain text."""
     found = changed.queries
     return (
@@ -168,7 +168,7 @@ def query_sentence(changed: Changed) -> str:
     )
 
 
-def of_change(done: Run, changed: Changed) -> list[Number]:
+def of_change(done: Run, changed: Changes) -> list[Number]:
     """The three numbers of the page, the last one in its two forms."""
     association = done.measures[association_change.CARD.name]
     median, last = changed.queries.quantile(0.5), changed.queries.quantile(0.9)
@@ -202,7 +202,7 @@ WAY = "Of the way to all at root"
 """The column that measures of different units can be sorted by."""
 
 
-def overview_table(found: Sequence[Measured], columns: Sequence[str]) -> pd.DataFrame:
+def overview_table(found: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:
     """The measures as a table; what went furthest comes first."""
     rows = [
         {

@@ -9,12 +9,12 @@ from kanon.measures.association_change import Associations, strongest
 from kanon.measures.distribution_change import Distribution
 from kanon.run import Run
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.utility.changes import Changed
+from kanon.studio.utility.changes import Changes
 
 _how = Sections(__file__)
 
 
-def how_changed(done: Run, changed: Changed, shown: Distribution) -> str:
+def how_changed(done: Run, changed: Changes, shown: Distribution) -> str:
     """The formulas of the page, term by term.
 
     Parameters
@@ -43,7 +43,7 @@ def _spread(done: Run) -> str:
     return f"{spread} {suppressed}"
 
 
-def _distribution(done: Run, changed: Changed, shown: Distribution, most: int = 3) -> str:
+def _distribution(done: Run, changed: Changes, shown: Distribution, most: int = 3) -> str:
     n = shown.n_records
     apart = abs(shown.before - shown.after)
     furthest = sorted(range(len(apart)), key=lambda place: -apart[place])[:most]
@@ -77,7 +77,7 @@ def _distribution(done: Run, changed: Changed, shown: Distribution, most: int = 
     )
 
 
-def _association(done: Run, changed: Changed) -> str:
+def _association(done: Run, changed: Changes) -> str:
     value = done.measures[association_change.CARD.name]
     found = strongest(changed.before, changed.after)
     pairs = _pairs(changed.before)
@@ -109,7 +109,7 @@ def _pairs(found: Associations) -> int:
     return int((found.cramers_v == found.cramers_v).sum()) // 2
 
 
-def _queries(done: Run, changed: Changed) -> str:
+def _queries(done: Run, changed: Changes) -> str:
     asked, names = changed.queries, done.recoding.classes.attributes
     middle = int(abs(asked.errors - asked.quantile(1 / 2)).argmin())
     columns = [plain(names[j]) for j in asked.queries.attributes[middle] if j >= 0]

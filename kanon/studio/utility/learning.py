@@ -19,11 +19,11 @@ from kanon.experiments.studies import Experiment, experiment_of, labels_of, trai
 from kanon.experiments.sweep import check_k
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.experiments import Band, Fit, Outcome, bands, fits_of
-from kanon.learning.labels import Labelled
+from kanon.learning.labels import LabelledRecords
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES, default_score
 from kanon.plan import Plan
-from kanon.run import Prepared, prepare
+from kanon.run import PreparedRun, prepare
 from kanon.schema import Role
 from kanon.studio.jobs.partial_results import learn_fits, study_request
 from kanon.studio.session.offered import metric_called
@@ -54,12 +54,12 @@ class Ground:
         A fingerprint of all that both depend on.
     """
 
-    prepared: Prepared
-    labels: Labelled
+    prepared: PreparedRun
+    labels: LabelledRecords
     settings: str
 
 
-class Lesson(NamedTuple):
+class LearningTask(NamedTuple):
     """An experiment with these settings: what it is, its fits, what is known of it, and its name.
 
     Attributes
@@ -179,7 +179,7 @@ def ks_typed(text: str, most: int) -> tuple[int, ...]:
     return some
 
 
-def lesson_of(work: Work, ground: Ground) -> Lesson:
+def lesson_of(work: Work, ground: Ground) -> LearningTask:
     """The experiment that is chosen, and what is known of it.
 
     Raises
@@ -193,7 +193,7 @@ def lesson_of(work: Work, ground: Ground) -> Lesson:
     key = fingerprint_of(ground.settings, ks, view.classifier, view.trained)
     fits = tuple(fits_of(view.trained, view.classifier, view.seeds))
     known = tuple(one for one in work.findings.learnt.get(key, ()) if one.fit in fits)
-    return Lesson(experiment, fits, known, key)
+    return LearningTask(experiment, fits, known, key)
 
 
 def learning_request(work: Work) -> Request:
@@ -218,7 +218,7 @@ def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:
     return with_fields(work, learnt={**kept, key: tuple(found.values())})
 
 
-def remaining(lesson: Lesson) -> str:
+def remaining(lesson: LearningTask) -> str:
     """What the button that starts it says."""
     lacking = len(lesson.lacking)
     if lesson.known:
@@ -230,19 +230,19 @@ def remaining(lesson: Lesson) -> str:
     return say_counted(lacking, "Train {count} classifier", "Train {count} classifiers")
 
 
-def score_used(view: LearningView, labels: Labelled) -> str:
+def score_used(view: LearningView, labels: LabelledRecords) -> str:
     """The chosen score, or the one that fits the number of labels."""
     return view.score or default_score(len(labels.labels))
 
 
-def bands_of(lesson: Lesson, score: str, live: bool) -> dict[str, dict[str, Band]]:
+def bands_of(lesson: LearningTask, score: str, live: bool) -> dict[str, dict[str, Band]]:
     """Per representation trained in, the bands of each one validated in; none without outcomes."""
     names = dict.fromkeys(one.representation for one in lesson.fits)
     found = {name: bands(lesson.known, score, name, live) for name in names}
     return {name: each for name, each in found.items() if each}
 
 
-def band_table(lesson: Lesson, score: str) -> pd.DataFrame:
+def band_table(lesson: LearningTask, score: str) -> pd.DataFrame:
     """Mean and deviation per k, of all networks and of the live ones: for reading.
 
     Columns ``k``, and per representation trained in (if several) and validated in the mean ±
@@ -287,7 +287,7 @@ def ks_said(ks: Sequence[int]) -> str:
     )
 
 
-def split_said(labels: Labelled) -> str:
+def split_said(labels: LabelledRecords) -> str:
     """How many records train and validate, and which have no label."""
     training, validation = (
         int(part.records.sum()) for part in (labels.training, labels.validation)
@@ -320,7 +320,9 @@ def dead_said(known: Sequence[Outcome]) -> str:
     )
 
 
-def chance_said(before: Mapping[str, float], chance: float, score: str, labels: Labelled) -> str:
+def chance_said(
+    before: Mapping[str, float], chance: float, score: str, labels: LabelledRecords
+) -> str:
     """Whether there is anything to be learnt at all; nothing to say if there is."""
     best = max(before.values(), default=float("nan"))
     if np.isnan(chance) or np.isnan(best) or best > chance + NOTHING:

@@ -26,7 +26,7 @@ from kanon.studio.utility.learning import (
     PUBLISHED_1,
     PUBLISHED_2,
     Ground,
-    Lesson,
+    LearningTask,
     band_table,
     bands_of,
     best_said,
@@ -201,7 +201,7 @@ def _further(work: Work, problem: str) -> None:
         )
 
 
-def _start(work: Work, ground: Ground, lesson: Lesson | None, problem: str) -> None:
+def _start(work: Work, ground: Ground, lesson: LearningTask | None, problem: str) -> None:
     """The button that trains what is lacking, and what it will train on."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _further(work, problem)  # always the first here, so that an open one stays open
@@ -214,7 +214,7 @@ def _start(work: Work, ground: Ground, lesson: Lesson | None, problem: str) -> N
     study_progress(work, "learning", lesson.key if lesson is not None else work.running.studying)
 
 
-def _results(work: Work, ground: Ground, lesson: Lesson) -> None:
+def _results(work: Work, ground: Ground, lesson: LearningTask) -> None:
     """The curves, which is best, and the numbers."""
     view, ks = work.view(UtilityView).learning, lesson.experiment.ks
     score = score_used(view, ground.labels)

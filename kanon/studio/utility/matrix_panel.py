@@ -8,8 +8,8 @@ import streamlit as st
 
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
-from kanon.charts.representation import Shown, representation_chart, representation_table
-from kanon.learning.disclosed import Disclosed, disclosed
+from kanon.charts.representation import ShownPart, representation_chart, representation_table
+from kanon.learning.disclosed import ShareDisclosure, disclosed
 from kanon.learning.export import FILE_KINDS, renamed, representation_file
 from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
 from kanon.recoding import Recoding
@@ -57,7 +57,7 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
     matrix: Matrix = state.remembered("representation", about, lambda: represent(name, recoding))
     place = recoding.classes.attributes.index(attribute)
     shown = state.remembered(
-        "representation-shown", (*about, attribute), lambda: Shown.of(recoding, matrix, place)
+        "representation-shown", (*about, attribute), lambda: ShownPart.of(recoding, matrix, place)
     )
     rows, names = row_labels(recoding, shown)
     sizes = recoding.counts[shown.classes].tolist()
@@ -115,7 +115,7 @@ def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
     columns = [each.name for each in recoding.classes.sensitive]
     column = work.focus if work.focus in columns else next(iter(columns), None)
 
-    def found() -> Disclosed:
+    def found() -> ShareDisclosure:
         with st.spinner(say("Attacking every person of the table, with and without the shares …")):
             return disclosed(recoding, column)
 

@@ -25,7 +25,7 @@ from kanon.studio.session.findings import Result
 from kanon.studio.session.work import Work
 from kanon.studio.utility.changes import (
     WAY,
-    Changed,
+    Changes,
     association_sentence,
     changed_by,
     changed_most,
@@ -67,7 +67,7 @@ def _look(**fields: object) -> None:
     state.change(view=replace(state.work().view(UtilityView), **fields))  # type: ignore[arg-type]
 
 
-def _distributions(work: Work, changed: Changed, about: str, k: int) -> Distribution:
+def _distributions(work: Work, changed: Changes, about: str, k: int) -> Distribution:
     """A small panel per column, and one of them large; returns that one."""
     found = changed.distributions
     most = found[0]
@@ -103,7 +103,7 @@ def _distributions(work: Work, changed: Changed, about: str, k: int) -> Distribu
     return one
 
 
-def _associations(work: Work, changed: Changed, about: str) -> None:
+def _associations(work: Work, changed: Changes, about: str) -> None:
     """How closely columns go together, before and after."""
     if len(changed.before.columns) == 1:
         st.caption(say("There is one column alone, so there is nothing that could go together."))

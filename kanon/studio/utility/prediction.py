@@ -14,11 +14,11 @@ from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.cards import Card
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.studies import (
-    Learned,
+    LearntScores,
     Prediction,
     ReleaseMeasures,
     StudiedAlgorithm,
-    Wanted,
+    Training,
     check_candidate,
     measures_of_points,
     points_table,
@@ -28,7 +28,7 @@ from kanon.learning.predicting import LEAST_K, agreements
 from kanon.learning.scores import SCORES
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
-from kanon.run import Prepared
+from kanon.run import PreparedRun
 from kanon.studio.jobs.partial_results import learn_releases, study_request
 from kanon.studio.session.configurations import algorithms_offered
 from kanon.studio.session.request import Request
@@ -60,32 +60,32 @@ class Trials(NamedTuple):
     """
 
     prediction: Prediction
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[Training, ...]
     ks: tuple[int, ...]
-    found: tuple[ReleaseMeasures | Learned, ...]
+    found: tuple[ReleaseMeasures | LearntScores, ...]
     keys: Mapping[str, str]
 
     @property
-    def lacking(self) -> list[Wanted]:
+    def lacking(self) -> list[Training]:
         """The fits that have no scores yet."""
-        there = {one.wanted for one in self.found if isinstance(one, Learned)}
+        there = {one.wanted for one in self.found if isinstance(one, LearntScores)}
         return [one for one in self.wanted if one not in there]
 
     @property
-    def chosen(self) -> list[ReleaseMeasures | Learned]:
+    def chosen(self) -> list[ReleaseMeasures | LearntScores]:
         """What is known of the chosen algorithms, k and classifiers."""
         fits = set(self.wanted)
         releases = {(one.algorithm, one.k) for one in fits}
         return [
             one
             for one in self.found
-            if (one.wanted in fits if isinstance(one, Learned) else one[:2] in releases)
+            if (one.wanted in fits if isinstance(one, LearntScores) else one[:2] in releases)
         ]
 
     @property
     def known(self) -> str:
         """A fingerprint of which of the chosen fits are known."""
-        there = sorted(str(one.wanted) for one in self.chosen if isinstance(one, Learned))
+        there = sorted(str(one.wanted) for one in self.chosen if isinstance(one, LearntScores))
         return fingerprint_of(*there)
 
     def check(self) -> None:
@@ -128,7 +128,7 @@ def trials_of(work: Work, ground: Ground) -> Trials:
     about = (ground.labels.target, work.view(UtilityView).learning.share, view.representation)
     keys = {plan.algorithm.name: fingerprint_of(settings_of(work, plan), *about) for plan in plans}
     wanted = tuple(
-        Wanted(name, k, classifier, 0) for name in names for k in ks for classifier in classifiers
+        Training(name, k, classifier, 0) for name in names for k in ks for classifier in classifiers
     )
     found = tuple(one for key in keys.values() for one in work.findings.predicted.get(key, ()))
     return Trials(prediction, wanted, ks, found, keys)
@@ -139,7 +139,7 @@ def _plan_for(work: Work, algorithm: str) -> Plan:
     return plan_of(with_fields(work, algorithm=algorithm, models=()))
 
 
-def _candidate(prepared: Prepared, plan: Plan) -> StudiedAlgorithm:
+def _candidate(prepared: PreparedRun, plan: Plan) -> StudiedAlgorithm:
     return StudiedAlgorithm(plan.algorithm.name, replace(prepared, plan=plan).task())
 
 
@@ -159,12 +159,12 @@ def prediction_request(work: Work) -> Request:
 
 def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> Work:
     """The work with what a worker handed over; ``keys`` are those of :class:`Trials`."""
-    found: dict[str, dict[object, ReleaseMeasures | Learned]] = {
+    found: dict[str, dict[object, ReleaseMeasures | LearntScores]] = {
         key: {_what(one): one for one in work.findings.predicted.get(key, ())}
         for key in keys.values()
     }
     for one in parts:
-        if isinstance(one, Learned | ReleaseMeasures):
+        if isinstance(one, LearntScores | ReleaseMeasures):
             found[keys[_what(one)[0]]][_what(one)] = one
     others = {key: each for key, each in work.findings.predicted.items() if key not in found}
     kept = dict([*others.items()][-_MOST_STUDIES:])
@@ -172,9 +172,9 @@ def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> 
     return with_fields(work, predicted={**kept, **new})
 
 
-def _what(one: ReleaseMeasures | Learned) -> tuple[str, ...]:
+def _what(one: ReleaseMeasures | LearntScores) -> tuple[str, ...]:
     """What tells a finding from the others; its algorithm first."""
-    own = one.wanted if isinstance(one, Learned) else one[:2]
+    own = one.wanted if isinstance(one, LearntScores) else one[:2]
     return tuple(map(str, own))
 
 

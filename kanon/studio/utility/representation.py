@@ -6,8 +6,8 @@ import numpy as np
 
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.language import Sections, say, say_counted, say_of
-from kanon.charts.representation import Shown
-from kanon.learning.disclosed import CARDS, Disclosed
+from kanon.charts.representation import ShownPart
+from kanon.learning.disclosed import CARDS, ShareDisclosure
 from kanon.learning.representations import REPRESENTATIONS, Matrix
 from kanon.recoding import Recoding
 from kanon.studio.session.text import plain, released_label, shortened
@@ -39,7 +39,7 @@ def which_attribute(recoding: Recoding, chosen: str) -> str:
     return names[max(range(len(names)), key=seen)]
 
 
-def row_labels(recoding: Recoding, shown: Shown) -> tuple[list[str], list[str]]:
+def row_labels(recoding: Recoding, shown: ShownPart) -> tuple[list[str], list[str]]:
     """What stands beside each row, and its whole tuple."""
     released = recoding.released
     place = released.attributes.index(shown.attribute)
@@ -54,7 +54,7 @@ def row_labels(recoding: Recoding, shown: Shown) -> tuple[list[str], list[str]]:
     return rows, names
 
 
-def finding(name: str, shown: Shown) -> str:
+def finding(name: str, shown: ShownPart) -> str:
     """The title of the picture: how much of what is shown says something."""
     filled, cells = int((shown.entries > 0).sum()), shown.entries.size
     between = int(((shown.entries > 0) & (shown.entries < 1)).sum())
@@ -65,7 +65,7 @@ def finding(name: str, shown: Shown) -> str:
     )
 
 
-def picture_caption(recoding: Recoding, shown: Shown) -> str:
+def picture_caption(recoding: Recoding, shown: ShownPart) -> str:
     """What a reader has to know of the picture."""
     tree = recoding.hierarchies[recoding.classes.attributes.index(shown.attribute)]
     ranges = (recoding.nodes[shown.classes] > tree.root).any() and bool(recoding.ranged)
@@ -132,7 +132,7 @@ def nothing_more(name: str) -> str:
     )
 
 
-def of_disclosure(found: Disclosed) -> list[tuple[Number, str]]:
+def of_disclosure(found: ShareDisclosure) -> list[tuple[Number, str]]:
     """What the shares tell, each with a note: what the release tells without them."""
     cells = thin(found.cells)
     numbers = [
@@ -159,7 +159,7 @@ def _number(name: str, share: float) -> Number:
     return Number(label, percent(100 * share), say_of(card.summary))
 
 
-def disclosure_sentence(found: Disclosed, column: str | None, suppressed: int) -> str:
+def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: int) -> str:
     """What publishing the shares adds, for who has to sign; never a verdict."""
     if found.exact:
         cells = say(
@@ -211,7 +211,7 @@ def disclosure_sentence(found: Disclosed, column: str | None, suppressed: int) -
     return " ".join(said)
 
 
-def _changed(found: Disclosed, name: str) -> str:
+def _changed(found: ShareDisclosure, name: str) -> str:
     """A number with the shares, and what it was without."""
     assert found.release is not None and found.shares is not None
     before, after = (percent(100 * getattr(g, name)) for g in (found.release, found.shares))
@@ -220,7 +220,7 @@ def _changed(found: Disclosed, name: str) -> str:
     return say("**{after}** ({before} without the shares)", after=after, before=before)
 
 
-def how_represented(recoding: Recoding, matrix: Matrix, shown: Shown, name: str) -> str:
+def how_represented(recoding: Recoding, matrix: Matrix, shown: ShownPart, name: str) -> str:
     """The four definitions, one row worked out, and how disclosure is counted."""
     papers = (paper for card in REPRESENTATIONS.values() for paper in card.source.split("; "))
     sources = "; ".join(dict.fromkeys(papers))
@@ -236,7 +236,7 @@ def how_represented(recoding: Recoding, matrix: Matrix, shown: Shown, name: str)
     )
 
 
-def _worked(recoding: Recoding, shown: Shown, name: str) -> str:
+def _worked(recoding: Recoding, shown: ShownPart, name: str) -> str:
     """One row with this table's numbers."""
     # The row that has most to show.
     between = ((shown.entries > 0) & (shown.entries < 1)).sum(axis=1)

@@ -10,11 +10,15 @@ import streamlit as st
 from kanon.base.language import say_of
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.choices import BUILDERS, FIELDS, Choice
+from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice
 
 
 def builder_fields(
-    choice: Choice, prefix: str, change: Callable[..., None], *arguments: Any, fine: bool = True
+    choice: HierarchyChoice,
+    prefix: str,
+    change: Callable[..., None],
+    *arguments: Any,
+    fine: bool = True,
 ) -> None:
     """Draw the controls of a choice's builder in a row, as they were filled in.
 

@@ -23,7 +23,7 @@ from kanon.measures import alteration, at_root, generalised, minimum_k
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.model import rounded
 from kanon.run import Run
-from kanon.studio.session.exposure import Exposed
+from kanon.studio.session.exposure import ExposureNumbers
 from kanon.studio.session.text import plain, shortened
 
 
@@ -114,7 +114,7 @@ def worst(done: Run, column: str | None) -> list[Number]:
     ]
 
 
-def of_table(seen: Exposed) -> list[Number]:
+def of_table(seen: ExposureNumbers) -> list[Number]:
     """How exposed a table is before anything is done."""
     exposure, persons = seen.exposure, seen.min_persons
     told = "" if persons is None else smallest_class(persons)

@@ -12,7 +12,7 @@ from kanon.studio.session import state
 from kanon.studio.session.findings import Result
 
 
-class Checked(NamedTuple):
+class CheckedRelease(NamedTuple):
     """What is said of a release that may be had, or why it may not.
 
     Attributes
@@ -27,19 +27,19 @@ class Checked(NamedTuple):
     problem: str | None
 
 
-def checked(result: Result, done: Run, k: int) -> Checked:
+def checked(result: Result, done: Run, k: int) -> CheckedRelease:
     """Check the release that is shown, once."""
     return state.remembered("checked", (result, k), lambda: _checked(done))
 
 
-def _checked(done: Run) -> Checked:
+def _checked(done: Run) -> CheckedRelease:
     try:
         require(done.verdicts)
     except ReleaseError as error:
-        return Checked("", error.sentence)
+        return CheckedRelease("", error.sentence)
     found = say(
         "Checked again from the released rows alone, by a few lines that share nothing with the "
         "algorithms: {found}.",
         found="; ".join(verdict.sentence for verdict in done.verdicts),
     )
-    return Checked(found, None)
+    return CheckedRelease(found, None)

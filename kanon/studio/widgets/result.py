@@ -18,7 +18,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import anonymisation_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.earlier_releases import Handed
+from kanon.studio.session.earlier_releases import EarlierRelease
 from kanon.studio.session.findings import Result
 from kanon.studio.session.offered import k_grid
 from kanon.studio.session.requirements import in_file_name, others_of
@@ -149,7 +149,7 @@ def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], 
         Makes the file.
     """
     made_so_far = state.work().kept.made
-    one = Handed.of(settings, name_in_files(done), done)
+    one = EarlierRelease.of(settings, name_in_files(done), done)
 
     def made() -> bytes:
         content = make()

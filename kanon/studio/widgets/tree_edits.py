@@ -26,7 +26,7 @@ from kanon.hierarchy.tables import (
 )
 from kanon.matrices import number_text
 from kanon.metrics import edge_weights
-from kanon.studio.session.choices import Choice, drawn
+from kanon.studio.session.choices import HierarchyChoice, drawn
 from kanon.studio.session.hierarchy_choices import redone, undone, with_choice
 from kanon.studio.session.offered import counted_records, metric_called
 from kanon.studio.session.work import Work, with_fields
@@ -299,7 +299,7 @@ def without_unused(work: Work, column: str) -> Work:
     return with_tree_drawn(work, column, edit.remove_leaves(choice.tree, spare))
 
 
-def removable(choice: Choice) -> list[str]:
+def removable(choice: HierarchyChoice) -> list[str]:
     """The leaves without a record that a tree can do without.
 
     A group that is a value of records itself needs a leaf to be a group.
@@ -340,7 +340,7 @@ def unweighed(work: Work) -> list[str]:
 
 
 # --- what the browser draws -----------------------------------------------------------------
-def shown_now(work: Work, choice: Choice) -> str:
+def shown_now(work: Work, choice: HierarchyChoice) -> str:
     """Whose weights are on the edges: those asked for, as far as there are any."""
     drawn_there = choice.tree is not None and choice.tree.weight is not None
     return "" if work.shared.shown == DRAWN and not drawn_there else work.shared.shown
@@ -366,12 +366,16 @@ def _about(work: Work, column: str) -> str:
     return f"{work.version} {column}"
 
 
-def _records(tree: Hierarchy, choice: Choice) -> np.ndarray:
+def _records(tree: Hierarchy, choice: HierarchyChoice) -> np.ndarray:
     return tree.sum_below(np.array([choice.counts.get(label, 0) for label in tree.labels]))
 
 
 def picture(
-    work: Work, column: str, choice: Choice, editable: bool = True, shown: str | None = None
+    work: Work,
+    column: str,
+    choice: HierarchyChoice,
+    editable: bool = True,
+    shown: str | None = None,
 ) -> dict[str, Any]:
     """What the browser needs to draw a hierarchy; every number is text already.
 
@@ -431,7 +435,7 @@ def edge_texts(tree: Hierarchy) -> pd.DataFrame:
     return table.assign(weight=weights)
 
 
-def summary(choice: Choice) -> str:
+def summary(choice: HierarchyChoice) -> str:
     """The size of a tree, in words."""
     tree = choice.tree
     assert tree is not None

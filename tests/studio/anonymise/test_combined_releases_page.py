@@ -9,7 +9,7 @@ from kanon.base.formatting import counted
 from kanon.release.common_classes import Release
 from kanon.release.composition import combine
 from kanon.studio.session import earlier_releases
-from kanon.studio.session.earlier_releases import Handed
+from kanon.studio.session.earlier_releases import EarlierRelease
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.session_store import Desk
 from kanon.studio.session.table_loading import read_again, sample_work
@@ -195,7 +195,9 @@ def test_a_download_just_before_a_project_is_opened_counts(hospital):
     at = hospital
     now = work(at)
     now.kept.made.append(
-        Handed.of(now.findings.result.settings, "k2-gaa-nllm", now.findings.result.release(2))
+        EarlierRelease.of(
+            now.findings.result.settings, "k2-gaa-nllm", now.findings.result.release(2)
+        )
     )
     opened = opened_project(now, saved_project(now).encode())
     assert [one.title for one in opened.kept.made] == ["k2-gaa-nllm"]

@@ -12,10 +12,10 @@ from kanon.base.progress import no_progress
 from kanon.charts.advised import advised_chart, on_front
 from kanon.experiments.advisor.advice import Advice, try_ways
 from kanon.experiments.advisor.proposing import propose
-from kanon.experiments.advisor.repeating import Again
+from kanon.experiments.advisor.repeating import RepeatedLoss
 from kanon.experiments.advisor.weighing import weigh
 from kanon.experiments.sweep import Configuration
-from kanon.release.context import Context, Own, with_own
+from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.studio.decide.advice import asked_of, limits_said, with_proposal, with_ways
 from kanon.studio.decide.settings_undo import as_before
 from kanon.studio.decide.state import DecideView
@@ -177,7 +177,7 @@ def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
 def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     at = opened()
     assert not at.checkbox, "internal use asks for no l and no t"
-    context = with_own(work(at).purpose.context, "l", Own(wanted=4.5))
+    context = with_own(work(at).purpose.context, "l", ChosenThreshold(wanted=4.5))
     at.session_state[WORK] = with_fields(work(at), context=context)
     go(at)
     assert limits_said(work(at)) == "l ≥ 4.5"
@@ -185,8 +185,8 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     assert len(said) == 1 and "come first" in said[0]
     require = "In part 1, Use as models makes the next release require them."
     assert require not in captions(at), "the roots have it"
-    asked = with_own(context, "t", Own(wanted=0))
-    asked = with_own(asked, "l", Own(wanted=50))
+    asked = with_own(context, "t", ChosenThreshold(wanted=0))
+    asked = with_own(asked, "l", ChosenThreshold(wanted=50))
     at.session_state[WORK] = with_fields(work(at), context=asked)
     assert require in captions(go(at))
     at.session_state[WORK] = with_fields(work(at), context=context)
@@ -251,7 +251,7 @@ def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
 
     def about(drawn):
         def again(lost):
-            return Again(np.ones((2, 1, 3)), np.full((3, 1, 3), lost) * drawn[:, None, None])
+            return RepeatedLoss(np.ones((2, 1, 3)), np.full((3, 1, 3), lost) * drawn[:, None, None])
 
         known = {one.place: again(2.0) for one in others} | {first.place: again(1.0)}
         return Advice(weighed, known).about_records

@@ -14,7 +14,7 @@ import pytest
 from kanon.base.progress import no_progress
 from kanon.cli.main import main
 from kanon.errors import PlanError
-from kanon.release.context import Context, Own, with_own
+from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.studio.decide.decision import with_context
 from kanon.studio.decide.state import DecideView
 from kanon.studio.privacy.attacker import with_population, without_population
@@ -260,7 +260,9 @@ def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
 
 
 def test_a_project_brings_the_purpose_back():
-    asked = with_own(Context(release="research", known=2), "t", Own(wanted=None, source="Board"))
+    asked = with_own(
+        Context(release="research", known=2), "t", ChosenThreshold(wanted=None, source="Board")
+    )
     before = with_context(sample_work("hospital"), asked)
     saved = saved_project(before)
     after = opened_project(sample_work("hospital"), saved.encode())

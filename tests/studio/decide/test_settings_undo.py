@@ -7,7 +7,7 @@ import pytest
 from kanon.experiments.sweep import Configuration
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
-from kanon.release.context import Context, Own, with_own
+from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.schema import Role
 from kanon.studio.data.singling_out import can_be_undone, with_sets_of
 from kanon.studio.decide.advice import with_proposal
@@ -133,14 +133,14 @@ def test_roles_that_a_finding_changed_are_not_given_back_after_a_project_or_by_h
 def test_what_no_release_reaches_is_not_required(begun, name, wanted, said):
     table = whole_table(begun)
     assert out_of_reach(begun, table) is None
-    context = with_own(begun.purpose.context, name, Own(wanted=wanted))
+    context = with_own(begun.purpose.context, name, ChosenThreshold(wanted=wanted))
     found = out_of_reach(with_context(begun, context), table)
     assert found is None if said is None else said in found
 
 
 def test_k_of_persons_is_at_most_their_number():
     work = with_context(known(), Context(release="research"))
-    context = with_own(work.purpose.context, "k", Own(wanted=7))
+    context = with_own(work.purpose.context, "k", ChosenThreshold(wanted=7))
     assert out_of_reach(work, None) is None
     found = out_of_reach(with_context(work, context), None)
     assert found == "No release reaches k = 7: the table is about 6 persons."

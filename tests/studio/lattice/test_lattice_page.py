@@ -18,7 +18,7 @@ from kanon.run import prepare
 from kanon.studio.lattice.sentences import step_said
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
-    Ready,
+    Subject,
     around,
     chosen_node,
     default_columns,
@@ -365,7 +365,7 @@ def test_of_a_lattice_that_is_not_counted_as_many_neighbours_are_as_a_page_has_t
 ):
     session = with_fields(sample_work("hospital"), algorithm="optimal")
     prepared = prepare(plan_of(session), session.table.records)
-    one = Ready(prepared, prepared.task(), "", outline(prepared.task()))
+    one = Subject(prepared, prepared.task(), "", outline(prepared.task()))
 
     def counted_around():
         found = around(one, one.outline, (1, 1, 0))

@@ -15,7 +15,7 @@ from kanon.measures.linkage import matching
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.reidentification import THRESHOLD
 from kanon.studio.privacy import attack_panel
-from kanon.studio.privacy.attacker import Looking
+from kanon.studio.privacy.attacker import PrivacyView
 from kanon.studio.session.work import with_fields
 from support.dashboard import (
     ANONYMISE,
@@ -81,7 +81,7 @@ def classes_shown(at):
 
 
 def upload_people(at, table, name="people.csv"):
-    key = f"privacy-population-{work(at).version}-{work(at).view(Looking).uploads}"
+    key = f"privacy-population-{work(at).version}-{work(at).view(PrivacyView).uploads}"
     content = table if isinstance(table, bytes) else as_bytes(table, "csv")
     at.file_uploader(key=key).set_value((name, content, "text/csv"))
     return go(at)
@@ -109,7 +109,7 @@ def test_the_numbers_of_the_worked_table(animals):
 
 def test_what_an_attacker_learns_before_and_after(animals):
     at = animals
-    assert work(at).view(Looking).known is None
+    assert work(at).view(PrivacyView).known is None
     choose(at, fact(at, 0), "F")
     choose(at, fact(at, 1), "Lion")
     assert said(at, "**Before:**") == (
@@ -196,7 +196,7 @@ def test_what_is_remembered_of_a_person_follows_the_choice(start):
     choose(at, fact(at, 1), other)
     assert at.selectbox(key=fact(at, 1)).value == other
     press(at, "Take a random record")
-    person = work(at).view(Looking).person
+    person = work(at).view(PrivacyView).person
     shown = [at.selectbox(key=fact(at, place)).value for place in range(3)]
     assert shown == list(person.values())[:3]
 
@@ -254,7 +254,7 @@ def test_other_measures_as_columns_and_orders(start):
     t = classes_shown(at).value["t ↓"].to_numpy()
     assert (np.diff(t) <= 0).all()
     assert "emd" not in at.selectbox(key="privacy-by").options, "diseases have no order"
-    assert work(at).view(Looking).extra, "what was chosen stays"
+    assert work(at).view(PrivacyView).extra, "what was chosen stays"
 
 
 def test_only_the_worst_of_many_classes_are_listed(start):
@@ -270,7 +270,7 @@ def test_only_the_worst_of_many_classes_are_listed(start):
 
 def test_a_threshold_of_ones_own(animals):
     at = animals
-    assert work(at).view(Looking).threshold == THRESHOLD
+    assert work(at).view(PrivacyView).threshold == THRESHOLD
     at.select_slider(key="privacy-threshold").set_value(1 / 4)
     go(at)
     assert numbers(at)["Risk above 1/4"] == "0.0 %"
@@ -282,7 +282,7 @@ def test_a_random_record_is_one_of_the_table(start):
     seen = set()
     for _ in range(4):
         press(at, "Take a random record")
-        person = work(at).view(Looking).person
+        person = work(at).view(PrivacyView).person
         seen.add(tuple(person.items()))
         known = {name: person[name] for name in classes.attributes[:3]}
         assert matching(classes, known).records == 1, "one that stands out is preferred"
@@ -378,7 +378,7 @@ def test_another_table_forgets_whom_one_looked_for(start):
     upload_people(at, pd.DataFrame({"gender": ["F"], "race": ["Lion"]}))
     assert work(at).purpose.population is not None
     with_people(go(at, DATA))
-    assert not work(at).view(Looking).person and work(at).purpose.population is None
+    assert not work(at).view(PrivacyView).person and work(at).purpose.population is None
     go(at, PRIVACY)
     assert any(NOTHING_YET in one.value for one in at.info) or work(at).findings.result is None
     assert button(at, "Anonymise")

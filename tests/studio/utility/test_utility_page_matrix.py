@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.charts.representation import MOST_CLASSES, MOST_NODES, Shown, representation_chart
+from kanon.charts.representation import MOST_CLASSES, MOST_NODES, ShownPart, representation_chart
 from kanon.hierarchy.build import suppression
 from kanon.learning.representations import REPRESENTATIONS, represent
 from kanon.plan import Plan
@@ -158,7 +158,7 @@ def flat_release(n_values, spans):
 
 def test_large_trees_show_what_most_records_have():
     recoding = flat_release(100, 60)
-    shown = Shown.of(recoding, represent("fillParent", recoding), 0)
+    shown = ShownPart.of(recoding, represent("fillParent", recoding), 0)
     assert shown.entries.shape == (MOST_CLASSES, MOST_NODES)
     assert shown.left_out == 101 - MOST_NODES
     assert shown.labels[-1] == "*" and shown.n_leaves == MOST_NODES - 1
@@ -168,7 +168,7 @@ def test_large_trees_show_what_most_records_have():
 
 def test_groups_are_among_the_rows():
     recoding = flat_release(30, 4)
-    shown = Shown.of(recoding, represent("oneClass", recoding), 0)
+    shown = ShownPart.of(recoding, represent("oneClass", recoding), 0)
     assert "*" in [shown.labels[column] for column in shown.released]
     assert len(shown.classes) == MOST_CLASSES == len(set(shown.classes.tolist()))
 
@@ -185,7 +185,7 @@ def test_ranges_are_shown_as_what_covers_them():
     )
     recoding = run(plan, table).recoding
     for name in REPRESENTATIONS:
-        shown = Shown.of(recoding, represent(name, recoding), 0)
+        shown = ShownPart.of(recoding, represent(name, recoding), 0)
         rows = [str(x) for x in shown.classes]
         assert representation_chart(shown, rows, rows, "title").data[0].z.shape == (
             shown.entries.shape
@@ -198,6 +198,6 @@ def test_text_of_the_table_is_no_markup():
     tree = suppression(["<i>a</i>", "b"])
     source = MemorySource(table, Schema({"<b>q</b>": Role.QUASI_IDENTIFIER}), {"<b>q</b>": tree})
     recoding = Recoding.from_targets(source.classes, np.array([[0], [1]]))
-    shown = Shown.of(recoding, represent("oneClass", recoding), 0)
+    shown = ShownPart.of(recoding, represent("oneClass", recoding), 0)
     drawn = representation_chart(shown, ["<u>"] * 2, ["<u>"] * 2, "<b>q</b>").to_json()
     assert "<i>" not in drawn and "<u>" not in drawn and "<b>q" not in drawn

@@ -23,7 +23,7 @@ from kanon.recoding import Recoding
 from kanon.studio.session.work import with_fields
 from kanon.studio.utility.changes import (
     WAY,
-    Changed,
+    Changes,
 )
 from kanon.studio.utility.state import UtilityView
 from support.dashboard import (
@@ -137,10 +137,10 @@ def test_of_an_algorithm_that_forms_ranges_or_suppresses(start, algorithm):
 
 
 # --- sentences ----------------------------------------------------------------------------------
-def changed_in(recoding: Recoding) -> Changed:
+def changed_in(recoding: Recoding) -> Changes:
     found = sorted(distributions(recoding), key=lambda one: -one.total_variation)
     then = association_change.before(recoding.classes)
-    return Changed(tuple(found), then, association_change.after(recoding), study(recoding))
+    return Changes(tuple(found), then, association_change.after(recoding), study(recoding))
 
 
 # --- pictures -----------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from kanon.schema import Role
 from kanon.sources.coverage import counted_column
 from kanon.studio.hierarchies.import_review import meant, with_imported, with_imports
 from kanon.studio.metrics.composed_metrics import with_composed, without_composed
-from kanon.studio.session.choices import BUILDERS, Choice, choose, drawn, suggested
+from kanon.studio.session.choices import BUILDERS, HierarchyChoice, choose, drawn, suggested
 from kanon.studio.session.hierarchy_choices import (
     redone,
     undone,
@@ -304,7 +304,7 @@ def test_a_preview_of_a_drawing_keeps_what_was_typed():
     choice = choose("intervals", {"widths": "5, 10"}, "age", counted_column(NUMBERS))
     made = drawn(choice, choice.tree)
     assert made.builder == "drawn" and made.typed["widths"] == "5, 10"
-    assert isinstance(made, Choice) and made.tree is choice.tree
+    assert isinstance(made, HierarchyChoice) and made.tree is choice.tree
 
 
 # --- metrics of one's own ---------------------------------------------------------------------
