@@ -134,7 +134,8 @@ def suggest_roles(columns: Mapping[str, DistinctCounts]) -> dict[str, Suggestion
 
     Suggestions only: which column can be linked or is private is the user's to know.
 
-    >>> columns = {"Name": DistinctCounts(2, 2), "sex": DistinctCounts(1, 2), "note": DistinctCounts(1, 2)}
+    >>> few, all_differ = DistinctCounts(1, 2), DistinctCounts(2, 2)
+    >>> columns = {"Name": all_differ, "sex": few, "note": few}
     >>> {column: str(s.role) for column, s in suggest_roles(columns).items()}
     {'Name': 'identifier', 'sex': 'quasi-identifier', 'note': 'insensitive'}
     """
@@ -176,8 +177,8 @@ def _suggest(name: str, column: DistinctCounts) -> Suggestion:
 def singles_out(column: DistinctCounts) -> str:
     """A sentence about a column with so many values that it tells records apart, or nothing.
 
-    >>> singles_out(DistinctCounts(values=30, filled=40)), singles_out(DistinctCounts(values=1, filled=30))
-    ('30 values in 40 records single people out.', '')
+    >>> singles_out(DistinctCounts(values=30, filled=40))
+    '30 values in 40 records single people out.'
     """
     if not tells_apart(column.values, column.filled):
         return ""

@@ -182,24 +182,13 @@ def test_everything_public_has_a_docstring():
     assert bare == []
 
 
-# Public class names that stand for two things, each with its reason.
-DEFINED_TWICE = {
-    **dict.fromkeys(
-        ("Choice", "Job", "Known", "Lesson", "Level", "Parameter", "Step", "Wanted"),
-        "studio: being renamed",
-    ),
-}
-
-
 def test_a_public_class_name_means_one_thing():
     where: dict[str, list[str]] = {}
     for path in MODULES:
         for node in TREES[path].body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 where.setdefault(node.name, []).append(name_of(path))
-    twice = {name: paths for name, paths in where.items() if len(paths) > 1}
-    assert {name: paths for name, paths in twice.items() if name not in DEFINED_TWICE} == {}
-    assert set(DEFINED_TWICE) - set(twice) == set(), "no longer defined twice: take them out"
+    assert {name: paths for name, paths in where.items() if len(paths) > 1} == {}
 
 
 # No Adult in the tree

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.charts.drawn import drawn
+from kanon.charts.figure import drawn
 from kanon.charts.style import INK, escaped
 from kanon.measures.association_change import Associations, How
 

@@ -12,9 +12,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import joined, thin
+from kanon.charts.comparison_measures import digits_shown, measures_of, number_said, short_title
 from kanon.charts.layout import Layout, starting_layout
-from kanon.charts.looks import Look, looks_of
-from kanon.charts.measured import digits_shown, measures_of, number_said, short_title
+from kanon.charts.line_style import Look, looks_of
 from kanon.charts.panel_axes import Costs, PanelContext, k_range
 from kanon.charts.panels import KINDS, lines_named
 from kanon.charts.style import escaped, lay_out

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import percent, thin
-from kanon.charts.drawn import drawn, k_layout, whole_k
+from kanon.charts.figure import drawn, k_layout, whole_k
 from kanon.charts.style import INK, colour_of_metric, escaped
 from kanon.measures.along import Curves, Points, numbers_table
 from kanon.metrics import Metric

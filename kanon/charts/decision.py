@@ -7,7 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from kanon.charts.drawn import drawn
+from kanon.charts.figure import drawn
 from kanon.charts.style import INK, escaped
 from kanon.release.decision import Decision, Part
 

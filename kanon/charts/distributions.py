@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import counted, percent
 from kanon.base.values import numbers
-from kanon.charts.drawn import drawn
+from kanon.charts.figure import drawn
 from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
 from kanon.charts.style import INK, escaped, translucent
 from kanon.measures.distribution_change import Distribution

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 from kanon.algorithms.lattice_size import Node
 from kanon.base.formatting import counted, percent, thin
-from kanon.charts.drawn import drawn
+from kanon.charts.figure import drawn
 from kanon.charts.style import INK, escaped
 from kanon.charts.walks import HALO, WALK_LOOKS, walk_traces
 from kanon.experiments.exploration import Assessment, Exploration, ranks

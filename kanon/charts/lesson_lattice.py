@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from kanon.algorithms.lattice_size import Node, nodes_per_height
 from kanon.base.formatting import thin
-from kanon.charts.drawn import drawn
+from kanon.charts.figure import drawn
 from kanon.charts.lattice import DRAWN, edges_between
 from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarged, lines_between
 from kanon.charts.style import INK, escaped

@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kanon.base.formatting import percent
-from kanon.charts.drawn import drawn
+from kanon.charts.figure import drawn
 from kanon.charts.lesson_look import HALO, ONE, QUIET, enlarged
 from kanon.charts.style import INK
 from kanon.teaching.lesson import Lesson, written

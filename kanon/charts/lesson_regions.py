@@ -10,11 +10,11 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kanon.base.formatting import counted
-from kanon.charts.drawn import drawn
+from kanon.charts.figure import drawn
 from kanon.charts.lesson_look import ONE, OTHER, QUIET, enlarged
 from kanon.charts.style import INK, escaped, translucent
+from kanon.teaching.cluster_steps import ClusterView
 from kanon.teaching.cuts import Rectangle, Regions
-from kanon.teaching.growing import ClusterView
 from kanon.teaching.lesson import Step
 
 

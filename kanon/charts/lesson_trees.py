@@ -12,7 +12,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kanon.base.formatting import counted
-from kanon.charts.drawn import drawn
+from kanon.charts.figure import drawn
 from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarged, lines_between
 from kanon.charts.style import INK, escaped
 from kanon.hierarchy import Hierarchy

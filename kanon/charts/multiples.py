@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import thin
-from kanon.charts.looks import looks_of
-from kanon.charts.measured import hover_number, is_percent, measures_of, scale_of, titled
+from kanon.charts.comparison_measures import hover_number, is_percent, measures_of, scale_of, titled
+from kanon.charts.line_style import looks_of
 from kanon.charts.panel_axes import k_range, k_ticks
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
 from kanon.experiments.comparison import Comparison
@@ -30,7 +30,7 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     comparison
         At least one configuration.
     criterion
-        One of :func:`kanon.charts.measured.measures_of`.
+        One of :func:`kanon.charts.comparison_measures.measures_of`.
     k
         Where a thin line stands in every panel; none by default.
 

@@ -12,9 +12,9 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import thin
 from kanon.cards import Card
+from kanon.charts.comparison_measures import is_percent, scale_of
 from kanon.charts.layout import Panel
-from kanon.charts.looks import Look
-from kanon.charts.measured import is_percent, scale_of
+from kanon.charts.line_style import Look
 from kanon.experiments.comparison import Comparison
 from kanon.matrices import CostMatrix
 

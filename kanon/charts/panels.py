@@ -11,9 +11,7 @@ import pandas as pd
 
 from kanon.base.formatting import thin
 from kanon.cards import Card
-from kanon.charts.layout import Panel
-from kanon.charts.looks import Look
-from kanon.charts.measured import (
+from kanon.charts.comparison_measures import (
     CLASSES,
     hover_number,
     measure_table,
@@ -24,6 +22,8 @@ from kanon.charts.measured import (
     titled,
     unit_said,
 )
+from kanon.charts.layout import Panel
+from kanon.charts.line_style import Look
 from kanon.charts.panel_axes import (
     PERCENT_RANGE,
     PanelContext,

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import counted, percent, thin
 from kanon.charts.curves import FEW, cursor, steps
-from kanon.charts.drawn import drawn, k_layout, whole_k
+from kanon.charts.figure import drawn, k_layout, whole_k
 from kanon.charts.style import INK, escaped
 from kanon.measures.along import Curves, Points
 from kanon.privacy.model import rounded

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import percent, thin
-from kanon.charts.drawn import drawn
+from kanon.charts.figure import drawn
 from kanon.charts.style import INK
 from kanon.measures.query_error import QueryStudy
 

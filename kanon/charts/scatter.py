@@ -10,8 +10,14 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import joined, thin
 from kanon.cards import Card
-from kanon.charts.looks import Look, looks_of
-from kanon.charts.measured import is_percent, number_said, privacy_measures, short_title, titled
+from kanon.charts.comparison_measures import (
+    is_percent,
+    number_said,
+    privacy_measures,
+    short_title,
+    titled,
+)
+from kanon.charts.line_style import Look, looks_of
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import CRITERIA

@@ -14,7 +14,7 @@ from kanon.algorithms import datafly, improved_greedy, samarati
 from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import counted, thin
 from kanon.cards import Card
-from kanon.charts.measured import titled
+from kanon.charts.comparison_measures import titled
 from kanon.charts.style import darkened, lay_out
 from kanon.charts.walks import WALK_LOOKS
 from kanon.experiments.searches import (

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> None:
     """Execute the command."""
     # Here, as no other command draws: Plotly takes its time to be imported.
-    from kanon.report.gathering import gather
+    from kanon.report.contents import gather
     from kanon.report.origin import origin_of_file
     from kanon.report.public import for_publication
     from kanon.report.rendering import rendered

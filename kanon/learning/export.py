@@ -2,7 +2,7 @@
 
 Publishing the matrix with the table is a step after anonymising: all records of a class have the
 same row, so they are as alike as before. What the proportional one tells beyond the release is
-measured in :mod:`kanon.learning.disclosed`.
+measured in :mod:`kanon.learning.disclosure`.
 """
 
 from __future__ import annotations

@@ -405,8 +405,8 @@ def with_own(context: Context, name: str, own: ChosenThreshold | None) -> Contex
     PlanError
         It is not allowed.
 
-    >>> research = Context(release="research")
-    >>> thresholds(with_own(research, "k", ChosenThreshold(wanted=7, source="Our ethics board")))["k"].source
+    >>> chosen = ChosenThreshold(wanted=7, source="Our ethics board")
+    >>> thresholds(with_own(Context(release="research"), "k", chosen))["k"].source
     'Set by hand: Our ethics board'
     """
     content = context.content

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from kanon.report.alternatives import Alternative, Alternatives
-from kanon.report.gathering import Report
+from kanon.report.contents import Report
 
 _KEPT = {
     "suppression": ("build",),

@@ -19,8 +19,8 @@ from kanon.base.formatting import counted, percent, thin
 from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
 from kanon.errors import on_one_line
 from kanon.release.remark_kinds import KINDS, by_kind
-from kanon.report.gathering import Report
-from kanon.report.said import shown
+from kanon.report.contents import Report
+from kanon.report.explanations import shown
 from kanon.report.words import TERMS
 from kanon.sources.writing import table_bytes
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema
-from kanon.sources.bare import bare_column, bare_index
+from kanon.sources.plain_columns import bare_column, bare_index
 from kanon.sources.tables import Excerpt
 
 

@@ -23,10 +23,10 @@ import pyarrow.parquet
 
 from kanon.base.values import canonical_text
 from kanon.errors import TableError, quoted
-from kanon.sources.bare import bare_column
 from kanon.sources.formulas import is_formula, neutralised
 from kanon.sources.names import kind_of
 from kanon.sources.padding import is_padded
+from kanon.sources.plain_columns import bare_column
 from kanon.sources.separators import check_separator
 
 KINDS = ("csv", "tsv", "parquet", "feather", "xlsx")

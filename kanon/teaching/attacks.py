@@ -181,7 +181,7 @@ def targets(kind: str, case: Case) -> tuple[Target, ...]:
     case
         The release that is attacked.
 
-    >>> from kanon.teaching.attacked import preset
+    >>> from kanon.teaching.attack_tables import preset
     >>> targets("homogeneity", preset("homogeneity"))[0]
     Target(name='Anton', known={'age': '23', 'zip': '47601'})
     """

@@ -19,8 +19,8 @@ from kanon.base.progress import no_progress
 from kanon.kernels.clusters import Clusters
 from kanon.recoding import Recoding, ends
 from kanon.teaching.blackboard import Blackboard
+from kanon.teaching.cluster_steps import CANONICAL, MADE, ClusterView, tied
 from kanon.teaching.grouping import grouping
-from kanon.teaching.growing import CANONICAL, MADE, ClusterView, tied
 from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Step, written
 from kanon.teaching.merging import Live, Merges, merges_for_models, replayed
 

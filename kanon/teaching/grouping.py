@@ -11,8 +11,8 @@ import numpy as np
 from kanon.algorithms import mdav
 from kanon.base.formatting import counted
 from kanon.teaching.blackboard import Blackboard
+from kanon.teaching.cluster_steps import CANONICAL, ClusterView, tied
 from kanon.teaching.cuts import regions_of
-from kanon.teaching.growing import CANONICAL, ClusterView, tied
 from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Step, written
 
 

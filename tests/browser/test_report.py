@@ -7,7 +7,7 @@ import datetime
 import pytest
 
 from kanon.plan import Plan
-from kanon.report.gathering import gather
+from kanon.report.contents import gather
 from kanon.report.public import for_publication
 from kanon.report.rendering import rendered
 from support import browser as by

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.charts.board import draw_board, panel_table
+from kanon.charts.comparison_measures import measures_of
 from kanon.charts.layout import PRESETS, Layout, Panel, layout_from_json, starting_layout
-from kanon.charts.looks import look_of, looks_of
-from kanon.charts.measured import measures_of
+from kanon.charts.line_style import look_of, looks_of
 from kanon.charts.multiples import small_multiples
 from kanon.charts.panels import KINDS
 from kanon.charts.scatter import fronts, privacy_against_alteration, scatter_table

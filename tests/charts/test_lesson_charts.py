@@ -21,9 +21,9 @@ from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.ranges import flat
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
-from kanon.teaching.building import lesson_of
-from kanon.teaching.growing import ClusterView
+from kanon.teaching.cluster_steps import ClusterView
 from kanon.teaching.lesson import Candidate, CostTerm
+from kanon.teaching.lesson_builder import lesson_of
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
 from kanon.teaching.tables import arithmetic
 from support.lesson_tables import animals, eight_points, hospital

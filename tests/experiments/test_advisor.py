@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from kanon.base.progress import no_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import advise
-from kanon.experiments.advisor.proposing import about_limits, best_over_k, propose
-from kanon.experiments.advisor.repeating import RepeatedLoss, drawn_again, run_again, steadiness
+from kanon.experiments.advisor.proposals import about_limits, best_over_k, propose
+from kanon.experiments.advisor.repetition import RepeatedLoss, drawn_again, run_again, steadiness
 from kanon.experiments.advisor.ways import (
     MEASURED,
     averaged_k,
@@ -23,7 +23,7 @@ from kanon.experiments.advisor.ways import (
     runs_of,
     ways,
 )
-from kanon.experiments.advisor.weighing import CONCERNS, losses, weigh
+from kanon.experiments.advisor.weights import CONCERNS, losses, weigh
 from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.sweep import Configuration, solve_sweep
 from kanon.experiments.titles import name_of

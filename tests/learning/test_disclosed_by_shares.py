@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from kanon.errors import PlanError
-from kanon.learning.disclosed import CARDS, Guess, ShareDisclosure, disclosed, exact_cells
+from kanon.learning.disclosure import CARDS, Guess, ShareDisclosure, disclosed, exact_cells
 from kanon.measures.linkage import linkage
 from kanon.plan import Plan
 from kanon.recoding import Recoding

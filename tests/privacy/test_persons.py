@@ -20,7 +20,7 @@ from kanon.algorithms.solution import recodings_at
 from kanon.base.progress import no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, PrivacyWarning, ReleaseError, Unsatisfiable
-from kanon.experiments.advisor.repeating import drawn_again
+from kanon.experiments.advisor.repetition import drawn_again
 from kanon.experiments.greatest_k import reverse
 from kanon.experiments.sweep import sweep
 from kanon.notebook import every_k
@@ -32,7 +32,7 @@ from kanon.release.common_classes import Release
 from kanon.release.composition import combine
 from kanon.release.context import Context
 from kanon.release.decision import decide, levels_reached
-from kanon.report.said import guarantees, in_plain_words, verdict_sentence
+from kanon.report.explanations import guarantees, in_plain_words, verdict_sentence
 from kanon.run import prepare, run
 from kanon.sources.addresses import Address
 from kanon.sources.histograms import persons_of

@@ -30,9 +30,9 @@ from kanon.hierarchy.build import suppression
 from kanon.measures.overview import utility_cards
 from kanon.plan import Plan
 from kanon.report import alternatives as considered
-from kanon.report.along import near
-from kanon.report.gathering import gather
+from kanon.report.contents import gather
 from kanon.report.origin import canonical_plan
+from kanon.report.other_k import near
 from kanon.report.public import for_publication
 from kanon.report.rendering import numbers, rendered
 from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words

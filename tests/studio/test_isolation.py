@@ -39,7 +39,7 @@ SHARED = {
         "kanon/measures/extended_measures.py:further_cards",
         "kanon/measures/extended_measures.py:at_some_k",
     ),
-    *("kanon/charts/drawn.py:_common", "kanon/charts/drawn.py:k_layout"),
+    *("kanon/charts/figure.py:_common", "kanon/charts/figure.py:k_layout"),
     "kanon/sources/engines/spark.py:_session",
 }
 CACHES = {"cache", "lru_cache", "cached", "cache_data", "cache_resource", "fragment_cache"}

@@ -37,7 +37,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element, Table
 
-from kanon.experiments.advisor.proposing import about_limits
+from kanon.experiments.advisor.proposals import about_limits
 from kanon.metrics import METRICS
 from kanon.release.decision import decide, levels_reached
 from kanon.run import run
@@ -49,7 +49,7 @@ from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import Work
 from kanon.studio.utility.state import LearningView, PredictingView
-from kanon.teaching.attacked import preset
+from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, attack
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.presets import PRESETS, preset_table

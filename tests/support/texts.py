@@ -18,13 +18,14 @@ from kanon.algorithms.catalogue import FAMILIES, algorithms, short_title
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.language import Sections
 from kanon.cards import Card, parts_of
-from kanon.charts import lattice, layout, measured, panels
+from kanon.charts import lattice, layout, panels
+from kanon.charts.comparison_measures import CLASSES, short_title
 from kanon.experiments.criteria import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
 from kanon.experiments.greatest_k import WAYS
 from kanon.experiments.simulated.columns import DISTRIBUTIONS
 from kanon.experiments.studies import measures_of_points
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES
-from kanon.learning import disclosed
+from kanon.learning import disclosure
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
@@ -84,19 +85,22 @@ def cards() -> Iterator[Card]:
     packages = (kanon.algorithms, kanon.privacy, kanon.measures)
     yield from (part.CARD for package in packages for part in parts_of(package).values())
     yield from (one.card for one in (*METRICS.values(), *CLASSIFIERS.values()))
-    for some in (STRATEGIES, SCOPES, WAYS, CRITERIA, REPRESENTATIONS, SCORES, disclosed.CARDS):
+    for some in (STRATEGIES, SCOPES, WAYS, CRITERIA, REPRESENTATIONS, SCORES, disclosure.CARDS):
         yield from some.values()
     yield from attacks.ATTACKS.values()
     yield from DISTRIBUTIONS.values()
     yield from context.ASKED.values()
     yield from measures_of_points([metric_named(name) for name in PUBLISHED]).values()
-    yield from (L_CARD, T_CARD, SUPPRESSED_CARD, measured.CLASSES, IN_PERSONS)
+    yield from (L_CARD, T_CARD, SUPPRESSED_CARD, CLASSES, IN_PERSONS)
 
 
 def elsewhere() -> Iterator[tuple[str, str]]:
     """The texts that ``say_of`` says, with where they stand."""
     for card in cards():
-        for text in (*(getattr(card, name) for name in ON_CARDS), measured.short_title(card)):
+        for text in (
+            *(getattr(card, name) for name in ON_CARDS),
+            short_title(card),
+        ):
             yield text, f"the card of {card.name}"
     yield FULL_DOMAIN, "kanon/algorithms/search.py"  # what all searches have in common, once
     for name, module in algorithms().items():

@@ -15,7 +15,7 @@ from kanon.metrics import metric_named
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from kanon.teaching.attacked import PRESETS, preset
+from kanon.teaching.attack_tables import PRESETS, preset
 from kanon.teaching.attacks import ATTACKS, attack
 from kanon.teaching.case import case_of
 from kanon.teaching.small_tables import raised

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.schema import Role, Schema
-from kanon.teaching.attacked import preset
+from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, attack, targets
 from kanon.teaching.by_hand import by_hand, column_stepped, unchanged, value_set
 from kanon.teaching.case import case_of

@@ -31,8 +31,8 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.run import prepare
 from kanon.strategies import LOOKS_AT
-from kanon.teaching.building import lesson_of, replay_of
 from kanon.teaching.lesson import Choice, Lesson, Numbers, Step
+from kanon.teaching.lesson_builder import lesson_of, replay_of
 from kanon.teaching.nodes import NodeView
 from support.lesson_tables import ILL, animals, classes_of, eight_points, hospital
 from support.random_tables import (
@@ -566,6 +566,6 @@ def test_what_has_no_lesson_is_refused_in_a_sentence(name, task, metric, weights
 
 
 def test_a_lesson_of_too_many_steps_is_refused(monkeypatch):
-    monkeypatch.setattr("kanon.teaching.building.MOST_STEPS", 2)
+    monkeypatch.setattr("kanon.teaching.lesson_builder.MOST_STEPS", 2)
     with pytest.raises(PlanError, match="would have more than 2 steps"):
         lesson_of(gaa, replace(animals(), k=8), metric_named("custom"))

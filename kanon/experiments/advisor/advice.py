@@ -14,8 +14,8 @@ import pandas as pd
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.errors import PlanError
-from kanon.experiments.advisor.proposing import Proposal, about_limits, best_over_k, propose
-from kanon.experiments.advisor.repeating import (
+from kanon.experiments.advisor.proposals import Proposal, about_limits, best_over_k, propose
+from kanon.experiments.advisor.repetition import (
     ProposalStability,
     RepeatedLoss,
     run_again,
@@ -30,7 +30,7 @@ from kanon.experiments.advisor.ways import (
     tried_k,
     ways,
 )
-from kanon.experiments.advisor.weighing import (
+from kanon.experiments.advisor.weights import (
     USUAL,
     WeighedWays,
     checked_limits,
@@ -216,10 +216,10 @@ def advise(
         :func:`kanon.experiments.advisor.ways.averaged_k`); by default the plan's.
     weights
         How much ``utility``, ``l`` and ``t`` matter; see
-        :func:`kanon.experiments.advisor.weighing.checked_weights`.
+        :func:`kanon.experiments.advisor.weights.checked_weights`.
     limits
         What ``l`` of every class should be at least, and ``t`` at most; see
-        :func:`kanon.experiments.advisor.weighing.checked_limits`.
+        :func:`kanon.experiments.advisor.weights.checked_limits`.
     progress
         Told how far it is.
     workers

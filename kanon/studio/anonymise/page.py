@@ -48,9 +48,9 @@ from kanon.studio.widgets.numbers import of_release, worst
 from kanon.studio.widgets.picture import chart, data_button
 from kanon.studio.widgets.preview import before_and_after, preview_height
 from kanon.studio.widgets.progress import cancel_button, progress
-from kanon.studio.widgets.release_check import checked
 from kanon.studio.widgets.remarks import remarked_release
 from kanon.studio.widgets.result import (
+    checked,
     choose_k,
     name_in_files,
     notice,

@@ -14,8 +14,8 @@ import streamlit as st
 
 from kanon.base.language import say
 from kanon.charts.board import draw_board, panel_table
+from kanon.charts.comparison_measures import measure_table, measures_of, privacy_measures
 from kanon.charts.layout import Layout
-from kanon.charts.measured import measure_table, measures_of, privacy_measures
 from kanon.charts.multiples import small_multiples
 from kanon.charts.scatter import privacy_against_alteration, scatter_table
 from kanon.errors import KanonError
@@ -25,7 +25,7 @@ from kanon.metrics import potentials
 from kanon.studio.compare.board_layout import arrange, layout_of
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.offered import counted_records, metric_called
+from kanon.studio.session.run_choices import counted_records, metric_called
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import chart, data_button, picture

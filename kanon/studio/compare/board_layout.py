@@ -9,6 +9,7 @@ import streamlit as st
 
 from kanon.base.language import say, say_of
 from kanon.cards import Card
+from kanon.charts.comparison_measures import measures_of, privacy_measures, short_title
 from kanon.charts.layout import (
     FEWEST,
     MOST,
@@ -18,7 +19,6 @@ from kanon.charts.layout import (
     layout_from_json,
     starting_layout,
 )
-from kanon.charts.measured import measures_of, privacy_measures, short_title
 from kanon.charts.panels import KINDS
 from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison
@@ -27,7 +27,7 @@ from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.comparison_runs import asks_for_some_k, lacking, outlook
-from kanon.studio.session.offered import metric_called, usable_metrics
+from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.files import file_name

@@ -9,7 +9,7 @@ import streamlit as st
 from kanon.algorithms.catalogue import algorithms, serves_every_k, short_title, uses
 from kanon.base.language import say, say_counted, say_of
 from kanon.cards import Card
-from kanon.charts.looks import looks_of
+from kanon.charts.line_style import looks_of
 from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
 from kanon.experiments.comparison import (
     INTERVALS,
@@ -29,12 +29,12 @@ from kanon.studio.session.configurations import (
     compared_strategies,
     strategies_offered,
 )
-from kanon.studio.session.offered import compared_metrics, usable_metrics
+from kanon.studio.session.run_choices import compared_metrics, usable_metrics
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, usable_strategies, with_fields
 from kanon.studio.shell.frame import metric_titles
-from kanon.studio.widgets.outdated import outdated_notice
 from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.result import outdated_notice
 
 SEVEN = tuple(f"s{number}" for number in range(1, 8))
 ONE_EACH = ("gaa", "datafly", "samarati", "improved-greedy", "optimal", "mondrian", "lattice-sweep")

@@ -13,9 +13,17 @@ from kanon.base.language import say, say_of
 from kanon.experiments.titles import full_title
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.collection import NamedConfiguration
 from kanon.studio.session.configurations import PlannedLine, incomparable, yardsticks
-from kanon.studio.session.kept import NamedConfiguration
-from kanon.studio.session.pinned import export, imported, pin, renamed, restored, unpinned, used
+from kanon.studio.session.named_configurations import (
+    export,
+    imported,
+    pin,
+    renamed,
+    restored,
+    unpinned,
+    used,
+)
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_name

@@ -26,9 +26,9 @@ from kanon.studio.compare.searches import (
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.outdated import fade
 from kanon.studio.widgets.picture import chart, data_button, picture
 from kanon.studio.widgets.progress import progress, start_and_cancel
+from kanon.studio.widgets.result import fade
 
 
 def show_searches(work: Work) -> None:

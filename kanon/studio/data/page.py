@@ -33,8 +33,8 @@ from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice
 from kanon.studio.session.exposure import exposed
 from kanon.studio.session.hierarchy_choices import with_builder, with_missing, with_role
-from kanon.studio.session.offered import incomplete_records
 from kanon.studio.session.preview_size import preview_rows
+from kanon.studio.session.run_choices import incomplete_records
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import (
     adult_work,

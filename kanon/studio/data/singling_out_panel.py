@@ -33,9 +33,9 @@ from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.outdated import fade
 from kanon.studio.widgets.picture import data_button, picture
 from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.result import fade
 
 _AT_ONCE = 8
 """So many sets have a line of their own; the file has all of them."""

@@ -12,9 +12,9 @@ from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import Advice, try_ways
-from kanon.experiments.advisor.repeating import RepeatedLoss, run_again
+from kanon.experiments.advisor.repetition import RepeatedLoss, run_again
 from kanon.experiments.advisor.ways import averaged_k, plan_to_advise, runs_of, tried_k, ways
-from kanon.experiments.advisor.weighing import weigh
+from kanon.experiments.advisor.weights import weigh
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import COSTLESS
 from kanon.experiments.sweep import Configuration, PlannedRun

@@ -9,10 +9,10 @@ import streamlit as st
 
 from kanon.base.formatting import percent
 from kanon.base.language import say, say_counted, say_of
-from kanon.charts.advised import advised_chart
+from kanon.charts.advice import advised_chart
 from kanon.errors import KanonError
 from kanon.experiments.advisor.advice import Advice
-from kanon.experiments.advisor.proposing import Proposal, about_limits
+from kanon.experiments.advisor.proposals import Proposal, about_limits
 from kanon.experiments.comparison import Line
 from kanon.experiments.criteria import COSTLESS
 from kanon.run import prepare
@@ -43,9 +43,9 @@ from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.outdated import outdated_notice
 from kanon.studio.widgets.picture import data_button, picture
 from kanon.studio.widgets.progress import progress, start_and_cancel, under_way
+from kanon.studio.widgets.result import outdated_notice
 
 
 def show(work: Work) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kanon.experiments.advisor.weighing import USUAL
+from kanon.experiments.advisor.weights import USUAL
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_of
-from kanon.charts.reverse import reverse_chart
+from kanon.charts.greatest_k import reverse_chart
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError
 from kanon.privacy.model import SensitiveModel, ranges
@@ -43,9 +43,9 @@ from kanon.studio.session.requirements import (
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.model_editor import whole
-from kanon.studio.widgets.outdated import fade
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.result import fade
 
 
 def _start() -> str:

@@ -31,8 +31,8 @@ from kanon.run import prepare
 from kanon.strategies import SCOPES
 from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.jobs.partial_results import simulate_runs, study_request
-from kanon.studio.session.offered import metric_called
 from kanon.studio.session.request import Request
+from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields

@@ -23,8 +23,8 @@ from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import HierarchyChoice
-from kanon.studio.session.offered import usable_metrics
 from kanon.studio.session.outdated import comparison_outdated
+from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles

@@ -20,8 +20,8 @@ from kanon.studio.session.comparison_runs import (
 )
 from kanon.studio.session.configurations import PlannedLine, wanted_lines
 from kanon.studio.session.findings import ComparisonResult
-from kanon.studio.session.offered import usable_metrics
 from kanon.studio.session.request import Request, cancelled_run
+from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import comparison_settings, plan_of, without_lost
 from kanon.studio.session.work import Work, with_fields
 

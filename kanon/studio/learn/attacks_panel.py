@@ -22,7 +22,7 @@ from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.teaching.attacked import preset
+from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, Scene, Target, attack, targets
 from kanon.teaching.case import Case, case_of, texts_of
 from kanon.teaching.small_tables import MOST_RECORDS

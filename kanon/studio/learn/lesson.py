@@ -18,11 +18,11 @@ from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_state import StepsView
-from kanon.studio.session.offered import usable_metrics
+from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import fingerprint_of, plan_content, plan_of
 from kanon.studio.session.work import Work, usable_strategies, with_fields
-from kanon.teaching.building import MOST, lesson_of
 from kanon.teaching.lesson import Lesson
+from kanon.teaching.lesson_builder import MOST, lesson_of
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
 from kanon.teaching.small_tables import SmallTable
 

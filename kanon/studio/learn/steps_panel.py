@@ -28,13 +28,13 @@ from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.offered import metric_called
+from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.picture import data_button, picture
-from kanon.teaching.building import MOST
 from kanon.teaching.lesson import Lesson, written
+from kanon.teaching.lesson_builder import MOST
 from kanon.teaching.presets import PRESETS
 from kanon.teaching.tables import candidates_table, numbers_table, records_table
 

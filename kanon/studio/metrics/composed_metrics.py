@@ -8,7 +8,7 @@ from kanon.hierarchy.tables import parse_weight
 from kanon.metrics import PUBLISHED, Metric
 from kanon.plan import MetricPlan, check_metric_name, composed_metrics
 from kanon.studio.metrics.state import MatrixView
-from kanon.studio.session.offered import metric_called
+from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.work import Work, with_fields
 
 LARGEST_ATTRIBUTE_WEIGHT = 1000

@@ -15,7 +15,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.matrices import CostMatrix, as_share, cell_text, cut, difference, matrix_of, matrix_table
 from kanon.metrics import Metric, edge_weights, potentials
 from kanon.studio.metrics.state import MatrixView
-from kanon.studio.session.offered import counted_records, metric_called, usable_metrics
+from kanon.studio.session.run_choices import counted_records, metric_called, usable_metrics
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.tree_edits import DRAWN, picture
 

@@ -25,7 +25,7 @@ from kanon.studio.metrics.matrix import matrix_with_cells
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.offered import metric_called, usable_metrics
+from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles, unready

@@ -10,7 +10,7 @@ import streamlit as st
 
 from kanon.base.language import say, say_of
 from kanon.errors import KanonError
-from kanon.report.gathering import Report
+from kanon.report.contents import Report
 from kanon.report.rendering import measures_csv, numbers_json, rendered
 from kanon.report.words import ASKED, Words
 from kanon.sources.stored import StoredTable
@@ -32,8 +32,8 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
 from kanon.studio.widgets.files import content, file_name
-from kanon.studio.widgets.outdated import fade
 from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.result import fade
 
 FORMS = {False: say("Internal"), True: say("For publication")}
 ABOUT_FORM = {

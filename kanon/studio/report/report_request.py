@@ -18,7 +18,7 @@ from kanon.base.progress import Progress
 from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
 from kanon.release.context import Context
-from kanon.report.gathering import Report, gather
+from kanon.report.contents import Report, gather
 from kanon.report.origin import Origin, canonical_plan, origin_of_content, origin_of_table
 from kanon.report.public import for_publication
 from kanon.report.words import Words, words_given
@@ -92,7 +92,7 @@ def make_report(
     Raises
     ------
     KanonError
-        See :func:`kanon.report.gathering.gather`.
+        See :func:`kanon.report.contents.gather`.
     """
     origin = origin or origin_of_table(table, name)
     return gather(

@@ -32,7 +32,7 @@ from kanon.studio.session.configurations import (
     wanted_lines,
 )
 from kanon.studio.session.findings import MeasuredRun
-from kanon.studio.session.offered import shown_k, usable_metrics
+from kanon.studio.session.run_choices import shown_k, usable_metrics
 from kanon.studio.session.run_plan import fingerprint_of
 from kanon.studio.session.work import Work
 

@@ -20,8 +20,8 @@ from kanon.metrics import METRICS, Metric
 from kanon.plan import ColumnPlan, Plan, composed_metrics
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
-from kanon.studio.session.kept import NamedConfiguration
-from kanon.studio.session.offered import compared_metrics, incomplete_records
+from kanon.studio.session.collection import NamedConfiguration
+from kanon.studio.session.run_choices import compared_metrics, incomplete_records
 from kanon.studio.session.run_plan import chosen_for, plan_of, suppression_used, without_lost
 from kanon.studio.session.work import Work, usable_strategies, with_fields
 

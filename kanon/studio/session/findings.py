@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kanon.algorithms.solution import Solution
-from kanon.experiments.advisor.repeating import RepeatedLoss
+from kanon.experiments.advisor.repetition import RepeatedLoss
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.exploration import Exploration
 from kanon.experiments.greatest_k import Reverse
@@ -19,7 +19,7 @@ from kanon.measures.along import Curves, Points
 from kanon.metrics import Metric
 from kanon.privacy.model import SensitiveModel
 from kanon.release.composition import CombinedReleases
-from kanon.report.gathering import Report
+from kanon.report.contents import Report
 from kanon.report.origin import Origin
 from kanon.run import PreparedRun, Run, release_at
 

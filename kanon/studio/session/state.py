@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit import runtime
 
 from kanon.errors import KanonError
-from kanon.studio.session.pinned import carried
+from kanon.studio.session.named_configurations import carried
 from kanon.studio.session.samples import FIRST
 from kanon.studio.session.server import desks, owner, seat
 from kanon.studio.session.session_store import Desk, new_token

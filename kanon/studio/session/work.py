@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from kanon.algorithms.catalogue import uses
 from kanon.privacy.model import SensitiveModel
 from kanon.strategies import STRATEGIES, needs_sensitive
+from kanon.studio.session.collection import Collection
 from kanon.studio.session.findings import Findings
-from kanon.studio.session.kept import Kept
 from kanon.studio.session.purpose import Purpose
 from kanon.studio.session.run_settings import CompareSettings, RunSettings
 from kanon.studio.session.table_state import TableState
@@ -120,7 +120,7 @@ class Work:
     table: TableState
     settings: RunSettings = field(default_factory=RunSettings)
     compare: CompareSettings = field(default_factory=CompareSettings)
-    kept: Kept = field(default_factory=Kept)
+    kept: Collection = field(default_factory=Collection)
     purpose: Purpose = field(default_factory=Purpose)
     findings: Findings = field(default_factory=Findings)
     running: Running = field(default_factory=Running)
@@ -204,7 +204,7 @@ _PARTS = {
     "table": TableState,
     "settings": RunSettings,
     "compare": CompareSettings,
-    "kept": Kept,
+    "kept": Collection,
     "purpose": Purpose,
     "findings": Findings,
     "running": Running,

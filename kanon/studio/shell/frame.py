@@ -15,7 +15,7 @@ from kanon.strategies import STRATEGIES
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.offered import metric_called, usable_metrics
+from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain, shortened

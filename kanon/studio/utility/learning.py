@@ -26,8 +26,8 @@ from kanon.plan import Plan
 from kanon.run import PreparedRun, prepare
 from kanon.schema import Role
 from kanon.studio.jobs.partial_results import learn_fits, study_request
-from kanon.studio.session.offered import metric_called
 from kanon.studio.session.request import Request
+from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of, without_lost
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.text import plain

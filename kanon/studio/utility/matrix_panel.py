@@ -9,7 +9,7 @@ import streamlit as st
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.charts.representation import ShownPart, representation_chart, representation_table
-from kanon.learning.disclosed import ShareDisclosure, disclosed
+from kanon.learning.disclosure import ShareDisclosure, disclosed
 from kanon.learning.export import FILE_KINDS, renamed, representation_file
 from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
 from kanon.recoding import Recoding
@@ -36,8 +36,7 @@ from kanon.studio.utility.representation import (
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.files import content, file_name, neutral_choice
 from kanon.studio.widgets.picture import picture
-from kanon.studio.widgets.release_check import checked
-from kanon.studio.widgets.result import in_columns, name_in_files, noting
+from kanon.studio.widgets.result import checked, in_columns, name_in_files, noting
 
 _SHARES = "proportional"
 

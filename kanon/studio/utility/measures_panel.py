@@ -17,7 +17,7 @@ from kanon.charts.distributions import (
 from kanon.charts.query_errors import query_chart, query_table
 from kanon.charts.style import escaped
 from kanon.measures.distribution_change import Distribution
-from kanon.report.lost import ends_of, overview_of
+from kanon.report.loss import ends_of, overview_of
 from kanon.run import Run
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound

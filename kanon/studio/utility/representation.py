@@ -7,7 +7,7 @@ import numpy as np
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.charts.representation import ShownPart
-from kanon.learning.disclosed import CARDS, ShareDisclosure
+from kanon.learning.disclosure import CARDS, ShareDisclosure
 from kanon.learning.representations import REPRESENTATIONS, Matrix
 from kanon.recoding import Recoding
 from kanon.studio.session.text import plain, released_label, shortened

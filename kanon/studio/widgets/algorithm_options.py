@@ -15,7 +15,7 @@ from kanon.cards import Parameter
 from kanon.plan import parameters_of
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.offered import with_option
+from kanon.studio.session.run_choices import with_option
 from kanon.studio.session.run_plan import node_used
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work

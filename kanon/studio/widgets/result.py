@@ -1,4 +1,4 @@
-"""The result on screen: whether it is still that of the settings, its k, its release.
+"""The result on screen: whether it is still that of the settings, its k, its release, its check.
 
 What the pages about one release share.
 """
@@ -6,12 +6,15 @@ What the pages about one release share.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
+from kanon.errors import ReleaseError
+from kanon.release.check import require
 from kanon.run import Run
 from kanon.strategies import LOOKS_AT
 from kanon.studio.jobs import runner
@@ -20,12 +23,47 @@ from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.earlier_releases import EarlierRelease
 from kanon.studio.session.findings import Result
-from kanon.studio.session.offered import k_grid
 from kanon.studio.session.requirements import in_file_name, others_of
+from kanon.studio.session.run_choices import k_grid
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
-from kanon.studio.widgets.outdated import fade
+
+
+def outdated_notice(button: str, more: str = "") -> None:
+    """Say that settings have changed, and what renews what is below.
+
+    Parameters
+    ----------
+    button
+        What stands on the button to press.
+    more
+        A further sentence.
+    """
+    said = say(
+        "Settings have changed since this was made; press {button} to renew it.", button=button
+    )
+    st.warning(f"{said} {more}".rstrip(), icon=":material/history:")
+
+
+def fade(container: str, button: str, old: bool, renewing: bool) -> None:
+    """Over a container: have it look old while it is, or is renewed, and say what renews it.
+
+    Parameters
+    ----------
+    container
+        Its key.
+    button
+        What stands on the button that renews it.
+    old
+        Whether settings have changed since what it shows was made.
+    renewing
+        Whether it is made anew just now.
+    """
+    if old and not renewing:
+        outdated_notice(button)
+    opacity = 0.45 if old or renewing else 1
+    st.html(f"<style>.st-key-{container} {{ opacity: {opacity}; }}</style>")
 
 
 def start_button(work: Work, stale: bool, key: str) -> None:
@@ -157,3 +195,36 @@ def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], 
         return content
 
     return made
+
+
+class CheckedRelease(NamedTuple):
+    """What is said of a release that may be had, or why it may not.
+
+    Attributes
+    ----------
+    said
+        What was found, or "".
+    problem
+        Why the release is not offered, or None.
+    """
+
+    said: str
+    problem: str | None
+
+
+def checked(result: Result, done: Run, k: int) -> CheckedRelease:
+    """Check the release that is shown, once."""
+    return state.remembered("checked", (result, k), lambda: _checked(done))
+
+
+def _checked(done: Run) -> CheckedRelease:
+    try:
+        require(done.verdicts)
+    except ReleaseError as error:
+        return CheckedRelease("", error.sentence)
+    found = say(
+        "Checked again from the released rows alone, by a few lines that share nothing with the "
+        "algorithms: {found}.",
+        found="; ".join(verdict.sentence for verdict in done.verdicts),
+    )
+    return CheckedRelease(found, None)

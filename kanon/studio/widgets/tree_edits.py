@@ -28,7 +28,7 @@ from kanon.matrices import number_text
 from kanon.metrics import edge_weights
 from kanon.studio.session.choices import HierarchyChoice, drawn
 from kanon.studio.session.hierarchy_choices import redone, undone, with_choice
-from kanon.studio.session.offered import counted_records, metric_called
+from kanon.studio.session.run_choices import counted_records, metric_called
 from kanon.studio.session.work import Work, with_fields
 
 LARGEST_DRAWING = 5_000

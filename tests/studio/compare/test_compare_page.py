@@ -10,7 +10,7 @@ from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.criteria import CRITERIA
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.run import run
-from kanon.studio.session.pinned import export
+from kanon.studio.session.named_configurations import export
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields

@@ -10,7 +10,7 @@ from kanon.cli.main import main
 from kanon.errors import PlanError
 from kanon.schema import Role
 from kanon.studio.session.configurations import incomparable
-from kanon.studio.session.pinned import imported
+from kanon.studio.session.named_configurations import imported
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from kanon.base.progress import no_progress
-from kanon.charts.advised import advised_chart, on_front
+from kanon.charts.advice import advised_chart, on_front
 from kanon.experiments.advisor.advice import Advice, try_ways
-from kanon.experiments.advisor.proposing import propose
-from kanon.experiments.advisor.repeating import RepeatedLoss
-from kanon.experiments.advisor.weighing import weigh
+from kanon.experiments.advisor.proposals import propose
+from kanon.experiments.advisor.repetition import RepeatedLoss
+from kanon.experiments.advisor.weights import weigh
 from kanon.experiments.sweep import Configuration
 from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.studio.decide.advice import asked_of, limits_said, with_proposal, with_ways

@@ -14,7 +14,7 @@ from kanon.studio.learn.attacks_state import AttackView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
-from kanon.teaching.attacked import preset
+from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, attack, targets
 from kanon.teaching.case import texts_of
 from support.dashboard import (

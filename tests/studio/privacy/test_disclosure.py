@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.charts.curves import alteration_curve
-from kanon.charts.drawn import whole_k
+from kanon.charts.figure import whole_k
 from kanon.charts.privacy import (
     AFTER_COLOUR,
     Series,

@@ -27,7 +27,7 @@ from kanon.studio.session.configurations import (
     yardsticks,
 )
 from kanon.studio.session.hierarchy_choices import undone, with_builder, with_missing, with_role
-from kanon.studio.session.pinned import (
+from kanon.studio.session.named_configurations import (
     carried,
     export,
     imported,

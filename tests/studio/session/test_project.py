@@ -17,7 +17,7 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
 from kanon.studio.session.hierarchy_choices import with_builder, with_missing, with_role
-from kanon.studio.session.pinned import imported
+from kanon.studio.session.named_configurations import imported
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work

@@ -30,7 +30,7 @@ from kanon.studio.session.hierarchy_choices import (
     with_role,
 )
 from kanon.studio.session.history import STEPS
-from kanon.studio.session.offered import usable_metrics
+from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.session.work import with_fields

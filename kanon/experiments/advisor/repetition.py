@@ -18,7 +18,7 @@ from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.experiments.advisor.ways import MEASURED, best_l
-from kanon.experiments.advisor.weighing import averaged, losses, scores
+from kanon.experiments.advisor.weights import averaged, losses, scores
 from kanon.experiments.comparison import TIE_SEEDS, Comparison, Line
 from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep
 from kanon.measures.along import Curves, Points
@@ -36,7 +36,7 @@ class RepeatedLoss:
     Attributes
     ----------
     ties : numpy.ndarray, shape (S, len(ks), C)
-        In each order of ties, its own first; see :func:`kanon.experiments.advisor.weighing.losses`.
+        In each order of ties, its own first; see :func:`kanon.experiments.advisor.weights.losses`.
     drawn : numpy.ndarray, shape (R, len(ks), C)
         On each table that was drawn. Not a number where that one cannot meet the plan's models.
     """
@@ -187,7 +187,7 @@ def steadiness(proposed: Sequence[RepeatedLoss], shares: np.ndarray) -> Proposal
     proposed
         The proposals, the best first.
     shares : numpy.ndarray, shape (C,)
-        The weights as shares of 1; see :func:`kanon.experiments.advisor.weighing.shares_of`.
+        The weights as shares of 1; see :func:`kanon.experiments.advisor.weights.shares_of`.
     """
     over_ties = np.array([scores(averaged(each.ties), shares) for each in proposed])
     low, high = over_ties.min(axis=1), over_ties.max(axis=1)

@@ -22,11 +22,8 @@ from kanon.release.check import require
 from kanon.release.context import Context
 from kanon.release.decision import Decision, decide, levels_reached
 from kanon.release.remark_kinds import Remark
-from kanon.report.along import CurveSection, curves_of, found_by
 from kanon.report.alternatives import Alternatives, alternatives
-from kanon.report.lost import ends_of, overview_of
-from kanon.report.origin import Origin, canonical_plan, hashes_of, origin_of_table, versions
-from kanon.report.said import (
+from kanon.report.explanations import (
     LEVELS,
     Guarantee,
     SensitiveMeasure,
@@ -37,6 +34,9 @@ from kanon.report.said import (
     verdict_sentence,
     what_leaves,
 )
+from kanon.report.loss import ends_of, overview_of
+from kanon.report.origin import Origin, canonical_plan, hashes_of, origin_of_table, versions
+from kanon.report.other_k import CurveSection, curves_of, found_by
 from kanon.report.words import Words
 from kanon.run import Run, finished, prepare
 from kanon.schema import SUPPRESSED, Role

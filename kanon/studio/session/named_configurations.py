@@ -20,8 +20,8 @@ from kanon.schema import check_columns
 from kanon.sources.memory import MemoryTable
 from kanon.sources.tables import Table
 from kanon.strategies import needs_sensitive
+from kanon.studio.session.collection import NamedConfiguration
 from kanon.studio.session.configurations import PlannedLine
-from kanon.studio.session.kept import NamedConfiguration
 from kanon.studio.session.plan_loading import with_plan
 from kanon.studio.session.work import Work, with_fields
 

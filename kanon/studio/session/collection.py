@@ -40,7 +40,7 @@ class NamedConfiguration:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class Collection:
     """What stays while settings change: configurations under a name, and releases handed out.
 
     Attributes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanon.base.formatting import percent, thin
-from kanon.experiments.advisor.weighing import WeighedWays, losses, scores, shares_of, weigh
+from kanon.experiments.advisor.weights import WeighedWays, losses, scores, shares_of, weigh
 from kanon.measures.comparing import as_shown
 
 MOST = 3

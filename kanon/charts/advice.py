@@ -10,13 +10,13 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import thin
-from kanon.charts.drawn import drawn
-from kanon.charts.looks import Look
-from kanon.charts.measured import titled
+from kanon.charts.comparison_measures import titled
+from kanon.charts.figure import drawn
+from kanon.charts.line_style import Look
 from kanon.charts.scatter import COST, marker_of
 from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, darkened, escaped
-from kanon.experiments.advisor.proposing import Proposal
-from kanon.experiments.advisor.weighing import CONCERNS, WeighedWays
+from kanon.experiments.advisor.proposals import Proposal
+from kanon.experiments.advisor.weights import CONCERNS, WeighedWays
 from kanon.measures.pareto import pareto_front
 
 _AXES = {

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import percent, thin
-from kanon.charts.drawn import drawn, k_layout
+from kanon.charts.figure import drawn, k_layout
 from kanon.charts.style import (
     INK,
     STRATEGY_COLOURS,
