@@ -67,13 +67,13 @@ class Sections:
     Attributes
     ----------
     texts
-        The texts by their keys. They are Markdown, so where their lines end means nothing.
+        The texts by their keys, each paragraph, item and row of a table a line.
     """
 
     def __init__(self, module: str) -> None:
         content = Path(module).with_name("how.md").read_text("utf-8")
         found = re.findall(r"^## (\w+)\n\n(.*?)\s*(?=^## |\Z)", content, re.MULTILINE | re.DOTALL)
-        self.texts: dict[str, str] = dict(found)
+        self.texts = {key: re.sub(r"([^|\s])\n *(?![-|\s])", r"\1 ", text) for key, text in found}
 
     def __call__(self, key: str, /, **values: object) -> str:
         """A text in the language of the settings, with values in place of their names."""

@@ -18,8 +18,7 @@ from kanon.algorithms.catalogue import FAMILIES, algorithms, short_title
 from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.language import Sections
 from kanon.cards import Card, parts_of
-from kanon.charts import lattice, layout, panels
-from kanon.charts.comparison_measures import CLASSES, short_title
+from kanon.charts import comparison_measures, lattice, layout, panels
 from kanon.experiments.criteria import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
 from kanon.experiments.greatest_k import WAYS
 from kanon.experiments.simulated.columns import DISTRIBUTIONS
@@ -91,16 +90,14 @@ def cards() -> Iterator[Card]:
     yield from DISTRIBUTIONS.values()
     yield from context.ASKED.values()
     yield from measures_of_points([metric_named(name) for name in PUBLISHED]).values()
-    yield from (L_CARD, T_CARD, SUPPRESSED_CARD, CLASSES, IN_PERSONS)
+    yield from (L_CARD, T_CARD, SUPPRESSED_CARD, comparison_measures.CLASSES, IN_PERSONS)
 
 
 def elsewhere() -> Iterator[tuple[str, str]]:
     """The texts that ``say_of`` says, with where they stand."""
     for card in cards():
-        for text in (
-            *(getattr(card, name) for name in ON_CARDS),
-            short_title(card),
-        ):
+        texts = [getattr(card, name) for name in ON_CARDS]
+        for text in (*texts, comparison_measures.short_title(card)):
             yield text, f"the card of {card.name}"
     yield FULL_DOMAIN, "kanon/algorithms/search.py"  # what all searches have in common, once
     for name, module in algorithms().items():

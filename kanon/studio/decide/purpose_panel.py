@@ -66,7 +66,7 @@ def show(work: Work) -> None:
     _thresholds(work, decision)
     _files(work)
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
-        st.markdown(_how(work))
+        st.markdown(_how_thresholds(work))
 
 
 # --- what it is for ---------------------------------------------------------------------------
@@ -402,7 +402,7 @@ def _load(key: str) -> None:
         state.attempt(lambda: opened_context(state.work(), given.getvalue()))
 
 
-def _how(work: Work) -> str:
+def _how_thresholds(work: Work) -> str:
     """How the verdict comes about, with this table's columns."""
     context = work.purpose.context
     said = [
