@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kanon.algorithms.catalogue import algorithm_named, uses
+from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import counted, joined, percent, thin
+from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import best_guess, chance, left_out, lost, smallest_class
 from kanon.errors import quoted
 from kanon.measures.privacy import sensitive_measures
 from kanon.plan import Plan, RecordsPlan, parameters_of
 from kanon.privacy.model import Model, rounded
-from kanon.release.check import NOT_CONSIDERED, Verdict
+from kanon.release.check import NOT_CONSIDERED
 from kanon.run import Run
 from kanon.schema import Role
-from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 
 
 # --- guarantees -----------------------------------------------------------------------------
@@ -50,20 +52,26 @@ class Guarantee:
 def guarantees(done: Run) -> tuple[Guarantee, ...]:
     """What a release reaches of each model, as the check of its rows found it."""
     pairs = zip(done.prepared.plan.models, done.verdicts, strict=True)
-    return tuple(_guarantee(model, verdict) for model, verdict in pairs)
+    return tuple(_guarantee(model, found.level, found.holds) for model, found in pairs)
 
 
-def _guarantee(model: Model, verdict: Verdict) -> Guarantee:
+def guarantees_of_classes(done: Run) -> tuple[Guarantee, ...]:
+    """What a release reaches of each model, as its classes say, before any row is looked at."""
+    released = done.recoding.released
+    models = done.prepared.plan.models
+    return tuple(_guarantee(one, one.level(released), one.holds(released)) for one in models)
+
+
+def _guarantee(model: Model, level: float | None, holds: bool) -> Guarantee:
     card = model.card
-    if verdict.level is None:
-        reached = "no class is left"
-    elif verdict.level == float("inf"):
+    if level is None:
+        reached = say("no class is left")
+    elif level == float("inf"):
         reached = "∞"
     else:
-        reached = rounded(verdict.level, up=card.direction == "lower")
-    return Guarantee(
-        model.sentence, reached, card.unit, card.arrow, verdict.holds, card.summary, card.source
-    )
+        reached = rounded(level, up=card.direction == "lower")
+    said = (card.unit, card.arrow, holds, card.summary, card.source)
+    return Guarantee(model.sentence, reached, *said)
 
 
 def verdict_sentence(done: Run, found: tuple[Guarantee, ...]) -> str:
@@ -73,17 +81,26 @@ def verdict_sentence(done: Run, found: tuple[Guarantee, ...]) -> str:
     """
     if not done.recoding.n_classes:
         return "Nothing is released: every record is suppressed, so there is no class to check."
-    met = " and ".join(f"{one.required} (reached: {one.reached})" for one in found)
-    asked = {getattr(model, "column", None) for model in done.prepared.plan.models}
-    free = [each.name for each in done.recoding.released.sensitive if each.name not in asked]
-    nothing = f"nothing was required of {_listed(free)}, so " if free else ""
-    whole = "a whole class may share one value there; " if free else ""
     # Persons cannot be counted in rows that no longer name them.
     whom = ", and from the table whom each of them is about"
     rows = f"the released rows{whom if done.prepared.plan.person is not None else ' alone'}"
     return (
-        f"Counted again from {rows}, every class meets {met}; {nothing}{whole}not considered were "
-        f"{NOT_CONSIDERED}."
+        f"Counted again from {rows}, every class meets {what_is_met(done, found)}; not considered "
+        f"were {NOT_CONSIDERED}."
+    )
+
+
+def what_is_met(done: Run, found: tuple[Guarantee, ...]) -> str:
+    """What was required and reached, and of which sensitive columns nothing was required."""
+    met = " and ".join(f"{one.required} (reached: {one.reached})" for one in found)
+    asked = {getattr(model, "column", None) for model in done.prepared.plan.models}
+    free = [each.name for each in done.recoding.released.sensitive if each.name not in asked]
+    if not free:
+        return met
+    return say(
+        "{models}; nothing was required of {columns}, so a whole class may share one value there",
+        models=met,
+        columns=_listed(free),
     )
 
 
@@ -108,24 +125,56 @@ def in_plain_words(done: Run) -> tuple[str, ...]:
 
 
 # --- the plan -------------------------------------------------------------------------------
+MEETING: Mapping[str, str] = {
+    "merging": "At first classes are merged for k alone. Then, as long as a class breaks another "
+    "model, one of the smallest such classes is merged on by the same rule, for each k by itself.",
+    "levels": "A node satisfies only if no more records than may be suppressed are in classes that "
+    "break a model.",
+    "regions": "A region is made only if it meets all of them.",
+    "clusters": "At first clusters are made for k alone. Then, as long as one breaks another "
+    "model, one of the smallest such is merged with the one that costs least.",
+}
+"""How the algorithms of a family meet models beside k."""
+
+
+def algorithm_in_words(plan: Plan) -> dict[str, str]:
+    """How a release is found: what the algorithm says of itself, and what guides it.
+
+    By the terms of a list.
+    """
+    chosen, module = plan.algorithm, algorithm_named(plan.algorithm.name)
+    own = own_way(module.HOW)
+    how = [FULL_DOMAIN] if own != module.HOW else []
+    options = [
+        f"{say_of(one.title)}: {say_of(one.choices[chosen.options.get(one.name, one.default)])}"
+        for one in parameters_of(chosen.name)
+    ]
+    required = [f"{model.sentence}: {say_of(model.card.summary)}" for model in plan.models]
+    if len(plan.models) > 1:
+        required.append(say_of(MEETING[module.FAMILY]))
+    said = {
+        say("Algorithm"): " ".join(
+            [
+                f"{say_of(module.CARD.title)}.",
+                *map(say_of, [*how, own, module.GUARANTEES]),
+                say("Source: {source}.", source=module.CARD.source),
+            ]
+        ),
+        say("Its own choices"): "; ".join(options),
+        say("Strategy"): _strategy(plan),
+        say("Required"): " ".join(required),
+    }
+    return {term: text for term, text in said.items() if text}
+
+
 def plan_in_words(done: Run) -> tuple[tuple[str, str], ...]:
     """What was chosen, as pairs of a term and what it means here."""
     plan = done.prepared.plan
-    chosen, module = plan.algorithm, algorithm_named(plan.algorithm.name)
-    options = [
-        f"{each.title}: {each.choices[chosen.options.get(each.name, each.default)]}"
-        for each in parameters_of(chosen.name)
-    ]
+    weights = plan.algorithm.attribute_weights
     said = {
-        "Algorithm": f"{module.CARD.title}. {module.HOW} {module.GUARANTEES} Source: "
-        f"{module.CARD.source}.",
-        "Its own choices": "; ".join(options),
+        **algorithm_in_words(plan),
         "Metric": _metric(plan),
-        "Strategy": _strategy(plan),
-        "Weights of columns": ", ".join(
-            f"{column}: {weight:g}" for column, weight in chosen.attribute_weights.items()
-        ),
-        "Required": " ".join(f"{model.sentence}: {model.card.summary}" for model in plan.models),
+        "Weights of columns": ", ".join(f"{name}: {weight:g}" for name, weight in weights.items()),
         "Suppression": _suppression(done),
         "Missing values": _missing(done),
         "Levels": _levels(done),
@@ -142,15 +191,33 @@ def _metric(plan: Plan) -> str:
     return f"{what} The algorithm does not go by it; it counts what was lost."
 
 
+_LOOKS: Mapping[str, str] = {
+    "": "",
+    "k": "k is the number of records in the smallest class.",
+    "l": "l is the entropy l-diversity, exp(−Σ p ln p) over the shares p of the values.",
+    "t": "t is half the sum of the absolute differences between the shares in the class and in the "
+    "table (total variation).",
+}
+
+
 def _strategy(plan: Plan) -> str:
     chosen = plan.algorithm
-    if not uses(chosen.name, "strategy"):
-        return ""
-    card = STRATEGIES[chosen.strategy]
-    scope = f" {SCOPES[chosen.scope].summary}" if LOOKS_AT[chosen.strategy] else ""
-    seed = chosen.tie_seed
-    ties = "in the order of the hierarchies" if seed is None else f"by tie seed {seed}"
-    return f"{card.title}. {card.summary}{scope} Ties are broken {ties}. Source: {card.source}."
+    said = []
+    if uses(chosen.name, "strategy"):
+        card, looks_at = STRATEGIES[chosen.strategy], LOOKS_AT[chosen.strategy]
+        said = [f"{say_of(card.title)}.", say_of(card.summary)]
+        if needs_sensitive(chosen.strategy):
+            said.append(say("The sensitive column is {column}.", column=plan.led_by))
+        said += [say_of(SCOPES[chosen.scope].summary) if looks_at else "", say_of(_LOOKS[looks_at])]
+        said.append(say("Source: {source}.", source=card.source))
+    if said or uses(chosen.name, "tie_seed"):
+        seed = chosen.tie_seed
+        said.append(
+            say("Of equally good ones, the first in the order of the hierarchies is taken.")
+            if seed is None
+            else say("Of equally good ones, tie seed {seed} picks one, always the same.", seed=seed)
+        )
+    return " ".join(filter(None, said))
 
 
 def _suppression(done: Run) -> str:
@@ -207,10 +274,28 @@ def fates(done: Run) -> dict[str, str]:
 
 
 def what_leaves(done: Run) -> str:
-    """What the release protects and what it does not, by columns."""
+    """What the release protects and what it does not: the sentence that somebody has to sign."""
     passed = done.prepared.source.passed_through()
-    said = f"Records of one class are alike in {_listed(done.prepared.classes.attributes)} only."
-    return f"{said} Left as they are: {_listed(passed)}." if passed else said
+    dropped = done.prepared.plan.roles.columns(Role.IDENTIFIER)
+    gone = done.recoding.suppressed_records
+    attributes = done.prepared.classes.attributes
+    said = [say("The records are alike in {columns} only.", columns=_listed(attributes))]
+    if gone:
+        kept = done.prepared.plan.suppressed == "keep"
+        said.append(
+            say_counted(
+                gone,
+                "Suppressed: {count} record, {share} ({how}).",
+                "Suppressed: {count} records, {share} ({how}).",
+                share=percent(100 * gone / done.prepared.classes.n_records),
+                how=say("their rows are blanked") if kept else say("not in it"),
+            )
+        )
+    if passed:
+        said.append(say("Left as they are: {columns}.", columns=_listed(passed)))
+    if dropped:
+        said.append(say("Left out: {columns}.", columns=_listed(dropped)))
+    return " ".join(said)
 
 
 def _listed(columns: tuple[str, ...] | list[str]) -> str:

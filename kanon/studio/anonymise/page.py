@@ -10,6 +10,7 @@ from kanon.base.language import say, say_counted, say_of
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.charts.style import K_IN_PERSONS
 from kanon.release.drift import same_levels
+from kanon.report.explanations import what_leaves
 from kanon.run import Run
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.writing import MIME, table_bytes, why_not
@@ -38,7 +39,6 @@ from kanon.studio.widgets.how import (
     how_algorithm,
     how_alteration,
     least_possible,
-    what_leaves,
     what_was_checked,
     which_levels,
     which_parts,
@@ -310,7 +310,7 @@ def numbers(work: Work, result: Result, done: Run, k: int) -> None:
         label = number.label if len(number.label) <= 24 else number.short
         place.metric(label, number.value, help=number.help)
     text.markdown(what_was_checked(done))
-    text.markdown(state.remembered("leaves", (result, k), lambda: what_leaves(done)))
+    text.markdown(state.remembered("leaves", (result, k), lambda: plain(what_leaves(done))))
     for said in filter(None, [which_levels(done), which_parts(done), least_possible(result, k)]):
         text.markdown(said)
     text.page_link(

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.algorithms.lattice_size import n_nodes
-from kanon.algorithms.search import FULL_DOMAIN, own_way
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import thin
 from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.cards import Card
 from kanon.experiments.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES
 from kanon.metrics import Metric, multipliers
-from kanon.plan import Plan, parameters_of
-from kanon.privacy.k_anonymity import KAnonymity
-from kanon.privacy.model import SensitiveModel, rounded
-from kanon.privacy.persons import KInPersons
-from kanon.privacy.t_closeness import TCloseness
+from kanon.plan import Plan
+from kanon.privacy.model import rounded
+from kanon.report.explanations import algorithm_in_words, guarantees_of_classes, what_is_met
 from kanon.run import Run
-from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 from kanon.studio.session.findings import Result
-from kanon.studio.session.requirements import others_of, short
 from kanon.studio.session.text import plain
-from kanon.studio.widgets.algorithm_options import about_k
 
 _how = Sections(__file__)
 
@@ -55,93 +48,15 @@ def how_alteration(done: Run) -> str:
     )
 
 
-_MEETING: Mapping[str, str] = {
-    "merging": say(
-        "At first classes are merged for k alone. Then, as long as a class breaks one of these "
-        "models, one of the smallest such classes is merged on by the same rule, for each k by "
-        "itself."
-    ),
-    "levels": say(
-        "A node satisfies only if no more records than may be suppressed are in classes that break "
-        "k or one of these models."
-    ),
-    "regions": say("A region is made only if it meets these models too."),
-    "clusters": say(
-        "At first clusters are made for k alone. Then, as long as one breaks one of these models, "
-        "one of the smallest such is merged with the one that costs least."
-    ),
-}
-"""How the algorithms of a family meet models beside k."""
-
-
 def how_algorithm(plan: Plan) -> str:
     """How the release was found: what the algorithm says of itself, and what guided it."""
-    chosen = plan.algorithm
-    module = algorithm_named(chosen.name)
-    own = own_way(module.HOW)
-    how = [say_of(own), say_of(module.GUARANTEES)]
-    if own != module.HOW:
-        how.insert(0, say_of(FULL_DOMAIN))
-    parts = [f"**{say_of(module.CARD.title)}.** {plain(' '.join(how))}"]
-    sources = [module.CARD.source]
-    options = []
-    for parameter in parameters_of(chosen.name):
-        option = parameter.choices[chosen.options.get(parameter.name, parameter.default)]
-        options.append(f"{plain(say_of(parameter.title))}: {plain(say_of(option))}")
-    if options:
-        parts.append(say("**Chosen.** {options}.", options="; ".join(options)))
-    if uses(chosen.name, "strategy"):
-        parts.append(_how_guided(plan))
-        sources.append(STRATEGIES[chosen.strategy].source)
-    elif uses(chosen.name, "tie_seed"):
-        parts.append(_how_tied(plan))
-    others = [model for model in plan.models if not isinstance(model, KAnonymity)]
-    if others:
-        parts.append(say("**Also required.** {how}", how=_MEETING[module.FAMILY]))
-        parts.append("\n".join(_item(one.card) for one in others))
-    sources += [model.card.source for model in others]
-    parts.append(say("Source: {source}.", source=plain("; ".join(dict.fromkeys(sources)))))
-    return "\n\n".join(parts)
+    said = algorithm_in_words(plan)
+    return "\n\n".join(f"**{term}.** {plain(text)}" for term, text in said.items())
 
 
 def _item(card: Card) -> str:
     """What a part is called and what it says, in a list."""
     return f"- **{plain(say_of(card.title))}.** {plain(say_of(card.summary))}"
-
-
-def _how_guided(plan: Plan) -> str:
-    """What the strategy looks at, and how ties are broken."""
-    chosen = plan.algorithm
-    strategy, looks_at = STRATEGIES[chosen.strategy], LOOKS_AT[chosen.strategy]
-    guided = [f"**{plain(say_of(strategy.title))}.** {plain(say_of(strategy.summary))}"]
-    if needs_sensitive(chosen.strategy):
-        guided.append(say("The sensitive column is {column}.", column=plain(plan.led_by)))
-    if looks_at:
-        guided.append(plain(say_of(SCOPES[chosen.scope].summary)))
-    if looks_at == "l":
-        guided.append(
-            say("l is the entropy l-diversity, exp(−Σ p ln p) over the shares p of the values.")
-        )
-    if looks_at == "t":
-        guided.append(
-            say(
-                "t is half the sum of the absolute differences between the shares in the class and "
-                "in the table (total variation)."
-            )
-        )
-    if looks_at == "k":
-        guided += [say("k is the number of records in the smallest class."), plain(about_k())]
-    return " ".join([*guided, _how_tied(plan)])
-
-
-def _how_tied(plan: Plan) -> str:
-    """How ties are broken."""
-    seed = plan.algorithm.tie_seed
-    if seed is None:
-        return say("Of equally good partners, the first in the order of the hierarchies is taken.")
-    return say(
-        "Of equally good partners, tie seed {seed} picks one, the same each time.", seed=seed
-    )
 
 
 def how_hierarchies() -> str:
@@ -267,89 +182,11 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
 
 def what_was_checked(done: Run) -> str:
     """Which models every class was checked against, what was reached, what was not considered."""
-    released, models = done.recoding.released, done.prepared.plan.models
-    if not released.n_classes:
+    if not done.recoding.n_classes:
         return say(
             "**Nothing is released:** every record is suppressed, so there is no class to check."
         )
-    checked = []
-    for model in models:
-        level = model.level(released)
-        if isinstance(model, SensitiveModel):
-            reached = rounded(level or 0.0, up=model.card.direction == "lower")
-            if isinstance(model, TCloseness) and model.distance == "norm1":
-                reached = say(
-                    "{norm}, a total variation of {half}",
-                    norm=reached,
-                    half=rounded((level or 0.0) / 2, up=True),
-                )
-            checked.append(
-                say(
-                    "{model} for {column} (reached {level})",
-                    model=short(model),
-                    column=model.column,
-                    level=reached,
-                )
-            )
-        elif isinstance(model, KAnonymity):
-            checked.append(
-                say("k ≥ {k} (reached {level})", k=thin(model.k), level=thin(level or 0))
-            )
-        elif isinstance(model, KInPersons):
-            checked.append(
-                say(
-                    "k ≥ {k} in persons, told apart by {column} (reached {level})",
-                    k=thin(model.k),
-                    column=model.column,
-                    level=thin(level or 0),
-                )
-            )
-    asked = {model.column for model in others_of(done.prepared.plan)}
-    free = [each.name for each in released.sensitive if each.name not in asked]
-    told = "; ".join(checked)
-    if free:
-        told = say(
-            "{models}. Nothing is required of {columns}: a whole class may have the same value",
-            models=told,
-            columns=", ".join(free),
-        )
-    return _how("checked", models=plain(told))
-
-
-def what_leaves(done: Run) -> str:
-    """What the release protects and what it does not: the sentence that somebody has to sign."""
-    source, records = done.prepared.source, done.prepared.classes.n_records
-    passed = source.passed_through()
-    dropped = done.prepared.plan.roles.columns(Role.IDENTIFIER)
-    sentences = [
-        say(
-            "The records are alike in {columns} only.",
-            columns=", ".join(done.prepared.classes.attributes),
-        )
-    ]
-    gone = done.recoding.suppressed_records
-    if gone:
-        share = percent(100 * gone / records)
-        sentences.append(
-            say_counted(
-                gone,
-                "Suppressed: {count} record, {share} (their rows are blanked).",
-                "Suppressed: {count} records, {share} (their rows are blanked).",
-                share=share,
-            )
-            if done.prepared.plan.suppressed == "keep"
-            else say_counted(
-                gone,
-                "Suppressed: {count} record, {share} (not in it).",
-                "Suppressed: {count} records, {share} (not in it).",
-                share=share,
-            )
-        )
-    if passed:
-        sentences.append(say("Left as they are: {columns}.", columns=", ".join(passed)))
-    if dropped:
-        sentences.append(say("Left out: {columns}.", columns=", ".join(dropped)))
-    return plain(" ".join(sentences))
+    return _how("checked", models=plain(what_is_met(done, guarantees_of_classes(done))))
 
 
 def least_possible(result: Result, k: int) -> str:

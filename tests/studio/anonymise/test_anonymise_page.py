@@ -187,7 +187,7 @@ def test_an_algorithm_that_looks_at_cost_alone_takes_s1_meanwhile(start):
     add(at, ENTROPY)
     anonymised(at)
     assert not problems(at)
-    assert "entropy l ≥ 2 for disease (reached 2" in checked(at)
+    assert "Entropy l-diversity with l = 2 for 'disease' (reached: 2" in checked(at)
     choose(at, "run-algorithm", "gaa")
     assert at.selectbox(key="run-strategy").value == "s6"
 
@@ -313,7 +313,7 @@ def test_a_model_makes_the_result_outdated_until_it_is_run(start):
     assert OUTDATED in warnings(at)[0]
     anonymised(at)
     assert not warnings(at) and not problems(at)
-    assert "entropy l ≥ 2 for health (reached 2" in checked(at)
+    assert "Entropy l-diversity with l = 2 for 'health' (reached: 2" in checked(at)
     assert float(numbers(at)["Worst l, health"].split(" of ")[0]) >= 2
     at.button(key=key_of_model(work(at), model, "remove")).click()
     go(at)

@@ -64,7 +64,7 @@ def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits
     anonymised(at)
     assert numbers(at)["Minimum k"] == "6 persons" and not at.error and not at.warning
     said = " ".join(one.value for one in at.markdown)
-    assert "k ≥ 5 in persons, told apart by patient (reached 6)" in said.replace("\\", "")
+    assert "with k = 5 for 'patient' (reached: 6)" in said.replace("\\", "")
     assert any("After, at least 6 people alike" in one.value for one in at.subheader)
     assert plan_of(work(at)).person == "patient"
 
