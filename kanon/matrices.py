@@ -63,8 +63,6 @@ def cut(tree: Hierarchy, focus: int, most: int = LARGEST_MATRIX) -> tuple[int, .
 
     Parameters
     ----------
-    tree
-        The hierarchy.
     focus
         The node whose subtree is shown. A single child below it is passed through if the subtree
         is too large: it groups nothing.
@@ -119,8 +117,6 @@ def grouped_matrix(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int])
 
     Parameters
     ----------
-    tree
-        The hierarchy.
     potential : numpy.ndarray, shape (N,)
         Its part of :func:`kanon.metrics.potentials`.
     nodes
@@ -189,8 +185,6 @@ def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> C
 
     Parameters
     ----------
-    tree
-        The hierarchy.
     potential : numpy.ndarray, shape (N,)
         Its part of :func:`kanon.metrics.potentials`.
     nodes
@@ -278,8 +272,6 @@ def path_edges(
 
     Parameters
     ----------
-    tree
-        The hierarchy.
     weights : numpy.ndarray, shape (N,)
         Its part of :func:`kanon.metrics.edge_weights`.
     low, high

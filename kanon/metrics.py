@@ -198,8 +198,6 @@ def potentials(
 
     Parameters
     ----------
-    metric
-        The metric.
     hierarchies
         The hierarchies of **all** quasi-identifiers: multipliers compare their heights.
     records : sequence of numpy.ndarray, each of shape (N_j,), optional

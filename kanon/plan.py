@@ -420,8 +420,6 @@ def check_metric_name(name: str, others: Iterable[str] = ()) -> None:
 
     Parameters
     ----------
-    name
-        Its name.
     others
         What other composed metrics are called.
 

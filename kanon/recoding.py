@@ -118,8 +118,6 @@ class Recoding:
 
         Parameters
         ----------
-        classes
-            The original classes.
         targets : numpy.ndarray, shape (E, m)
             Per class its released tuple.
         suppressed : numpy.ndarray, shape (E,), bool, optional

@@ -325,8 +325,6 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
 
     Parameters
     ----------
-    plan
-        What to do.
     table
         The table, wherever its rows are; it is not changed.
     folder
@@ -403,8 +401,6 @@ def run(
     ----------
     plan, table, folder
         See :func:`prepare`.
-    progress
-        Told how far the run is.
 
     Returns
     -------

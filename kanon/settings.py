@@ -114,8 +114,6 @@ def exceeded(name: str, what: str) -> str:
 
     Parameters
     ----------
-    name
-        The setting.
     what
         What was found, as the beginning of a sentence.
 

@@ -98,8 +98,6 @@ def join_nearest(
         The classes to join, in their order.
     below
         As long as there is a cluster with fewer records than that, only such ones are joined.
-    progress
-        Told how many have joined.
     """
     meeting, done = meeting_of(table), False
     while not done:
@@ -122,8 +120,6 @@ def finished(
     ----------
     task
         What has to hold.
-    progress
-        Told how far the run is.
     cluster
         Makes the clusters: per class its released tuple, and the number of steps that it took.
 

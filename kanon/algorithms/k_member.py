@@ -58,8 +58,6 @@ def made_clusters(task: Task, progress: Progress = no_progress) -> Clusters:
     ----------
     task
         The classes, potentials, k and seed.
-    progress
-        Told how many records have a cluster.
 
     Returns
     -------

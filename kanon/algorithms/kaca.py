@@ -54,8 +54,6 @@ def merged(task: Task, progress: Progress = no_progress) -> tuple[Merging, int]:
     ----------
     task
         The classes, potentials, k and seed.
-    progress
-        Told how many classes below k are left.
 
     Returns
     -------

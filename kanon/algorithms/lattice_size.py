@@ -147,8 +147,6 @@ def lost_per_level(
 
     Parameters
     ----------
-    classes
-        The classes of the original table.
     potentials
         Per quasi-identifier the scaled potential of every node.
     raised

@@ -172,13 +172,6 @@ def lower_bound(task: Task, progress: Progress = no_progress) -> int:
 
     It need not be reached: the best groups of two records may exclude each other.
 
-    Parameters
-    ----------
-    task
-        The classes, costs and k.
-    progress
-        Told how far it is.
-
     Returns
     -------
     int

@@ -59,8 +59,6 @@ def improved(recoding: Recoding, task: Task, progress: Progress = no_progress) -
         A release that suppresses nothing.
     task
         The costs and k; other models are not looked at.
-    progress
-        Told how far it is.
     """
     classes = task.classes
     size, m = classes.nodes.shape

@@ -57,16 +57,12 @@ def with_the_rest(
 
     Parameters
     ----------
-    task
-        The classes, costs, k and models.
     targets : numpy.ndarray, shape (E, m)
         Per class the tuple it was released as.
     remain : numpy.ndarray, shape (E,), bool
         The classes that are left over; not all of them.
     trace
         What was done so far.
-    progress
-        Told how far it is.
     """
     classes = task.classes
     if not remain.any():

@@ -78,8 +78,6 @@ def in_group_order(task: Task, progress: Progress = no_progress) -> SweepState:
     ----------
     task
         The classes, costs and k; other models are not looked at.
-    progress
-        Told how far it is.
     """
     classes = task.classes
     size, n = classes.n_classes, classes.n_records

@@ -143,8 +143,6 @@ def targets_at(
 
     Parameters
     ----------
-    nodes
-        The tuples.
     at : numpy.ndarray, shape (E,)
         Per tuple the node; anything where ``own`` says so.
     raised
@@ -184,8 +182,6 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     ----------
     task
         The classes, costs, k and models; that a release exists was checked.
-    progress
-        Told how far the walk is.
     """
     classes, k = task.classes, task.k
     told = now_and_then(progress)

@@ -122,13 +122,6 @@ def check(task: Task) -> None:
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """Group the records, and release per group and quasi-identifier its range and its mean.
 
-    Parameters
-    ----------
-    task
-        The classes and k.
-    progress
-        Told which share of the records is in a group.
-
     Returns
     -------
     Recoding
@@ -168,8 +161,6 @@ def released(
 
     Parameters
     ----------
-    task
-        The classes.
     columns
         See :func:`columns_of`.
     group : numpy.ndarray, shape (E,)

@@ -61,8 +61,6 @@ def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -
     task
         What guides the run, and the models. That they can be met was checked:
         :func:`kanon.privacy.conjunction.check_reachable`.
-    progress
-        Told how far the run is.
 
     Notes
     -----

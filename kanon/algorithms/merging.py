@@ -65,13 +65,9 @@ def merge_greedily(
 
     Parameters
     ----------
-    task
-        The classes, potentials and k.
     first_below_k
         Repair the first class below k among classes below k (Mauger et al. 2020) instead of a
         smallest class with any other (Mauger et al. 2023).
-    progress
-        Told how far the run is.
 
     Returns
     -------
@@ -137,8 +133,6 @@ def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) 
 
     Parameters
     ----------
-    classes
-        The classes.
     potentials
         Per attribute the scaled potential of every node.
 

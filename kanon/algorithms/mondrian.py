@@ -264,8 +264,6 @@ def released(
         The classes, region after region.
     starts : numpy.ndarray, shape (R,)
         Where each region starts.
-    trace
-        What was done.
     progress
         Told for how many columns the values were found.
     """

@@ -30,8 +30,6 @@ def partition(
 
     Parameters
     ----------
-    classes
-        The classes.
     potentials
         Per quasi-identifier the potential of every node.
     number

@@ -47,8 +47,6 @@ def merge_apart(task: Task, number: int, progress: Progress = no_progress) -> Me
         alone, so there should be none.
     number
         How many parts; fewer where the hierarchies or the records do not allow so many.
-    progress
-        Told how far the run is.
 
     Returns
     -------
@@ -100,14 +98,10 @@ def merge_in_parts(
 
     Parameters
     ----------
-    task
-        The classes, potentials and k.
     part_of : numpy.ndarray, shape (E,), int64
         The part of each class, numbered from 0 on: a :func:`kanon.algorithms.partition.partition`.
     up_to
         At most the records of the smallest part.
-    progress
-        Told how far the run is.
     """
     classes, k = task.classes, min(task.k, up_to)
     by_part = np.argsort(part_of, kind="stable")
@@ -180,8 +174,6 @@ def sampled_loss(
     ----------
     task, part_of, up_to
         See :func:`merge_in_parts`.
-    progress
-        Told how far the work is.
     """
     chosen = np.arange(task.classes.n_classes)
     if len(chosen) > _SAMPLE:

@@ -158,8 +158,6 @@ def begin(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
     ----------
     task
         The task; where it minimises the loss of precision, its potentials give way to those.
-    progress
-        Told how many nodes were evaluated.
     default_limit
         The records that may be suppressed if the task does not say.
     """
@@ -192,8 +190,6 @@ def check_full_domain(task: Task, title: str) -> None:
 
     Parameters
     ----------
-    task
-        The task.
     title
         The name of the algorithm.
 
@@ -340,10 +336,6 @@ def least_loss(
 
     Parameters
     ----------
-    lattice
-        The lattice.
-    loss
-        What is minimised.
     satisfying : numpy.ndarray
         Which nodes satisfy, of the lattice's shape.
     first

@@ -91,12 +91,6 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
 
     Parameters
     ----------
-    progress
-        Told how far the run is.
-    algorithm
-        Its name.
-    task
-        The classes, costs and k.
     metrics
         The metrics whose curves are wanted.
     """
@@ -176,13 +170,9 @@ def finished_at(
     ----------
     path
         The run for k-anonymity alone.
-    task
-        Its task.
     ks
         For which k; those beyond n, or beyond the number of persons where k counts them, are
         left out.
-    progress
-        Told how far the work is.
     """
     # Merging never breaks a model, and who meets it for a large k does so for a smaller one.
     wanted = sorted({k for k in ks if k <= min(path.k_max, task.classes.highest_k)})
@@ -204,10 +194,6 @@ def recodings_at(
 
     Parameters
     ----------
-    progress
-        Told how far the work is.
-    algorithm
-        Its name.
     task
         What to run it on; its own k is not used.
     ks

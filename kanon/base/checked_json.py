@@ -42,8 +42,6 @@ def load_json(path: Path, what: str) -> Any:
 
     Parameters
     ----------
-    path
-        The file.
     what
         What it is called at the beginning of a sentence.
 

@@ -55,8 +55,6 @@ def unzipped(
 
     Parameters
     ----------
-    data
-        The zip.
     most_bytes, most_members
         How many bytes the wanted members may have, unpacked, and how many members there may be.
     wanted

@@ -41,8 +41,6 @@ def advised_chart(
 
     Parameters
     ----------
-    weighed
-        Every way with its score.
     proposals
         What is proposed, the best first.
     concern

@@ -27,8 +27,6 @@ def alteration_curve(
     ----------
     curves
         The criteria.
-    metric
-        What counts as a loss.
     k
         Where the cursor stands.
     also

@@ -49,8 +49,6 @@ def decision_chart(decision: Decision, title: str) -> go.Figure:
     ----------
     decision
         What is asked and reached; at least one thing.
-    title
-        The finding.
     """
     parts = decision.parts[::-1]  # the first one on top
     names = [_name(part) for part in parts]

@@ -31,8 +31,6 @@ def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[st
 
     Parameters
     ----------
-    comparison
-        The configurations.
     first, second
         The names of two lines.
     k

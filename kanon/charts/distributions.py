@@ -104,8 +104,6 @@ def distribution_large(found: Distribution, title: str) -> go.Figure:
 
     Parameters
     ----------
-    found
-        The distribution.
     title
         The finding, safe for Plotly.
     """

@@ -136,8 +136,6 @@ def neighbourhood_chart(
 
     Parameters
     ----------
-    explored
-        The lattice.
     found
         The neighbourhood (see :func:`kanon.experiments.exploration.neighbourhood`).
     chosen
@@ -197,8 +195,6 @@ def lattice_table(explored: Exploration, found: Assessment | None = None) -> pd.
 
     Parameters
     ----------
-    explored
-        The lattice.
     found
         Other nodes of it than all that were counted.
 

@@ -116,8 +116,6 @@ def scores_chart(
         The k, rising.
     score
         What is shown.
-    title
-        The finding.
     reference
         Per panel the score on the table that was trained on, a dashed line.
     chance
@@ -237,8 +235,6 @@ def agreement_chart(
         The measures' cards by name, in the order of the rows.
     learned
         The classifiers' titles by name, in the order of the columns.
-    title
-        The finding.
     """
     names = [name for name in measures if name in set(found["measure"])]
     panels = [("over all releases", ("agreement", "low", "high"))]
@@ -299,8 +295,6 @@ def prediction_scatter(
         The classifier's column.
     score
         What its numbers are.
-    title
-        The finding.
     """
     figure = lay_out(go.Figure(), title, 400)
     for name, some in points.groupby("algorithm", sort=False):

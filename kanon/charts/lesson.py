@@ -22,8 +22,6 @@ def picture_of(lesson: Lesson, position: int, large: bool = False) -> go.Figure:
 
     Parameters
     ----------
-    lesson
-        The lesson.
     position
         The position of the step in it.
     large

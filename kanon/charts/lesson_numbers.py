@@ -19,8 +19,6 @@ def running_chart(lesson: Lesson, step: int | None = None, large: bool = False) 
 
     Parameters
     ----------
-    lesson
-        The lesson.
     step
         The position of the step up to which they are drawn; None for all.
     large

@@ -61,8 +61,6 @@ def meeting_chart(
 
     Parameters
     ----------
-    lesson
-        The lesson.
     one, other
         Two classes of it.
     large

@@ -49,8 +49,6 @@ def level_chart(
         The level of the worst class in each of their rows; not a number where no class is left.
     k, here
         The chosen k, and the level there.
-    title
-        The finding.
     axis
         What the level is, with its unit and better direction.
     highest
@@ -179,8 +177,6 @@ def distribution_chart(
         The distribution of the table: a mark across the bars.
     series
         The distributions that are bars, in the order of the legend.
-    title
-        The finding.
     axis
         What is shared out.
     """

@@ -40,8 +40,6 @@ def query_chart(study: QueryStudy, title: str) -> go.Figure:
     ----------
     study
         Queries and their answers; at least one of each kind.
-    title
-        The finding.
     """
     end = min(_FURTHEST, max(1.5 * study.quantile(0.9), 1.0))
     data: list[dict[str, Any]] = []

@@ -88,8 +88,6 @@ def privacy_against_alteration(
 
     Parameters
     ----------
-    comparison
-        The configurations.
     k
         One of the k that can be shown.
     privacy

@@ -53,8 +53,6 @@ def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Fig
 
     Parameters
     ----------
-    found
-        The sets.
     roles
         The role of each column; a column without one is insensitive.
     """

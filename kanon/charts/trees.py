@@ -73,8 +73,6 @@ def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
 
     Parameters
     ----------
-    tree
-        The hierarchy.
     rows
         The most lines.
 

@@ -449,8 +449,6 @@ def by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame
     ----------
     areas
         Per criterion and guide; the columns in the order of ``guides``.
-    guides
-        The metrics.
 
     Returns
     -------

@@ -243,8 +243,6 @@ def explore(progress: Progress, task: Task) -> Exploration:
 
     Parameters
     ----------
-    progress
-        Told how far the exploration is.
     task
         The classes, potentials, k, models and suppression limit.
 

@@ -121,8 +121,6 @@ def reverse(
         What to do; the k that it asks for gives way, and so does its strategy.
     table, folder
         See :func:`kanon.run.prepare`.
-    progress
-        Told how far the work is.
 
     Raises
     ------
@@ -194,8 +192,6 @@ def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
     task
         The classes and the models; its strategy picks partners in both parts. Its k is that of a
         model that has one of its own (see :meth:`kanon.algorithms.task.Task.for_k`), else 1.
-    progress
-        Told how far the work is.
     """
     path = merge_greedily(task)
     held = continued(path.after(len(path.parts)).released, task, progress)
@@ -214,12 +210,8 @@ def solve_reverse(progress: Progress, task: Task, metric: Metric) -> Reverse:
 
     Parameters
     ----------
-    progress
-        Told how far the work is.
     task
         Made by :func:`reverse_task`.
-    metric
-        What counts the alteration.
     """
     found: dict[str, Curves | Points] = {}
     for place, strategy in enumerate(("k", "s1")):

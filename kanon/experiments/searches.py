@@ -137,12 +137,8 @@ def measure_searches(
 
     Parameters
     ----------
-    progress
-        Told how far all runs are.
     task
         The classes, potentials and suppression limit, and Samarati's own choices.
-    metric
-        What counts the alteration.
     ks
         The k to run; those above n are left out.
 

@@ -101,8 +101,6 @@ def experiment_of(
 
     Parameters
     ----------
-    prepared
-        The plan and the table.
     ks
         For which k; those above n are left out.
     labels, classifier, trained
@@ -131,8 +129,6 @@ def run_experiment(
 
     Parameters
     ----------
-    progress
-        Told how far the work is.
     experiment
         What to run.
     fits
@@ -239,8 +235,6 @@ def predict(
 
     Parameters
     ----------
-    progress
-        Told after each fit how far all are.
     prediction
         The algorithms, labels and metrics.
     wanted

@@ -100,8 +100,6 @@ def sweep(
         The metrics that guide the algorithm, one after the other.
     strategies
         The same for strategies.
-    progress
-        Told how far the sweep is.
     workers
         How many runs may go at once; by default one per core.
 
@@ -266,8 +264,6 @@ def solve_sweep(
 
     Parameters
     ----------
-    progress
-        Told how far all runs together are.
     runs
         What to run on what. A task with models beyond k-anonymity is run once per k.
     ks

@@ -114,8 +114,6 @@ def full_title(configuration: Configuration, metric: str) -> str:
 
     Parameters
     ----------
-    configuration
-        The configuration.
     metric
         The title of its metric.
 

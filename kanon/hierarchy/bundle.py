@@ -62,8 +62,6 @@ def read_bundle(
     ----------
     files
         Names and contents.
-    columns
-        The columns of the table.
 
     Returns
     -------

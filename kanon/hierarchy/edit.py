@@ -268,8 +268,6 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
 
     Parameters
     ----------
-    tree
-        The tree.
     label
         The group, or the root.
     records
@@ -346,8 +344,6 @@ def with_weights(tree: Hierarchy, weights: np.ndarray | None) -> Hierarchy:
 
     Parameters
     ----------
-    tree
-        The tree.
     weights
         Shape (N,): per node of this tree the weight of the edge above it (what it says of the
         root is ignored); or None for a tree without weights of its own.

@@ -110,8 +110,6 @@ def build_hierarchy(
 
     Parameters
     ----------
-    column
-        The column's name, for messages.
     chosen
         The plan's choice.
     texts

@@ -106,8 +106,6 @@ def edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFra
 
     Parameters
     ----------
-    tree
-        The tree.
     weights
         Shape (N,): the weight of the edge above each node, such as a metric's; if not given,
         those that were drawn.

@@ -223,8 +223,6 @@ def disclosed(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
 
     Parameters
     ----------
-    recoding
-        The release.
     column
         The sensitive attribute to be guessed, if any.
 

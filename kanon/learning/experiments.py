@@ -131,10 +131,6 @@ def run_fits(
 
     Parameters
     ----------
-    progress
-        Told after each fit how far all are.
-    study
-        The experiment.
     fits
         The classifiers to train.
     keep
@@ -209,8 +205,6 @@ def outcomes_table(ks: Sequence[int], outcomes: Iterable[Outcome]) -> pd.DataFra
     ----------
     ks
         The k of the study.
-    outcomes
-        What came of its fits.
     """
     rows: list[dict[str, object]] = []
     names = list(SCORES)

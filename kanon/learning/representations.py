@@ -228,8 +228,6 @@ def represent_original(classes: EquivalenceClasses, name: str) -> Matrix:
 
     Parameters
     ----------
-    classes
-        The classes of the table.
     name
         One of :data:`REPRESENTATIONS`.
 

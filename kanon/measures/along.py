@@ -199,8 +199,6 @@ def levels_along(
     ----------
     curves
         The criteria along a path, or at some k.
-    column
-        The sensitive column.
     columns
         All sensitive columns.
     """
@@ -291,8 +289,6 @@ def curves_along(
 
     Parameters
     ----------
-    path
-        The merge path of a run.
     metrics
         The metrics whose alteration is wanted.
     at_some

@@ -45,13 +45,6 @@ def value(recoding: Recoding, metric: Metric) -> float:
     whole numbers (see :func:`kanon.metrics.scaled_potentials`), so equal costs are equal to the
     last digit.
 
-    Parameters
-    ----------
-    recoding
-        The release.
-    metric
-        What counts the loss.
-
     Returns
     -------
     float

@@ -23,8 +23,6 @@ def value(recoding: Recoding, k: int) -> float | None:
 
     Parameters
     ----------
-    recoding
-        The release.
     k
         The k that was asked for, at least 1.
     """

@@ -29,8 +29,6 @@ def value(recoding: Recoding, column: str) -> float:
 
     Parameters
     ----------
-    recoding
-        The release.
     column
         The sensitive column whose values are the labels.
 

@@ -65,8 +65,6 @@ def kept_as(name: str, column: str = "", columns: Sequence[str] = ()) -> str:
 
     Parameters
     ----------
-    name
-        Its name.
     column
         The sensitive column that is looked at.
     columns
@@ -86,8 +84,6 @@ def further_of(found: Mapping[str, Any], columns: Sequence[str]) -> dict[str, fl
     ----------
     found
         From :func:`kanon.measures.summary.summary`.
-    columns
-        The sensitive columns.
     """
     its_own = classification_metric.CARD.name
     numbers = {name: found[name] for name in further_cards() if name != its_own}
@@ -103,8 +99,6 @@ def further_along(
 
     Parameters
     ----------
-    path
-        The merge path.
     releases
         Some k with their releases, for what is no running sum.
 

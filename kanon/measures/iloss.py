@@ -44,8 +44,6 @@ def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
 
     Parameters
     ----------
-    recoding
-        The release.
     weights
         w_j ≥ 0 per quasi-identifier; 1 each if not given, as in every figure of a report: the
         attribute weights of a plan guide a search, and releases are measured by one yardstick.

@@ -37,8 +37,6 @@ def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
 
     Parameters
     ----------
-    recoding
-        The release.
     weights
         w_j ≥ 0 per quasi-identifier; 1 each if not given, so that Σ w_j = m.
 

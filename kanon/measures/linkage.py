@@ -303,8 +303,6 @@ def people_below(released: EquivalenceClasses, population: EquivalenceClasses) -
 
     Parameters
     ----------
-    released
-        The classes of a release.
     population
         The classes of the population, over the same hierarchies.
 
@@ -323,8 +321,6 @@ def projected(classes: EquivalenceClasses, places: Sequence[int]) -> Equivalence
 
     Parameters
     ----------
-    classes
-        The classes.
     places
         The positions of the attributes.
     """

@@ -101,8 +101,6 @@ def overview(
         release, and of :func:`all_at_root`.
     metrics
         The metrics whose alteration is among them.
-    columns
-        The sensitive columns.
     """
     three = (before, after, at_root)
     found = [_of(card, [one[name] for one in three]) for name, card in _single().items()]

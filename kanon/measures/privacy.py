@@ -104,8 +104,6 @@ def risk_summary(
 
     Parameters
     ----------
-    classes
-        The classes of the table.
     population : numpy.ndarray, shape (R,), optional
         The number of people of the population who would be in each class.
 

@@ -96,8 +96,6 @@ def queries(classes: EquivalenceClasses, seed: int = 0, number: int = QUERIES) -
 
     Parameters
     ----------
-    classes
-        The classes of the original table.
     seed
         At least 0.
     number
@@ -134,8 +132,6 @@ def answers(classes: EquivalenceClasses, asked: Queries) -> np.ndarray:
     ----------
     classes
         The classes of a table, or of a release of it: their hierarchies have the same leaves.
-    asked
-        The queries.
     """
     found: np.ndarray = np.zeros(len(asked.attributes))
     if not len(found):

@@ -30,8 +30,6 @@ def node_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
 
     Parameters
     ----------
-    path
-        The merge path.
     values
         Per quasi-identifier a whole number per node of its hierarchy.
     """
@@ -60,8 +58,6 @@ def class_sums(path: MergePath, per_class: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    path
-        The merge path.
     per_class : numpy.ndarray, shape (E + M,), int64
         A number for each class that there ever is.
     """

@@ -21,8 +21,6 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
 
     Parameters
     ----------
-    recoding
-        The release.
     metrics
         The metrics whose alteration is wanted; the mean is over the published ones among them.
     k

@@ -66,8 +66,6 @@ def path_in_terms_of(path: MergePath, yardstick: Sequence[Hierarchy]) -> MergePa
 
     Parameters
     ----------
-    path
-        The merge path of a run.
     yardstick
         A hierarchy per quasi-identifier, in the order of the path's.
     """

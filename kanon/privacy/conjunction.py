@@ -50,8 +50,6 @@ def check_reachable(models: Sequence[Model], classes: EquivalenceClasses) -> Non
     ----------
     models
         What has to hold together.
-    classes
-        The classes of the original table.
 
     Raises
     ------

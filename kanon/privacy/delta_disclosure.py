@@ -30,8 +30,6 @@ def each(sensitive: Sensitive, present_only: bool = False) -> np.ndarray:
 
     Parameters
     ----------
-    sensitive
-        The histograms.
     present_only
         Over the values that the class has, instead of all values of the table. What such a level
         says is weaker: that a value is absent from a class tells much about who is in it.

@@ -32,8 +32,6 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
 
     Parameters
     ----------
-    sensitive
-        The histograms.
     l
         From which value on the rare ones are summed, at least 1.
 

@@ -68,8 +68,6 @@ def prosecutor(classes: EquivalenceClasses, threshold: float = THRESHOLD) -> Ris
 
     Parameters
     ----------
-    classes
-        The classes of the table.
     threshold
         From where on a risk counts as high.
 
@@ -109,8 +107,6 @@ def journalist(
 
     Parameters
     ----------
-    classes
-        The classes of the table.
     population : numpy.ndarray, shape (R,)
         For each of them F, the number of people of the population who would be in it.
     threshold

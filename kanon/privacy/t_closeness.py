@@ -61,8 +61,6 @@ def each(sensitive: Sensitive, distance: Distance = "norm1") -> np.ndarray:
 
     Parameters
     ----------
-    sensitive
-        The histograms.
     distance
         Which of them.
 

@@ -106,13 +106,7 @@ class CombinedModel:
     holds: bool
 
     def said(self, names: Sequence[str]) -> str:
-        """What was asked for, what a single release has, and what all have together.
-
-        Parameters
-        ----------
-        names
-            What the releases are called.
-        """
+        """What was asked for, what a single release has, and what all have together."""
         side = "below" if self.model.card.direction == "higher" else "above"
         failed = f"; {counted(self.records, 'record')} in groups {side} it" if self.records else ""
         asking = joined([names[number - 1] for number in self.releases])
@@ -216,13 +210,7 @@ class CombinedReleases:
         return all(one.holds for one in self.asked)
 
     def said(self, names: Sequence[str]) -> tuple[str, ...]:
-        """What was found in sentences, the smallest group first.
-
-        Parameters
-        ----------
-        names
-            What the releases are called.
-        """
+        """What was found in sentences, the smallest group first."""
         sizes = joined(["no" if k is None else thin(k) for k in self.alone])
         least = "no" if self.together.min_k is None else thin(self.together.min_k)
         whole = self.together

@@ -98,8 +98,6 @@ def levels_reached(
     people
         The population behind the table, one row per person with the original values; then the
         risk of being found is that of a person who may or may not be in the table.
-    progress
-        Told how far the work is.
 
     Returns
     -------
@@ -406,8 +404,6 @@ def decide(context: Context, reached: ReachedNumbers) -> Decision:
 
     Parameters
     ----------
-    context
-        What the release is for.
     reached
         What it reached, measured for as many known quasi-identifiers as the context says.
 

@@ -88,8 +88,6 @@ def check_next(
 
     Parameters
     ----------
-    plan
-        The plan.
     table
         The table that it is to be run on.
     folder
@@ -140,11 +138,6 @@ def found_next(
 def same_levels(done: Run) -> Plan | None:
     """The plan that raises every later table to the levels of a release.
 
-    Parameters
-    ----------
-    done
-        The release.
-
     Returns
     -------
     Plan or None
@@ -175,8 +168,6 @@ def check_levels(
 
     Parameters
     ----------
-    plan
-        The plan.
     table, before
         The table that it is to be run on, and the one that it was made for.
     folder

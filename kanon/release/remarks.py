@@ -74,8 +74,6 @@ def table_remarks(
 
     Parameters
     ----------
-    table
-        The table.
     roles
         The role of each column; a column without one is insensitive.
     k
@@ -130,8 +128,6 @@ def release_remarks(
         The table with its roles and hierarchies.
     roles
         The role of each column; a column without one is insensitive.
-    recoding
-        The release.
     k
         What was asked for.
     person

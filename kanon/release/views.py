@@ -81,10 +81,6 @@ def side_by_side(
 
     Parameters
     ----------
-    views
-        The releases.
-    ground
-        The ground.
     column
         A sensitive column, whose values are looked for: records count that some release shows the
         value of. None for all records that are in some release.

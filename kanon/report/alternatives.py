@@ -80,13 +80,6 @@ def alternatives(done: Run, progress: Progress) -> Alternatives:
 
     Everything follows from the plan and the table. What would take long is not run, which goes by
     the size of the table and not by a clock: two reports of one release consider the same.
-
-    Parameters
-    ----------
-    done
-        The release of the report.
-    progress
-        Told how far the work is.
     """
     plan = done.prepared.plan
     chosen = plan.algorithm

@@ -248,8 +248,6 @@ def gather(
     ----------
     plan, table, folder
         See :func:`kanon.run.prepare`; the table has to be in memory.
-    date
-        The day of the report.
     words
         What the people behind the release say.
     origin
@@ -257,8 +255,6 @@ def gather(
     context, people
         What the release is for, and the population behind the table; see
         :func:`kanon.release.decision.levels_reached`.
-    progress
-        Told how far the work is.
 
     Raises
     ------

@@ -144,8 +144,6 @@ def curves_of(prepared: PreparedRun, found: PlanResult) -> tuple[CurveSection, .
 
     Parameters
     ----------
-    prepared
-        The plan and the table.
     found
         What its algorithm found.
     """

@@ -79,8 +79,6 @@ def parse_adult(content: bytes, origin: str) -> TableFile:
 
     Parameters
     ----------
-    content
-        The file.
     origin
         Where it came from, in a sentence.
     """

@@ -39,11 +39,6 @@ def parquet_size(data: bytes) -> tuple[int, int]:
     The footer is read here and not by pyarrow, which ends the whole process where what it says of
     a column does not fit together.
 
-    Parameters
-    ----------
-    data
-        The file.
-
     Returns
     -------
     unpacked : int

@@ -56,12 +56,8 @@ def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) 
 
     Parameters
     ----------
-    column
-        The column's name, for the message.
     counts
         Its values, with their records.
-    hierarchy
-        The tree.
 
     Raises
     ------
@@ -83,12 +79,8 @@ def with_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) -
 
     Parameters
     ----------
-    column
-        The column's name, for messages.
     counts
         Its distinct values, missing cells left out.
-    tree
-        Its hierarchy.
 
     Raises
     ------

@@ -39,8 +39,6 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, 
     ----------
     data
         The content as stored.
-    name
-        The name of the file.
     encoding
         Its encoding; None if it is to be found.
 

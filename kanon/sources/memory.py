@@ -44,10 +44,6 @@ def classes_of_columns(
 
     Parameters
     ----------
-    table
-        The table.
-    columns
-        The quasi-identifiers.
     sensitive
         The sensitive columns, whose histograms are wanted.
     person

@@ -60,8 +60,6 @@ def column_names(cells: Iterable[str], name: str) -> list[str]:
     ----------
     cells
         The header as it is written.
-    name
-        The name of the file.
 
     Raises
     ------

@@ -60,8 +60,6 @@ def open_stored_file(
     ----------
     address, engine, settings
         See :func:`kanon.sources.stored.open_stored`.
-    progress
-        Told how far it is.
 
     Raises
     ------

@@ -22,8 +22,6 @@ def people_in_classes(
 
     Parameters
     ----------
-    table
-        The table.
     population
         Everybody who might be in it, one row each.
     columns

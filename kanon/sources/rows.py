@@ -29,10 +29,6 @@ def released_rows(
         Rows of the table; those of suppressed records only if these are kept.
     row_class : numpy.ndarray, shape (rows,)
         Per row its original class.
-    recoding
-        The release.
-    schema
-        The role of each column.
     pseudonyms
         Per identifier that is replaced, the label of each row.
     keep_suppressed

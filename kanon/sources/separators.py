@@ -61,8 +61,6 @@ def check_separates(content: bytes, separator: str, name: str) -> None:
         The content of the file as UTF-8.
     separator
         The separator that was given.
-    name
-        The name of the file.
 
     Raises
     ------

@@ -240,8 +240,6 @@ def singling_out(
 
     Parameters
     ----------
-    table
-        The table.
     columns
         The columns to look at; all by default.
     share
@@ -253,8 +251,6 @@ def singling_out(
     most
         So many sets are counted at most, and every single column. Before a size of which there
         are more, the search stops and says so: it never looks at some sets of a size alone.
-    progress
-        Told how far it is.
 
     Raises
     ------

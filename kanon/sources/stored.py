@@ -394,8 +394,6 @@ class StoredTable:
 
         Parameters
         ----------
-        column
-            The column that is counted.
         columns
             Those that the classes are by.
         tuples : numpy.ndarray, shape (E, m)

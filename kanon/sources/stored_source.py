@@ -177,8 +177,6 @@ class StoredSource:
 
         Parameters
         ----------
-        recoding
-            The release.
         table
             The table through another connection.
         """
@@ -230,13 +228,9 @@ class StoredSource:
 
         Parameters
         ----------
-        recoding
-            The release.
         target
             A file that ends in ``.parquet``, ``.csv`` or ``.tsv``, a folder (no ending) that gets
             Parquet files, or a new table of a DuckDB file. A folder has to be empty.
-        progress
-            Told how far it is.
         part
             What it is called until it is complete, in the same folder; a name of its own if None.
         replaces

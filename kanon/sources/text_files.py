@@ -42,8 +42,6 @@ def read_text(
     ----------
     data
         The content as stored.
-    name
-        The name of the file.
     kind
         ``csv`` or ``tsv``.
     separator, encoding

@@ -44,10 +44,6 @@ def read_arrow(data: bytes, name: str, kind: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    data
-        The content of the file.
-    name
-        The name of the file.
     kind
         ``parquet`` or ``feather``.
 
@@ -119,13 +115,6 @@ def _arrow(data: bytes, name: str) -> Any:
 
 def read_sheet(data: bytes, name: str) -> tuple[pd.DataFrame, list[str]]:
     """Read the first sheet of an XLSX file.
-
-    Parameters
-    ----------
-    data
-        The content of the file.
-    name
-        The name of the file.
 
     Returns
     -------

@@ -118,8 +118,6 @@ def attack(
     ----------
     kind
         One of :data:`ATTACKS`.
-    case
-        The release to attack.
     known
         What the attacker knows, by column; by default all that is public about the person whom
         the attack tells most about.
@@ -178,8 +176,6 @@ def targets(kind: str, case: Case) -> tuple[Target, ...]:
         One of :data:`ATTACKS`. Linkage is after the people of the register and knows all columns
         that it shares with the release; the others are after those of the table and know its
         quasi-identifiers.
-    case
-        The release that is attacked.
 
     >>> from kanon.teaching.attack_tables import preset
     >>> targets("homogeneity", preset("homogeneity"))[0]

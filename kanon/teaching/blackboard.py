@@ -140,10 +140,6 @@ class Blackboard:
 
         Parameters
         ----------
-        one
-            The class.
-        nodes
-            The tuple.
         records
             How many records pay; all of the class, or one of it where the task counts one
             representative per class.

@@ -94,10 +94,6 @@ def by_hand(
 
     Parameters
     ----------
-    question
-        The question.
-    table
-        Its table.
     answer
         An answer to it. One that is not allowed counts as one that raises nothing: what is wrong
         with it is for :meth:`~kanon.teaching.question.Question.mark` to say.

@@ -159,8 +159,6 @@ def case_of(
     ----------
     table
         At most 30 records.
-    schema
-        The role of each column.
     hierarchies
         A tree per quasi-identifier.
     recoding

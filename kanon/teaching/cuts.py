@@ -266,8 +266,6 @@ def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: in
 
     Parameters
     ----------
-    board
-        The task.
     groups
         The classes of each group, as positions.
     looked_at

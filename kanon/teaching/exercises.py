@@ -215,8 +215,6 @@ def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> Ex
     ----------
     source
         A file, or what is in it: at most 1 MB.
-    progress
-        Told how many questions are checked.
 
     Raises
     ------
@@ -253,8 +251,6 @@ def score(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
 
     Parameters
     ----------
-    exercises
-        The set.
     answers
         Answers to it; a question that is left out gets no points.
 
@@ -309,12 +305,8 @@ def score_files(
 
     Parameters
     ----------
-    exercises
-        The set.
     files
         Names, and files or what is in them.
-    progress
-        Told after each file.
 
     Returns
     -------

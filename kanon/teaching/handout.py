@@ -170,8 +170,6 @@ def drawn(tree: Hierarchy, shown: Sequence[int], weights: np.ndarray) -> TreeLay
 
     Parameters
     ----------
-    tree
-        The tree.
     shown
         The nodes to draw, with all that are above them.
     weights : numpy.ndarray, shape (N,)
@@ -238,8 +236,6 @@ def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
 
     Parameters
     ----------
-    table
-        The table.
     metric
         Whose costs stand before the values.
 

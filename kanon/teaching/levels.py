@@ -195,8 +195,6 @@ def _halving(
 
     Parameters
     ----------
-    board
-        The task.
     module
         The algorithm; its ``search`` tells between which nodes it looks.
     why

@@ -89,8 +89,6 @@ def replayed(
     ----------
     board
         The task; its strategy says what partners are compared by.
-    merges
-        What was merged.
     picking
         Why a class was picked.
     partners
@@ -126,8 +124,6 @@ def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
 
     Parameters
     ----------
-    board
-        The task.
     before
         The release that meets k.
     """

@@ -53,10 +53,6 @@ def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRe
 
     Parameters
     ----------
-    classes
-        The classes of the table.
-    metric
-        What counts the loss.
     k
         The number of records that every class has to hold.
 

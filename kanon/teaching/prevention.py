@@ -62,10 +62,6 @@ def prevention_of(kind: str, case: Case, ruled_out: int = 0) -> Prevention:
 
     Parameters
     ----------
-    kind
-        The attack.
-    case
-        The release that is attacked.
     ruled_out
         How many sensitive values the attacker can rule out; at least one with ``background``.
     """

@@ -54,8 +54,6 @@ class TableGiven(Strict):
         ----------
         frame
             The records, of text.
-        schema
-            The role of each column.
         hierarchies
             The tree of each quasi-identifier.
         """
@@ -141,8 +139,6 @@ def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
 
     Parameters
     ----------
-    classes
-        The classes of the table.
     levels
         Per quasi-identifier its level, 0 to that of the root. A value whose ancestors skip the
         level becomes the highest one below it

@@ -25,8 +25,6 @@ def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
 
     Parameters
     ----------
-    table
-        The table.
     recoding
         The table after a step.
 
@@ -57,8 +55,6 @@ def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
 
     Parameters
     ----------
-    table
-        The table.
     recoding
         The table after a step.
 
@@ -168,11 +164,6 @@ def candidates_table(step: Step) -> pd.DataFrame:
 
 def numbers_table(lesson: Lesson) -> pd.DataFrame:
     """What the table amounts to after each step.
-
-    Parameters
-    ----------
-    lesson
-        The lesson.
 
     Returns
     -------

@@ -220,8 +220,6 @@ def advise(
     limits
         What ``l`` of every class should be at least, and ``t`` at most; see
         :func:`kanon.experiments.advisor.weights.checked_limits`.
-    progress
-        Told how far it is.
     workers
         How many runs may go at once; by default one per core.
     steady

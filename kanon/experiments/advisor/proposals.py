@@ -49,11 +49,6 @@ def propose(weighed: WeighedWays) -> tuple[Proposal, ...]:
     proposal; the largest gains come first. All are on the front of the ways that meet the limits,
     or of all ways where none does; but where all that meet them raise everything to the roots, an
     alternative misses the limits, which its reason says.
-
-    Parameters
-    ----------
-    weighed
-        Every way with its score.
     """
     first = int(weighed.order[0])
     gains = []

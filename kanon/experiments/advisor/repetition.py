@@ -53,8 +53,6 @@ def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
 
     Parameters
     ----------
-    classes
-        The classes of the table.
     seed
         What the drawing begins with.
 
@@ -96,8 +94,6 @@ def run_again(
 
     Parameters
     ----------
-    progress
-        Told how far all runs together are.
     runs
         The ways, as :func:`kanon.experiments.advisor.ways.runs_of` gives them.
     ks

@@ -147,8 +147,6 @@ def drawn(classes: EquivalenceClasses, column: Column, seed: int = 0) -> Sensiti
 
     Parameters
     ----------
-    classes
-        The classes of the table.
     column, seed
         See :func:`simulated`.
 

@@ -90,13 +90,6 @@ def results(study: Study, found: Iterable[RunResult]) -> pd.DataFrame:
 
     Columns ``distribution, values, strategy, criterion, k_from, k_to, nauc_percent, rank``. The
     rank is missing on columns that are not complete.
-
-    Parameters
-    ----------
-    study
-        What was run.
-    found
-        What came of it.
     """
     found = list(found)
     ranks = {name: places(found, name).ranks for name in CRITERIA}

@@ -164,8 +164,6 @@ def run_study(
 
     Parameters
     ----------
-    progress
-        Told how far all runs together are.
     study
         What they have in common.
     runs

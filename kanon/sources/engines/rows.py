@@ -59,8 +59,6 @@ def saying(
     ----------
     name
         What the table is called in messages.
-    errors
-        What the engine raises.
     said
         From the engine's own words to a sentence, or None where nothing better is known.
 
@@ -95,8 +93,6 @@ def watched(
 
     Parameters
     ----------
-    work
-        What to run.
     done
         Says how much of it is done, from 0 to 1; anything below 0 where nobody knows.
     stop

@@ -58,8 +58,6 @@ def cheaper(curves: Curves | Points | None, metric: str, k: int) -> CheaperRelea
     ----------
     curves
         The criteria; None of an algorithm that runs once per k.
-    metric
-        What counts as a loss, by name.
     k
         The k that is shown.
 

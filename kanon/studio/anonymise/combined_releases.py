@@ -83,8 +83,6 @@ def _how_often(released: int, counting: int, this: bool, others: int) -> str:
         How many releases there were in the session, and how many of them somebody may have got.
     this
         Whether the one on screen is among them.
-    others
-        How many others count.
     """
     times = say_counted(released, "once", "{count} times")
     often = (

@@ -93,14 +93,8 @@ def writing_request(
 
     Parameters
     ----------
-    work
-        The session.
-    done
-        The release.
     suggested
         Where it goes if nothing else was typed.
-    handed
-        What is kept of it once it is written.
 
     Raises
     ------

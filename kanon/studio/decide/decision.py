@@ -82,8 +82,6 @@ def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
 
     Parameters
     ----------
-    work
-        What is worked on.
     table
         The table as one class; None if it has none, which is said when it is run.
     """

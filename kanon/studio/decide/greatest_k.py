@@ -72,12 +72,8 @@ def greatest_k(progress: Progress, content: Mapping[str, Any], table: Table) -> 
 
     Parameters
     ----------
-    progress
-        Told how far it is.
     content
         The plan, which cannot be sent to a worker as it is.
-    table
-        The table.
     """
     return reverse(Plan.from_content(content), table, progress=progress)
 

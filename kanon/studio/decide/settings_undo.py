@@ -18,13 +18,9 @@ def with_taken(work: Work, part: DecidePart, notice: str, **settings: Any) -> Wo
 
     Parameters
     ----------
-    work
-        What is worked on.
     part
         The part of the page whose button takes them. What it takes twice in a row is given back at
         once.
-    notice
-        What is said of it.
     settings
         The settings, by the names of the work's fields.
     """

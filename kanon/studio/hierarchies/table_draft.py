@@ -37,12 +37,8 @@ def table_editor(
     ----------
     name
         What is edited; each has a draft of its own.
-    key
-        When it changes, the draft is forgotten.
     fresh
         Makes the table without edits.
-    apply
-        Called with the edited table.
     """
 
     def begin() -> _Draft:

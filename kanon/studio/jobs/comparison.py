@@ -31,8 +31,6 @@ def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
 
     Parameters
     ----------
-    work
-        The session.
     what_if
         Whether to keep the comparison that there is, as what was before an edit.
 

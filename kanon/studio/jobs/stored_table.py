@@ -49,12 +49,8 @@ def prepare_and_solve(
 
     Parameters
     ----------
-    progress
-        Told how far it is.
     content
         The plan, which cannot be sent to a worker as it is.
-    table
-        The table.
 
     Returns
     -------

@@ -20,10 +20,6 @@ def step_said(explored: Exploration, walk: Walk, step: int | None) -> str:
 
     Parameters
     ----------
-    explored
-        The lattice.
-    walk
-        The walk.
     step
         The number of the step; None for the last.
     """

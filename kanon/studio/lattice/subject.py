@@ -111,8 +111,6 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subj
 
     Parameters
     ----------
-    work
-        The work.
     remember
         :func:`kanon.studio.session.state.remembered`.
 

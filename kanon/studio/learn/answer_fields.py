@@ -63,19 +63,7 @@ def _kept(roles: Mapping[str, Role]) -> list[str]:
 def answer_field(
     exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, change: Change
 ) -> None:
-    """The table, and what an answer is given with.
-
-    Parameters
-    ----------
-    exercises
-        The set.
-    attempt
-        What was answered so far.
-    question
-        The question.
-    change
-        Told how the view changes.
-    """
+    """The table, and what an answer is given with."""
     table = exercises.table_of(question)
     now = answer_now(attempt, exercises, question)
 
@@ -103,8 +91,6 @@ def trees_shown(exercises: ExerciseSet, question: AnyQuestion, large: bool) -> N
 
     Parameters
     ----------
-    exercises, question
-        The set, and a question of it.
     large
         Whether they grow with the page's type.
     """

@@ -100,8 +100,6 @@ def told(
 
     Parameters
     ----------
-    work
-        What the session works on.
     remember
         :func:`kanon.studio.session.state.remembered`.
 

@@ -43,8 +43,6 @@ def player(view: StepsView, last: int) -> int:
     ----------
     view
         What is shown.
-    last
-        The position of the last step.
     """
     key = f"learn-step-{last}"
     if view.playing and state.typed(key) is None:

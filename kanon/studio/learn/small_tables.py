@@ -16,8 +16,6 @@ def small_table(rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> N
 
     Parameters
     ----------
-    rows
-        The rows, without missing cells.
     tints
         Per place of a row its colour, where it has one.
     """

@@ -59,8 +59,6 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
 
     Parameters
     ----------
-    table
-        The table.
     recoding, before
         The table after this step, and after the one before it.
     """
@@ -94,8 +92,6 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
     ----------
     table, before
         The table, and how it was when the choice was made: it says the numbers of classes.
-    choice
-        The choice.
     second
         What stands over the l or t that candidates would leave.
     """

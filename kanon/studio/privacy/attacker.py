@@ -99,10 +99,6 @@ def somebody(
 
     Parameters
     ----------
-    classes
-        The classes of the original table.
-    known
-        What the attacker knows.
     random
         Draws any such person; without it, the one in the middle of the canonical order is taken.
     """

@@ -131,14 +131,8 @@ def worst_classes(
 
     Parameters
     ----------
-    released
-        The classes of the release.
-    column
-        The sensitive attribute.
     by
         The level that decides, a name of :data:`LEVELS`.
-    extra
-        Other levels to show.
 
     Returns
     -------

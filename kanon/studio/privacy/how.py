@@ -23,12 +23,6 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
 
     Parameters
     ----------
-    released
-        The classes of the release.
-    column
-        The sensitive attribute.
-    position
-        The class.
     most
         So many terms are written out.
     """

@@ -76,16 +76,10 @@ def make_report(
 
     Parameters
     ----------
-    progress
-        Told how far it is.
     content
         The plan, which cannot be sent to a worker as it is.
-    table, name
-        The table, and what it is called.
     origin
         The fingerprint of its file; by default of its cells.
-    date
-        The day of the report.
     context, people
         What the release is for, if the report says so, and the population that counts then.
 
@@ -205,8 +199,6 @@ def command(
 
     Parameters
     ----------
-    plan, table
-        The names of their files.
     words
         The name of the file of texts; empty without any.
     public

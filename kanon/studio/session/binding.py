@@ -26,16 +26,10 @@ def bound(
 
     Parameters
     ----------
-    key
-        The key of the widget.
-    value
-        What it shows, whatever it showed before.
     take
         What is called with ``args`` and the new value; or the field that becomes the new value.
     into
         Whose field that is: the class of a page's state, or what is called with it by its name.
-    read
-        Makes the new value of what the widget holds.
     keep
         Whether to empty the widget changes nothing.
     """

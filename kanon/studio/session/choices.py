@@ -193,8 +193,6 @@ def choose(
     typed
         The text of its parameters; ``content`` and ``name`` of a file, or what was ``imported``
         from it; or the tree that was ``drawn``.
-    column, values
-        The column that the tree is for.
     """
     counts, missing = values.counts, values.missing
     notes: tuple[str, ...] = ()

@@ -90,10 +90,6 @@ def lacking(
 
     Parameters
     ----------
-    work
-        The session.
-    lines
-        The lines.
     also
         A k that has to be among those known, where each k is a run of its own.
     at_some

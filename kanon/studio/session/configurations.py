@@ -110,8 +110,6 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
 
     Parameters
     ----------
-    work
-        The session.
     also
         Metrics beside those chosen.
 
@@ -250,10 +248,6 @@ def led_by(
 
     Parameters
     ----------
-    plan
-        What stays.
-    one
-        What leads.
     work
         Where another algorithm than the plan's finds its own choices; None if it is the plan's.
     seed

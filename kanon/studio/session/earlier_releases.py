@@ -79,8 +79,6 @@ def worked_out(
 
     Parameters
     ----------
-    progress
-        Told how far it is.
     given
         Per release its plan, which cannot be sent to a worker as it is, its recoding, and the
         number of dropped records.

@@ -64,8 +64,6 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
 
     Parameters
     ----------
-    work
-        What was chosen.
     trees
         Whether hierarchies are in it: to write out large ones takes a while.
     """

@@ -45,8 +45,6 @@ def put(new: Work, carry: bool = True) -> None:
 
     Parameters
     ----------
-    new
-        The new work.
     carry
         Whether what belongs to the user and not to the table comes along to a new table.
     """
@@ -93,8 +91,6 @@ def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
 
     Parameters
     ----------
-    make
-        Returns the new work.
     at
         The control that says it too, by :func:`said_here`.
     carry

@@ -176,12 +176,8 @@ def with_fields(work: Work, view: object = None, **values: Any) -> Work:
 
     Parameters
     ----------
-    work
-        The state before.
     view
         What a page shows from now on.
-    values
-        The new values, by the names of the fields.
     """
     own = {name: value for name, value in values.items() if name in _OWN}
     parts: dict[str, dict[str, Any]] = {}

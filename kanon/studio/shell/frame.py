@@ -54,8 +54,6 @@ def head(question: str, aloud: bool = False) -> Work:
 
     Parameters
     ----------
-    question
-        The question of the page.
     aloud
         Whether what went wrong is also said over the page: on a long page, what was pressed may
         stand far below.

@@ -15,17 +15,7 @@ _how = Sections(__file__)
 
 
 def how_changed(done: Run, changed: Changes, shown: Distribution) -> str:
-    """The formulas of the page, term by term.
-
-    Parameters
-    ----------
-    done
-        The release.
-    changed
-        What it changed.
-    shown
-        The distribution that is looked at.
-    """
+    """The formulas of the page, term by term."""
     parts = [_spread(done), _distribution(done, changed, shown), _association(done, changed)]
     return "\n\n".join([*parts, _queries(done, changed), _how("root")])
 

@@ -135,10 +135,6 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
 
     Parameters
     ----------
-    work
-        What is worked on.
-    name
-        The key, but for the version of the table.
     usual
         What an empty field means.
     more

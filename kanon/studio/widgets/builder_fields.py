@@ -24,12 +24,8 @@ def builder_fields(
 
     Parameters
     ----------
-    choice
-        The builder and what was typed for it.
     prefix
         The keys of the controls start with it.
-    change, arguments
-        Called when something was typed.
     fine
         Whether to ask for what has a good default too.
     """

@@ -25,10 +25,6 @@ def file_name(what: str, ending: str, about: str) -> str:
     ----------
     what
         What the file is, in plain letters.
-    ending
-        The ending of its name.
-    about
-        All that decides the content.
     """
     work = state.work()
     content = "|".join((state.salt(), work.table.digest, str(work.version), about, what, ending))
@@ -54,8 +50,6 @@ def neutral_choice(name: str, kind: str = "csv") -> bool:
     ----------
     name
         What is downloaded, for the key.
-    kind
-        The kind of file.
     """
     if kind not in ("csv", "tsv"):
         return False

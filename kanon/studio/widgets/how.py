@@ -122,8 +122,6 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
 
     Parameters
     ----------
-    comparison
-        The configurations.
     seconds
         How long the last runs took; 0 if that is not known.
     """

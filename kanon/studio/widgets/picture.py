@@ -19,10 +19,6 @@ def chart(figure: go.Figure, key: str, **also: Any) -> Any:
 
     Parameters
     ----------
-    figure
-        The chart.
-    key
-        Its key on the page.
     also
         What else ``st.plotly_chart`` takes.
     """
@@ -34,8 +30,6 @@ def picture(figure: go.Figure, numbers: Callable[[], pd.DataFrame], name: str, a
 
     Parameters
     ----------
-    figure
-        The chart.
     numbers
         Makes the table behind it, when it is asked for.
     name

@@ -46,8 +46,6 @@ def before_and_after(
 
     Parameters
     ----------
-    done
-        The run.
     most
         How many at most; as many as a preview holds if None.
     position

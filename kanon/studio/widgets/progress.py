@@ -20,13 +20,7 @@ _EARLIER = say(
 
 
 def cancel_button(key: str = "cancel") -> None:
-    """Stop the calculation, if there is one.
-
-    Parameters
-    ----------
-    key
-        The key of the button.
-    """
+    """Stop the calculation, if there is one."""
     st.button(
         say("Cancel"),
         icon=":material/stop:",

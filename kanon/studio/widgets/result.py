@@ -31,15 +31,7 @@ from kanon.studio.widgets.numbers import Number
 
 
 def outdated_notice(button: str, more: str = "") -> None:
-    """Say that settings have changed, and what renews what is below.
-
-    Parameters
-    ----------
-    button
-        What stands on the button to press.
-    more
-        A further sentence.
-    """
+    """Say that settings have changed, and what renews what is below."""
     said = say(
         "Settings have changed since this was made; press {button} to renew it.", button=button
     )
@@ -51,10 +43,6 @@ def fade(container: str, button: str, old: bool, renewing: bool) -> None:
 
     Parameters
     ----------
-    container
-        Its key.
-    button
-        What stands on the button that renews it.
     old
         Whether settings have changed since what it shows was made.
     renewing
@@ -101,12 +89,8 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
 
     Parameters
     ----------
-    work, result
-        What is worked on, and its result.
     k
         The k that is shown.
-    key
-        The key of the slider.
     """
     known, n = result.solution.known, result.prepared.classes.n_records
     title = plain(say_of(algorithm_named(result.prepared.plan.algorithm.name).CARD.title))
@@ -183,8 +167,6 @@ def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], 
     ----------
     settings, done
         The release, and the settings that it was made with.
-    make
-        Makes the file.
     """
     made_so_far = state.work().kept.made
     one = EarlierRelease.of(settings, name_in_files(done), done)

@@ -120,8 +120,6 @@ def tree_editor(data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]
             Whether only the tree itself is drawn, without tools around it.
 
         All but the tree itself may be missing.
-    key
-        Of the component.
     edited
         Told each operation: a dictionary of ``id`` (unique), ``about`` and ``base`` (the tree
         that it was made on, and its version) and ``kind``, with

@@ -52,8 +52,6 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
 
     Parameters
     ----------
-    work
-        The work.
     operation
         ``id``, ``about`` (which tree it was drawn on), ``base`` (and its version), ``kind``, and
         what that kind needs. It is done on the tree that it is about, which the browser may still
@@ -381,8 +379,6 @@ def picture(
 
     Parameters
     ----------
-    work, column
-        Whose hierarchy it is.
     choice
         What to draw: the choice in use, or a preview. It has a tree.
     editable

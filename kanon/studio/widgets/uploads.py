@@ -18,8 +18,6 @@ def upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any
 
     Parameters
     ----------
-    label
-        What the field is for.
     limit
         The setting that says how large a file may be, or how many megabytes it may be where that
         cannot be set.
