@@ -35,7 +35,7 @@ def on_front(weighed: WeighedWays, concern: str) -> np.ndarray:
 
 
 def advised_chart(
-    weighed: WeighedWays, proposals: Sequence[Proposal], concern: str = "l", height: int = 340
+    weighed: WeighedWays, proposals: Sequence[Proposal], concern: str = "l"
 ) -> go.Figure:
     """A point per way, the front joined, the proposals with their numbers.
 
@@ -121,7 +121,7 @@ def advised_chart(
     picked = 0 < weighed.meets.sum() < len(titles)
     finding = f"{best} has the least score{' of those that meet the limits' if picked else ''}"
     return drawn(
-        data, f"{span}: {finding}", height,
+        data, f"{span}: {finding}", 340,
         {"title": titled(COST), "ticksuffix": " ", "range": [x.min() - room, x.max() + room]},
         {"title": "" if alone else _AXES[concern], "automargin": True, **reach},
         hovermode="closest", showlegend=not alone, annotations=notes,

@@ -18,9 +18,7 @@ FEW = 50
 """Up to so many k, each has a dot of its own."""
 
 
-def alteration_curve(
-    curves: Curves | Points, metric: Metric, k: int, also: str = "", height: int = 270
-) -> go.Figure:
+def alteration_curve(curves: Curves | Points, metric: Metric, k: int, also: str = "") -> go.Figure:
     """The alteration at every k under one metric, with a cursor at the chosen k.
 
     Parameters
@@ -31,8 +29,6 @@ def alteration_curve(
         Where the cursor stands.
     also
         What else is required, in a few words.
-    height
-        In pixels.
 
     Notes
     -----
@@ -76,7 +72,7 @@ def alteration_curve(
     return drawn(
         [line, chosen],
         f"{cost} {percent(here)} of all that could be lost, as {escaped(metric.card.title)} counts",
-        height,
+        270,
         axis,
         {"title": "Alteration, % (↓ better)", "range": [0, 112], "ticksuffix": " "},
         hovermode="x",

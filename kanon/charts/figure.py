@@ -16,6 +16,7 @@ from kanon.measures.along import Curves, Points
 K_SPACE = 1.1
 """How far an axis for k goes on beyond the largest k, as a factor."""
 
+_EVERY = 50  # up to here, every k is listed
 _FURTHER = re.compile(r"[xy]axis\d+")
 _LABEL = {"size": 13, "color": INK}
 _TITLE = {"size": 14, "color": INK}
@@ -80,7 +81,7 @@ def k_layout(largest: int, at: tuple[int, ...] | None = None) -> dict[str, Any]:
     return {**found, "title": found["title"]["text"], "range": ends}
 
 
-def whole_k(curves: Curves | Points, every: int = 50) -> tuple[np.ndarray, np.ndarray]:
+def whole_k(curves: Curves | Points) -> tuple[np.ndarray, np.ndarray]:
     """The k at which a curve is drawn, rising, and the row of the release for each.
 
     A release serves all k up to the size of its smallest class. So a curve is a staircase; it is
@@ -91,8 +92,6 @@ def whole_k(curves: Curves | Points, every: int = 50) -> tuple[np.ndarray, np.nd
     ----------
     curves
         The criteria along a path, or at some k.
-    every
-        Up to here, every k is listed.
 
     Returns
     -------
@@ -104,7 +103,7 @@ def whole_k(curves: Curves | Points, every: int = 50) -> tuple[np.ndarray, np.nd
         return ks, np.arange(len(ks))
     last = np.asarray(curves.min_k)
     first = np.concatenate([[1], last[:-1] + 1])
-    small = np.arange(2, min(every, last[-1]) + 1)
+    small = np.arange(2, min(_EVERY, last[-1]) + 1)
     ks = np.unique(np.concatenate([first, last, small]))
     ks = ks[ks >= min(2, last[-1])]
     return ks, np.searchsorted(last, ks, side="left")

@@ -48,7 +48,6 @@ def lattice_chart(
     walks: Sequence[str] = tuple(WALK_LOOKS),
     step: int | None = None,
     chosen: Node | None = None,
-    height: int = 440,
 ) -> go.Figure:
     """Every node and edge of a lattice, and the walks of searches.
 
@@ -78,7 +77,7 @@ def lattice_chart(
     data.append(_rings(explored.minimal, at, size))
     lines, labels = walk_traces(explored, walks, step, at)
     data += [*lines, *_marks(explored, at, size, chosen), *labels, _counts(explored)]
-    return _finished(data, explored, _finding(explored), colouring, height, edges)
+    return _finished(data, explored, _finding(explored), colouring, 440, edges)
 
 
 def heights_chart(
@@ -86,7 +85,6 @@ def heights_chart(
     walks: Sequence[str] = tuple(WALK_LOOKS),
     step: int | None = None,
     chosen: Node | None = None,
-    height: int = 440,
 ) -> go.Figure:
     """A large lattice as a bar per height, as wide as it has nodes, and the walks in it.
 
@@ -115,7 +113,7 @@ def heights_chart(
     at = dict(zip(listed, zip(x.tolist(), y.tolist(), strict=True), strict=True))
     lines, labels = walk_traces(explored, walks, step, at)
     data = [bars, *lines, *_marks(explored, at, 9, chosen), *labels, _counts(explored)]
-    figure = _finished(data, explored, _finding(explored), None, height)
+    figure = _finished(data, explored, _finding(explored), None, 440)
     figure.update_layout(
         coloraxis={
             "colorscale": [[0, "#DDE2E7"], [0.001, "#D5EDE4"], [1, "#00664B"]],
@@ -130,7 +128,6 @@ def neighbourhood_chart(
     found: Assessment,
     chosen: Node,
     colouring: Colouring = "loss",
-    height: int = 420,
 ) -> go.Figure:
     """The nodes straight above and below one node, with what the first step raises or lowers.
 
@@ -168,7 +165,7 @@ def neighbourhood_chart(
         }
     )  # fmt: skip
     title = "Around the chosen node: what one step up raises, what one step down lowers"
-    figure = _finished(data, explored, title, colouring, height, edges)
+    figure = _finished(data, explored, title, colouring, 420, edges)
     ends = [int(heights.min()), int(heights.max())]
     figure.update_xaxes(range=[-0.56, 0.56])
     figure.update_yaxes(range=[ends[0] - 0.6, ends[1] + 0.6], dtick=1)

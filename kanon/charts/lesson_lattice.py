@@ -21,7 +21,7 @@ _NAMED = 40
 """The nodes of a larger lattice are not named."""
 
 
-def lattice_so_far(lesson: Lesson, step: int, large: bool = False, height: int = 440) -> go.Figure:
+def lattice_so_far(lesson: Lesson, step: int, large: bool = False) -> go.Figure:
     """The lattice as far as a search has come: looked at, known unseen, or not known yet.
 
     A full circle satisfies and a cross does not; a small one was not looked at, but concluded; an
@@ -36,8 +36,6 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False, height: int =
         The position of a step in it.
     large
         Whether it is projected.
-    height
-        In pixels.
 
     Raises
     ------
@@ -81,7 +79,7 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False, height: int =
               "font": {"size": 13, "color": INK},
               "itemclick": False, "itemdoubleclick": False}  # fmt: skip
     figure = drawn(
-        data, title, height,
+        data, title, 440,
         x={"visible": False, "range": [-half - 0.6, half + 0.6], "fixedrange": True},
         y={"title": "Height: the sum of the levels", "range": [-0.6, len(per_height) - 0.4],
            "dtick": max(1, round(len(per_height) / 12)), "fixedrange": True, "showgrid": False},

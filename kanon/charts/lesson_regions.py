@@ -28,7 +28,6 @@ def regions_chart(
     step: Step,
     axes: tuple[int, int] | None = None,
     large: bool = False,
-    height: int = 420,
     settled: bool = False,
 ) -> go.Figure:
     """The regions after a step of Mondrian, or the groups of MDAV, as rectangles, records as dots.
@@ -45,8 +44,6 @@ def regions_chart(
         first other one.
     large
         Whether it is projected.
-    height
-        In pixels.
     settled
         Whether no region is looked at any more.
 
@@ -92,7 +89,7 @@ def regions_chart(
         upwards = _axis(shown, y)
     inside = range(step.recoding.classes.n_classes) if settled else shown.region.classes
     figure = drawn(
-        [_dots(step, shown, inside, x, y)], title, height, _axis(shown, x), upwards, **layout
+        [_dots(step, shown, inside, x, y)], title, 420, _axis(shown, x), upwards, **layout
     )
     return enlarged(figure) if large else figure
 

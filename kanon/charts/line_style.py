@@ -54,11 +54,6 @@ class Look:
         return self.marker if self.filled else f"{self.marker}-open"
 
 
-def look_of(comparison: Comparison, line: Line) -> Look:
-    """The look of one line beside the others of its comparison; see :func:`looks_of`."""
-    return looks_of(comparison)[line.name]
-
-
 def looks_of(comparison: Comparison) -> Mapping[str, Look]:
     """The look of each line, by its name.
 

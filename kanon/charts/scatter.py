@@ -27,7 +27,7 @@ from kanon.measures.pareto import pareto_front
 COST = CRITERIA["mean_alteration"]
 """What privacy is set against."""
 
-_WIDE = 1000.0  # pixels of the drawing on a page, about
+_WIDE, _HEIGHT = 1000.0, 430  # pixels of the drawing on a page, about
 _DIGITS = 1  # as they are shown: what looks equal is equal
 
 
@@ -80,7 +80,7 @@ def _lowered(title: str) -> str:
 
 
 def privacy_against_alteration(
-    comparison: Comparison, k: int, privacy: str = "l_percent", height: int = 430
+    comparison: Comparison, k: int, privacy: str = "l_percent"
 ) -> go.Figure:
     """A point per configuration at k, the front that nobody beats, and each one's way over k.
 
@@ -103,7 +103,7 @@ def privacy_against_alteration(
     ends = _reach(costs, True), _reach(reached, is_percent(card))
     sides = _sides(
         _pixels(costs[:, 0], ends[0], True, _WIDE),
-        _pixels(reached[:, 0], ends[1], is_percent(card), height - 100.0),
+        _pixels(reached[:, 0], ends[1], is_percent(card), _HEIGHT - 100.0),
         titles,
     )
     for place, line in enumerate(lines):
@@ -125,7 +125,7 @@ def privacy_against_alteration(
             **bars,
         )  # fmt: skip
     finding = nobody_beats(titles, on.tolist(), card)
-    lay_out(figure, f"k = {thin(k)}: {finding}", height)
+    lay_out(figure, f"k = {thin(k)}: {finding}", _HEIGHT)
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(title=titled(COST), ticksuffix=" ", range=ends[0])
     figure.update_yaxes(title=escaped(titled(card), 60), ticksuffix=" ", range=ends[1])
@@ -134,7 +134,7 @@ def privacy_against_alteration(
     if not all(sides):  # what cannot be named in its place is named above
         rows = 1 + sum(len(title) + 6 for title in titles) // 110
         figure.update_layout(
-            showlegend=True, height=height + 24 * rows, margin={"t": 44 + 24 * rows},
+            showlegend=True, height=_HEIGHT + 24 * rows, margin={"t": 44 + 24 * rows},
             legend={"orientation": "h", "x": 0, "y": 1.01, "yanchor": "bottom"},
             title={"y": 1, "yanchor": "top", "yref": "container", "pad": {"t": 8}},
         )  # fmt: skip

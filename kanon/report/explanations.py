@@ -191,13 +191,14 @@ def _metric(plan: Plan) -> str:
     return f"{what} The algorithm does not go by it; it counts what was lost."
 
 
-_LOOKS: Mapping[str, str] = {
+LOOKS: Mapping[str, str] = {
     "": "",
     "k": "k is the number of records in the smallest class.",
     "l": "l is the entropy l-diversity, exp(−Σ p ln p) over the shares p of the values.",
     "t": "t is half the sum of the absolute differences between the shares in the class and in the "
     "table (total variation).",
 }
+"""What a strategy's letter stands for."""
 
 
 def _strategy(plan: Plan) -> str:
@@ -208,7 +209,7 @@ def _strategy(plan: Plan) -> str:
         said = [f"{say_of(card.title)}.", say_of(card.summary)]
         if needs_sensitive(chosen.strategy):
             said.append(say("The sensitive column is {column}.", column=plan.led_by))
-        said += [say_of(SCOPES[chosen.scope].summary) if looks_at else "", say_of(_LOOKS[looks_at])]
+        said += [say_of(SCOPES[chosen.scope].summary) if looks_at else "", say_of(LOOKS[looks_at])]
         said.append(say("Source: {source}.", source=card.source))
     if said or uses(chosen.name, "tie_seed"):
         seed = chosen.tie_seed

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -278,24 +278,6 @@ def score(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
     return StudentMarks(answers.student, tuple(marks))
 
 
-def score_many(exercises: ExerciseSet, answers: Iterable[Answers]) -> pd.DataFrame:
-    """Mark a class: a row per student, in the order given.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``student``, the points of each question under its id, ``points`` of all, ``of`` how many,
-        and ``percent``.
-
-    Raises
-    ------
-    ExerciseError
-        Somebody answered another set; see :func:`score_files`, which goes on without.
-    """
-    rows = [_row(exercises, score(exercises, each)) for each in answers]
-    return pd.DataFrame(rows, columns=_columns(exercises))
-
-
 def score_files(
     exercises: ExerciseSet,
     files: Sequence[tuple[str, Path | bytes]],
@@ -311,8 +293,9 @@ def score_files(
     Returns
     -------
     pandas.DataFrame
-        As :func:`score_many`, with ``file`` in front and ``problem`` at the end: a sentence, and
-        no points, where a file is no answers to this set; else empty.
+        A row per file, in the order given: ``file``, ``student``, the points of each question under
+        its id, ``points`` of all, ``of`` how many, ``percent``, and ``problem``: a sentence, and no
+        points, where a file is no answers to this set; else empty.
     """
     rows = []
     for number, (name, source) in enumerate(files, start=1):
@@ -322,11 +305,8 @@ def score_files(
             row = {"student": "", "problem": error.sentence}
         rows.append({"file": name, **row})
         progress(number / len(files), f"File {number} of {len(files)}")
-    return pd.DataFrame(rows, columns=["file", *_columns(exercises), "problem"])
-
-
-def _columns(exercises: ExerciseSet) -> list[str]:
-    return ["student", *_questions(exercises), "points", "of", "percent"]
+    columns = ["file", "student", *_questions(exercises), "points", "of", "percent", "problem"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _questions(exercises: ExerciseSet) -> list[str]:

@@ -15,7 +15,7 @@ from kanon.algorithms.catalogue import algorithm_named
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.comparison_measures import measures_of
 from kanon.charts.layout import PRESETS, Layout, Panel, layout_from_json, starting_layout
-from kanon.charts.line_style import look_of, looks_of
+from kanon.charts.line_style import looks_of
 from kanon.charts.multiples import small_multiples
 from kanon.charts.panels import KINDS
 from kanon.charts.scatter import fronts, privacy_against_alteration, scatter_table
@@ -152,7 +152,10 @@ def test_where_strategies_alone_vary_colour_says_the_strategy():
         STRATEGY_COLOURS[name] for name in ("s1", "s3", "l")
     ]
     alone = compared(line(Configuration("nllm", "s3")))
-    assert look_of(alone, alone.lines[0]).colour == looks_of(compared(line("nllm")))["nllm"].colour
+    assert (
+        looks_of(alone)[alone.lines[0].name].colour
+        == looks_of(compared(line("nllm")))["nllm"].colour
+    )
 
 
 @given(st.data())

@@ -30,7 +30,6 @@ from kanon.teaching.exercises import (
     read_exercises,
     score,
     score_files,
-    score_many,
 )
 from kanon.teaching.optimum import best_levels, best_recoding
 from kanon.teaching.small_tables import raised
@@ -407,7 +406,13 @@ def test_scores_by_hand(by_hand):
     assert [mark.sentence for mark in scored.marks if mark.sentence == "Not answered."] == (
         ["Not answered."] * 2
     )
-    table = score_many(by_hand, [sent(by_hand, answers), sent(by_hand, {"k": 1}, "Dee")])
+    table = score_files(
+        by_hand,
+        [
+            (given.student, given.to_json().encode())
+            for given in (sent(by_hand, answers), sent(by_hand, {"k": 1}, "Dee"))
+        ],
+    )
     assert table["student"].tolist() == ["Chi", "Dee"]
     assert table["question recode"].tolist() == [2, 0]
     assert table["points"].tolist() == [3, 1]
