@@ -13,14 +13,10 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from kanon.hierarchy.edit import remove_leaves
-from kanon.hierarchy.files import read_hierarchy, to_csv
+from kanon.hierarchy.files import read_hierarchy
 from support import browser as by
 
 pytestmark = pytest.mark.browser
-
-MEASURED: dict[str, object] = {}
-TIMINGS = "timings-hierarchies.json"
 PAPERS = by.ROOT / "hierarchies" / "adult" / "education.csv"
 
 
@@ -593,39 +589,6 @@ def test_nothing_from_a_label_is_executed_or_fetched(server, page):
 
 
 # --- builders -------------------------------------------------------------------------------
-@pytest.mark.nightly
-def test_a_builder_is_tried_mended_used_and_undone(server, page):
-    ages = [str(age) for age in range(20, 68, 3)]
-    open_data(page, server, pd.DataFrame({"Age": ages * 4}))
-    look_at_hierarchies(page)
-    before = drawn(page)
-    with popover(page, "Build"):
-        control = page.get_by_role("combobox", name="Build from the values")
-        # While the page is drawn anew, the control that goes stands beside the one that comes.
-        by.choose(page, control.first, "Intervals")
-        expect(control).to_have_count(1)
-    expect(page.get_by_text("Preview, not in use yet")).to_be_visible()
-    widths = page.get_by_label("Widths, each a multiple of the one before")
-    by.type_in(page, widths, "five, ten")
-    expect(page.get_by_test_id("stMain").get_by_role("alert")).to_contain_text("five")
-    expect(by.button(page, "Use it")).to_be_disabled()
-    by.picture(page, "preview-refused")
-    by.go(page, "Compare")  # what was typed is still there after a look at another page
-    by.go(page, "Hierarchies")
-    expect(widths).to_have_value("five, ten")
-    by.type_in(page, widths, "10, 30")
-    expect(page.get_by_test_id("stMain").get_by_role("alert")).to_have_count(0)
-    expect(node(page, "20-29")).to_be_visible()
-    by.picture(page, "preview")
-    use(page, "Use it")
-    expect(page.get_by_text("Preview, not in use yet")).to_have_count(0)
-    expect(node(page, "20-29")).to_be_visible()
-    after = drawn(page)
-    assert after["20"] == "20-29" and after["20-29"] == "0-29"
-    step(page, "undo")
-    assert drawn(page) == before
-    step(page, "redo")
-    assert drawn(page) == after
 
 
 # --- a narrow window ------------------------------------------------------------------------
@@ -656,92 +619,6 @@ def test_in_a_narrow_window_a_node_can_be_moved(server, page):
 
 
 # --- coverage -------------------------------------------------------------------------------
-@pytest.mark.adult
-@pytest.mark.nightly
-def test_nine_files_at_once_are_looked_through_and_used(server, page, adult_path):
-    open_data(page, server, adult_path, "30\u202f162")
-    look_at_hierarchies(page)
-    files = sorted(adult_path.parent.glob("adult_hierarchy_*.csv"))
-    assert len(files) == 9
-    began = time.monotonic()
-    drop_files(page, *files)
-    MEASURED["review of nine files, s"] = round(time.monotonic() - began, 3)
-    expect(page.get_by_role("heading", name="Look through 9 files")).to_be_visible()
-    expect(page.get_by_text("28 leaves have no record, which is fine: 1, 2, 3")).to_be_visible()
-    expect(page.get_by_text("1 leaf has no record, which is fine: Never-worked")).to_be_visible()
-    expect(page.get_by_text("LACKS")).to_have_count(0)
-    by.picture(page, "review-of-nine")
-    use(page, "Use 9 hierarchies")
-    with by.answered(page):
-        page.get_by_role("radio", name="age", exact=True).click()
-    expect(node(page, "0-4")).to_be_attached()
-    expect(page.get_by_text("28 leaves have no record, which is fine: 1, 2, 3")).to_be_visible()
-
-
-@pytest.mark.adult
-@pytest.mark.nightly
-def test_a_value_without_a_place_is_named_and_given_one(server, page, adult_path):
-    open_data(page, server, adult_path, "30\u202f162")
-    look_at_hierarchies(page)
-    age = read_hierarchy(adult_path.parent / "adult_hierarchy_age.csv").hierarchy
-    lacking = to_csv(remove_leaves(age, ["39"])).encode()
-    drop_files(page, by.in_memory("adult_hierarchy_age.csv", lacking))
-    expect(page.get_by_text("LACKS 1 value of 786 records: 39 (786).")).to_be_visible()
-    use(page, "Use 1 hierarchy")
-    with by.answered(page):
-        page.get_by_role("radio", name="age", exact=False).click()
-    strip = page.get_by_text("1 value of 786 records without a place: 39 (786)")
-    expect(strip).to_be_visible()
-    by.picture(page, "a-value-without-a-place")
-    by.go(page, "Anonymise")
-    with by.answered(page):
-        by.button(page, "Anonymise").click()
-    expect(page.get_by_role("alert").filter(has_text="'age' has no usable").first).to_be_visible()
-    look_at_hierarchies(page)
-    expect(strip).to_be_visible()
-    page.get_by_role("combobox", name="Add under").click()
-    page.keyboard.type("35-39")
-    with by.answered(page):
-        page.get_by_role("option", name="35-39", exact=True).click()
-    use(page, "Add 1 value")
-    expect(strip).to_have_count(0)
-    expect(page.get_by_text("Every value has a place")).to_be_visible()
-    page.locator(".search").fill("39")
-    for _ in ("20-39", "30-39", "35-39"):
-        page.locator(".search").press("Enter")
-    expect(page.locator(".node.found")).to_have_attribute("data-label", "39")
-    expect(page.locator(".node.found .records")).to_have_text("786")
-    assert drawn(page)["39"] == "35-39"
-    by.go(page, "Anonymise")
-    by.anonymise(page)
-
-
-def files_refused(page, file, sentence):
-    """A file that cannot be used: why, nothing else is offered, and it goes away again."""
-    drop_files(page, file)
-    alert = page.get_by_test_id("stMain").get_by_role("alert")
-    expect(alert).to_contain_text(sentence)
-    expect(by.button(page, "Use 0 hierarchies")).to_be_disabled()
-    use(page, "Discard")
-    expect(alert).to_have_count(0)
-
-
-@pytest.mark.nightly
-def test_files_that_cannot_be_used_change_nothing_and_do_not_come_back(server, page):
-    open_flat_education(page, server)
-    flat = drawn(page)
-    files_refused(page, by.in_memory("education.csv", b"9th;School;*\n10th;*\n"), "Line 2 has 2")
-    assert drawn(page) == flat
-    many = "".join(f"{leaf};*\n" for leaf in range(200_000)).encode()
-    files_refused(page, by.in_memory("education.csv", many), "the most allowed is 200\u202f000")
-    assert drawn(page) == flat
-    # Each review is of the files that were chosen for it alone.
-    lines = PAPERS.read_text("utf-8").encode()
-    for content in (lines, lines.replace(b"School", b"Place")):
-        drop_files(page, by.in_memory("education.csv", content))
-        expect(page.get_by_role("heading", name="Look through")).to_contain_text("1 file ")
-        use(page, "Use 1 hierarchy")
-    expect(node(page, "Place")).to_be_visible()
 
 
 # --- cost matrices --------------------------------------------------------------------------
@@ -924,79 +801,3 @@ def test_the_tree_as_a_table(server, page):
 
 
 # --- large trees ----------------------------------------------------------------------------
-SIBLING = """root => {
-    const frame = root.querySelector('.frame').getBoundingClientRect();
-    const chosen = root.querySelector('.node.selected');
-    const level = chosen.getAttribute('aria-level'), inside = [...root.querySelectorAll('.node')]
-        .filter(one => one !== chosen && one.getAttribute('aria-level') === level)
-        .filter(one => one.getBoundingClientRect().top > frame.top)
-        .filter(one => one.getBoundingClientRect().bottom < frame.bottom);
-    return inside[0].dataset.label;
-}"""
-
-
-def timed_edits(page):
-    """The round trips of some edits: until the tree has come back, and is drawn."""
-    tree, found = page.locator(".tree"), {}
-
-    @contextlib.contextmanager
-    def timed(what):
-        before = tree.get_attribute("data-version")
-        began = time.monotonic()
-        yield
-        expect(tree).not_to_have_attribute("data-version", before)
-        found[f"{what}, s"] = round(time.monotonic() - began, 3)
-        by.idle(page)
-
-    whole(page)
-    press(page, "fold")
-    page.locator(".frame").focus()
-    page.keyboard.press("Home")
-    page.keyboard.press("F2")
-    page.keyboard.type("All")
-    with timed("rename the root"):
-        page.keyboard.press("Enter")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Shift+ArrowDown")
-    page.keyboard.press("g")
-    page.keyboard.type("New group")
-    with timed("group two"):
-        page.keyboard.press("Enter")
-    expect(node(page, "New group")).to_have_class(re.compile("selected"))
-    sibling = tree.evaluate(SIBLING)
-    page.mouse.move(*middle(node(page, sibling).locator(".label")))
-    page.mouse.down()
-    page.mouse.move(*middle(node(page, "New group").locator(".label")), steps=4)
-    expect(node(page, "New group")).to_have_class(re.compile(r"\btarget\b"))
-    with timed("drop"):
-        page.mouse.up()
-    with timed("undo"):
-        press(page, "undo")
-    found["drawing, ms"] = float(tree.get_attribute("data-draw-ms"))
-    return found
-
-
-@pytest.mark.nightly
-def test_trees_of_every_size(server, page):
-    places = range(5000)
-    table = pd.DataFrame(  # with names and values that are taken for what they are to be here
-        {
-            "age of 74": [17 + place % 74 for place in places],
-            "zip of 1165": [10_000 + 70 * (place % 1165) for place in places],
-            "zip of 5000": [10_000 + 17 * place for place in places],
-            "city of 5000": [f"city {place}" for place in places],
-        }
-    )
-    open_data(page, server, table)
-    look_at_hierarchies(page)
-    for column in table:
-        if not page.get_by_role("radio", name=column).is_checked():
-            with by.answered(page):
-                page.get_by_role("radio", name=column).click()
-        size = f"{int(column.split()[-1]):,}".replace(",", "\u202f")
-        expect(page.locator(".sum")).to_contain_text(f"{size} values")
-        by.go(page, "Compare")
-        began = time.monotonic()
-        look_at_hierarchies(page)
-        usable = round(time.monotonic() - began, 3)
-        MEASURED[column] = {"usable, s": usable, **timed_edits(page)}

@@ -127,12 +127,6 @@ def test_colours_of_strategies_stay_apart_for_every_eye(eye):
     assert nearest > 0.08, "about four times what can just be told apart"
 
 
-def test_every_strategy_has_a_look_of_its_own():
-    for looks in (STRATEGY_COLOURS, STRATEGY_DASHES, STRATEGY_MARKERS):
-        assert set(STRATEGIES) <= set(looks), "give the new strategy a look"
-        assert len(set(looks.values())) == len(looks)
-
-
 def test_colour_says_the_metric_and_dash_and_marker_the_strategy():
     both = compared(*map(line, combined(["ncp", "llm"], ["s1", "s3"], ["table", "class"])))
     looks = looks_of(both)
@@ -305,34 +299,6 @@ def test_where_ties_decide_the_numbers_say_so():
     )  # fmt: skip
     marks = draw_board(found).cursor["columns"][0]["marks"]
     assert marks == [[3, 1, 0], [2, 0, 0], [0, 0, 0]]
-
-
-@pytest.mark.parametrize("number", range(2, 7))
-def test_the_panels_stand_in_a_grid_and_the_numbers_beside_or_below(number):
-    layout = starting_layout(compared(line("ncp")).criteria).sized(number)
-    board = draw_board(compared(line("ncp"), line("llm")), layout)
-    panels = board.cursor["panels"]
-    assert len(panels) == number
-    columns = {round(panel["x"][0], 6) for panel in panels}
-    rows = {round(panel["y"][0], 6) for panel in panels}
-    assert (len(rows), len(columns)) == {2: (1, 2), 3: (1, 3), 4: (2, 2), 5: (2, 3), 6: (2, 3)}[
-        number
-    ]
-    numbers, margin = board.cursor["numbers"], board.cursor["margin"]
-    if number == 5:
-        assert numbers["height"] == 0
-        taken = [(panel["x"], panel["y"]) for panel in panels]
-        assert (numbers["x"], numbers["y"]) not in taken
-        hidden = board.figure.layout.xaxis6
-        assert not hidden.visible and list(hidden.domain) == numbers["x"]
-    else:
-        assert margin["bottom"] - numbers["height"] == 58 and numbers["height"] > 80
-
-
-def test_with_many_lines_the_table_of_numbers_scrolls_instead_of_growing():
-    every = [line(one) for one in combined(SEVEN, ["s1", "s3"])]
-    few = draw_board(compared(*every[:9])).cursor["numbers"]["height"]
-    assert draw_board(compared(*every)).cursor["numbers"]["height"] == few
 
 
 def mixed_board(comparison, *panels):

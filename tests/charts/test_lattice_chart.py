@@ -158,11 +158,6 @@ def test_walks_are_drawn_up_to_a_step(census):
     assert traces(only, "Samarati") and not traces(only, "Datafly")
 
 
-def test_each_walk_has_a_look_of_its_own():
-    for field in ("colour", "dash", "side"):
-        assert len({getattr(look, field) for look in WALK_LOOKS.values()}) == len(WALK_LOOKS)
-
-
 # --- large lattices ---------------------------------------------------------------------------
 def test_bars_are_as_wide_as_heights_have_nodes(census):
     figure = heights_chart(census, chosen=census.least)

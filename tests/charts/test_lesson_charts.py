@@ -16,7 +16,7 @@ from kanon.charts.lesson import picture_of, picture_table
 from kanon.charts.lesson_lattice import lattice_so_far
 from kanon.charts.lesson_numbers import running_chart
 from kanon.charts.lesson_regions import regions_chart
-from kanon.charts.lesson_trees import meeting_chart, merge_chart, standing, standing_chart
+from kanon.charts.lesson_trees import merge_chart, standing, standing_chart
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.ranges import flat
 from kanon.measures.cells import whole_potentials
@@ -115,16 +115,6 @@ def test_a_merge_stands_in_the_trees_with_what_its_edges_cost():
         merge_chart(lesson, lesson.steps[0])
 
 
-def test_of_a_large_tree_only_the_way_of_both_values_is_drawn():
-    lesson = lesson_of(gaa, hospital(), metric_named("total"))
-    one, other = lesson.steps[1].detail.picked, lesson.steps[1].detail.partner
-    (ages, *_) = named(meeting_chart(lesson, one, other), "values")
-    tree = lesson.task.classes.hierarchies[0]
-    ways = {*tree.path(one.nodes[0]), *tree.path(other.nodes[0])}
-    assert sorted(ages.hovertext) == sorted(tree.labels[node] for node in ways)
-    assert tree.n_leaves == 40
-
-
 def test_the_lattice_shows_what_is_known_so_far():
     """Flash looks at (0, 1), which fails, so (0, 0) does: one looked at, two known, of six."""
     lesson = lesson_of(flash, replace(animals(), k=4), metric_named("custom"))
@@ -140,13 +130,6 @@ def test_the_lattice_shows_what_is_known_so_far():
     assert (star.x, star.y) == (good.x, good.y) and list(good.text) == ["0, 2"]
     with pytest.raises(ValueError, match="no node was looked at"):
         lattice_so_far(lesson, 0)
-
-
-def test_the_walk_so_far_is_a_line_with_numbers():
-    lesson = lesson_of(datafly, hospital(), metric_named("total"))
-    (walk,) = named(lattice_so_far(lesson, 3), "walk")
-    assert [text.strip() for text in walk.text] == ["0", "1", "2"]
-    assert list(walk.y) == [0, 1, 2]
 
 
 def test_the_running_numbers_are_those_of_the_steps():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -77,18 +76,6 @@ def test_the_paths_of_the_first_example():
     assert path_edges(tree, weights, felid, felid) == []
     with pytest.raises(ValueError, match="not an ancestor"):
         path_edges(tree, weights, mammal, cat)
-
-
-def test_a_long_path_is_shortened_in_the_middle():
-    labels = [f"level {i}" for i in range(30)]
-    tree = Hierarchy.from_entries(
-        (label, above, None if above is None else 1)
-        for label, above in zip(labels, [None, *labels], strict=False)
-    )
-    assert tree.weight is not None
-    text = path_text(tree, tree.weight, 0, tree.root, most=3)
-    assert text == "level 29 → level 28 → level 27 → … → level 0: 1 + 1 + … + 1 = 29"
-    assert path_text(tree, tree.weight, 0, 1, longest=5) == "leve… → leve…: 1"
 
 
 # Which nodes
@@ -272,45 +259,6 @@ def said(figure) -> str:
     return " | ".join(note.text for note in figure.layout.annotations)
 
 
-def test_one_matrix_with_its_values_and_paths():
-    figure = chart_of(MAMMALS, marked=(0, 2))
-    (cells,) = figure.data
-    assert cells.z.tolist() == whole(MAMMALS).values.tolist()
-    assert list(cells.text[3]) == ["0", "0", "3", "0", "3"]
-    assert cells.customdata[0][2] == "Cat → Felid → Mammal: 1 + 3 = 4"
-    assert cells.customdata[4][0] == "Mammal: 0"
-    assert figure.layout.xaxis.labelalias["2"] == "Dog"
-    assert figure.layout.xaxis.title.text == "to"
-    assert figure.layout.yaxis.title.text == "from"
-    assert figure.layout.yaxis.autorange == "reversed"
-    assert "own unit" in said(figure)
-    marks = figure.layout.shapes
-    assert {(mark.x0, mark.x1, mark.y0, mark.y1) for mark in marks} == {(1.5, 2.5, -0.5, 0.5)}
-
-
-def test_two_matrices_share_one_scale():
-    figure = chart_of(MAMMALS, ("custom", "ncp"))
-    assert {cells.coloraxis for cells in figure.data} == {"coloraxis"}
-    assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (0, 4)
-    figure = chart_of(MAMMALS, ("custom", "llm"), share=True, marked=(0, 0))
-    assert figure.layout.coloraxis.cmax == 100
-    assert all(cells.z.max() == 100 for cells in figure.data)
-    assert "as a share" in said(figure) and "losing a value completely" in said(figure)
-    assert {mark.xref for mark in figure.layout.shapes} == {"x", "x2"}
-
-
-def test_a_difference_is_centred_at_zero():
-    figure = chart_of(MAMMALS, ("custom", "ncp"), difference=True)
-    axis = figure.layout.coloraxis
-    assert axis.cmin == -axis.cmax
-    assert "custom minus ncp" in said(figure)
-    assert "ncp costs more" in said(figure).split("custom costs more")[0]
-    # Cat up to Mammal: drawn 1 + 3; by NCP (3 − 0)/3, Mammal having 3 leaves below it, Cat none.
-    assert figure.data[0].customdata[0][2] == "up to Mammal: 4 − 1"
-    same = chart_of(MAMMALS, ("ncp", "llm"), difference=True, share=True)
-    assert "Both cost the same everywhere." in said(same)
-
-
 def test_nothing_to_draw_is_no_division_by_zero():
     figure = chart_of(PlainTree({"x": None}), ("ncp",))
     assert figure.layout.coloraxis.cmax == 1
@@ -356,24 +304,6 @@ def test_a_group_says_from_where_its_cost_comes():
     assert texts[0][1] == "values → g0 → *: 40 + 1 160 = 1 200"
     assert texts[0][0] == "between two values of g0 = 39"
     assert "Rows and columns are groups" in said(matrix_chart([matrix], ["?"], [texts]))
-
-
-@pytest.mark.parametrize("pictures", [1, 2])
-def test_the_largest_matrix_stays_light(pictures):
-    """3 MB and half a second; the time with room for a busy machine."""
-    names = {f"A group of some length {g}": [f"A value of {g}, {i}" for i in range(18)]
-             for g in range(10)}  # fmt: skip
-    tree = groups([names, {"Half": list(names)[:5], "Other half": list(names)[5:]},
-                   {"*": ["Half", "Other half"]}])  # fmt: skip
-    assert tree.n_nodes == 193
-    depth, weights = (of(metric_named("distortion"), [tree])[0] for of in (potentials, weights_of))
-    began = time.perf_counter()
-    matrix = matrix_of(tree, depth, cut(tree, tree.root))
-    hovers = [cost_hovers(tree, weights, matrix, pictures)] * pictures
-    figure = matrix_chart([matrix] * pictures, ["one", "two"][:pictures], hovers)
-    size = len(figure.to_json().encode())
-    assert time.perf_counter() - began < 3
-    assert size < 3_000_000
 
 
 # The listener

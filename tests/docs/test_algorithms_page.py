@@ -99,23 +99,6 @@ def borne_out() -> dict[tuple[str, float], Searches]:
 GAA, SWEEP, OLA = Way("gaa"), Way("lattice-sweep"), Way("ola", 0.05)
 
 
-def test_the_least_is_named_for_every_k():
-    found = side({GAA: (2.0, 5.0), SWEEP: (1.0, 6.0), OLA: (9.0, 9.0)})
-    assert tables.said_least(found, lambda one: one.mean) == "Lattice sweep at k = 2; GAA at k = 5"
-    found = side({GAA: (2.0, 5.0), SWEEP: (2.0, 5.0), OLA: (9.0, 9.0)})
-    assert tables.said_least(found, lambda one: one.mean) == "GAA and Lattice sweep at every k"
-    found = side({GAA: (2.0, 5.0), SWEEP: (3.0, 6.0), OLA: (1.0, 1.0)})
-    assert tables.said_least(found, lambda one: one.mean) == "OLA (5 %) at every k"
-    assert tables.said_least(found, lambda one: one.mean, tables.GROUPS) == "GAA at every k"
-
-
-def test_what_may_suppress_is_not_among_those_that_do_not():
-    kept = {way for way in ways() if tables.WHICH[tables.GROUPS](way)}
-    assert Way("datafly", 0.0) in kept and Way("gaa") in kept
-    assert not kept & {Way("datafly", None), Way("datafly", 0.05), OLA}
-    assert not kept & {Way("mdav"), Way("mondrian", None, "release", "ranges")}
-
-
 def test_a_sentence_on_the_searches_that_does_not_hold_stops_the_page():
     none = side({})
     runs = borne_out()
@@ -132,20 +115,6 @@ def test_a_sentence_on_the_searches_that_does_not_hold_stops_the_page():
         wrong = Findings(none, none, runs | {place: searches(flat, flat)}, 1.0, "")
         with pytest.raises(CaseError, match=r"The page would say that .* do not bear out"):
             check_claims(claims.CLAIMS, wrong)
-
-
-def test_improved_greedy_is_counted_against_each_of_the_others():
-    place = (SEARCHED[0], 0.05)
-    found = Findings(side({}), side({}), {place: borne_out()[place]}, 1.0, "")
-    assert tables.comparisons(found, tables.LEVELS).splitlines()[2] == (
-        "| Adult, at most 5 % suppressed | 1 | 1 | 0 | 0 | 1 | 1 | 6.50 | 7.00 | 6.00 |"
-    )
-    assert tables.comparisons(found, tables.LOST).splitlines()[2] == (
-        "| Adult, at most 5 % suppressed | 0 | 0 | 2 | 0 | 0 | 2 | 375.00 | 300.00 | 100.00 |"
-    )
-    assert tables.searched(borne_out()[place]).splitlines()[2] == (
-        "| 3 | 7 | 7 | 6 | 400.00 | 300.00 | 100.00 |"
-    )
 
 
 def test_the_hierarchies_have_the_published_heights_and_all_values():

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -15,38 +12,15 @@ from benchmarks import markdown, timing
 from benchmarks.__main__ import main
 from benchmarks.case import Case, all_cases
 from benchmarks.cases import engines, tools
-from benchmarks.fresh import in_fresh_process
 from benchmarks.tables import COLUMNS, census_like
 from kanon.plan import Plan
 from kanon.run import prepare, run
 from kanon.sources.coverage import counted_values, lacking_values
-from kanon.sources.exposure import exposure
-from kanon.sources.memory import classes_of_columns
 
 
 def test_a_seed_gives_one_table():
     pd.testing.assert_frame_equal(census_like(500, seed=3), census_like(500, seed=3))
     assert not census_like(500, seed=3).equals(census_like(500, seed=4))
-
-
-def test_classes_grow_with_the_records_but_less():
-    found = [
-        exposure(classes_of_columns(census_like(n), list(COLUMNS))) for n in (2_000, 8_000, 32_000)
-    ]
-    classes = [each.n_classes for each in found]
-    assert classes == sorted(set(classes))
-    shares = [each.n_classes / each.n_records for each in found]
-    assert shares == sorted(set(shares), reverse=True)
-    assert found[-1].unique_records > 10_000
-    assert found[-1].sizes[0] > 100
-
-
-def test_less_pull_gives_more_classes():
-    columns = list(COLUMNS)
-    usual, spread = (
-        classes_of_columns(census_like(8_000, pull=pull), columns) for pull in (1.0, 0.6)
-    )
-    assert spread.n_classes > 1.1 * usual.n_classes
 
 
 def test_hierarchies_cover_the_tables():
@@ -59,45 +33,15 @@ def test_hierarchies_cover_the_tables():
     assert COLUMNS["postcode"].tree.n_leaves == 1_000
 
 
-def test_columns_depend_on_each_other():
-    """Pairs of values occur that independence would make ten times rarer."""
-    table = census_like(20_000)
-    together = pd.crosstab(table["occupation"], table["education"], normalize=True).to_numpy()
-    alone = together.sum(axis=1, keepdims=True) * together.sum(axis=0, keepdims=True)
-    assert (together[together > 0.001] / alone[together > 0.001]).max() > 10
-
-
 @pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
 def test_the_exponent_of_a_power_is_the_power(power):
     sizes = np.array([10.0, 30.0, 100.0, 1000.0])
     assert timing.exponent(sizes, 0.25 * sizes**power) == pytest.approx(power)
 
 
-def test_the_exponent_is_the_line_of_least_squares():
-    # Logarithms to base 10: sizes 0, 1, 2 and seconds 0, 3, 3; the slope is 3 / 2.
-    assert timing.exponent([1, 10, 100], [1, 1000, 1000]) == pytest.approx(1.5)
-
-
-def test_what_is_timed_runs_in_turn_and_once_more_before():
-    calls: list[str] = []
-    timed, results = timing.alternately(
-        lambda: calls.append("a") or "A", lambda: calls.append("b") or "B", repetitions=2
-    )
-    assert calls == ["a", "b"] * 3
-    assert results == ("A", "B")
-    assert [len(each.seconds) for each in timed] == [2, 2]
-
-
 @pytest.mark.parametrize("module", [engines, markdown, timing], ids=lambda module: module.__name__)
 def test_the_examples_of_the_docstrings(module):
     assert doctest.testmod(module).failed == 0
-
-
-def test_a_fresh_process_answers_and_does_not_inherit_the_peak():
-    ballast = np.ones(60_000_000)  # 480 MB
-    found, peak = in_fresh_process("benchmarks.markdown", "thousands", 1234)
-    assert found == "1,234"
-    assert 5 < peak < ballast.nbytes / 1e6
 
 
 def test_the_list_names_every_case(capsys):
@@ -140,20 +84,6 @@ def test_a_release_of_other_rows_is_noticed(tmp_path):
     assert found["one"] == found["shuffled"]
     assert (found["one"]["classes"], found["one"]["min_k"], found["one"]["records"]) == (3, 1, 4)
     assert engines.disagreement(found) == "one and two differ in rows."
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_the_memory_of_a_child_counts(tmp_path):
-    before = engines.children_megabytes()
-    ready = "b = bytearray(60_000_000); print(flush=True); input()"
-    with subprocess.Popen(
-        [sys.executable, "-c", ready], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as child:
-        child.stdout.readline()
-        assert engines.children_megabytes() - before > 60
-        child.communicate(b"\n")
-    assert engines.children_megabytes() == pytest.approx(before)
-    assert engines.children_megabytes(tmp_path) is None
 
 
 # --- other tools ----------------------------------------------------------------------------
@@ -230,10 +160,3 @@ def test_kanon_is_measured_as_its_command_line_says(tmp_path):
     assert '"min_k": 2' in printed["printed"]
     with pytest.raises(RuntimeError, match="ended with 2"):
         tools.commanded("measure", "--table", str(path), "--qi", "height")
-
-
-@pytest.mark.parametrize("name", ["with_anjana", "with_pycanon"])
-def test_what_runs_a_tool_needs_neither_it_nor_kanon_to_be_imported(name):
-    module = importlib.import_module(f"benchmarks.others.{name}")
-    code = f"import sys, {module.__name__}; sys.exit('kanon' in sys.modules)"
-    assert subprocess.run([sys.executable, "-S", "-c", code], check=False).returncode == 0

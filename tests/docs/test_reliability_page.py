@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-
 import pytest
 
-from benchmarks.reliability import figures, parts
-from benchmarks.reliability.fuzz import Fed
-from benchmarks.reliability.kills import Killed
+from benchmarks.reliability import figures
 from benchmarks.reliability.page import NOT_RUN, page
 from benchmarks.reliability.parts import PARTS
-from benchmarks.reliability.soak import Soaked, growth
+from benchmarks.reliability.soak import growth
 
 ABOUT = {"date": "2026-01-02", "commit": "abc", "machine": "a small one"}
 FED = {"inputs": 1_000_000, "refused": 7, "slowest": 0.25, "seconds": 60, "findings": []}
@@ -48,12 +43,6 @@ def full():
     return {name: {**ABOUT, **found} for name, found in FOUND.items()}
 
 
-def test_parts_that_were_not_run_say_so_and_give_no_figure():
-    text = page({})
-    assert text.count(NOT_RUN) == len(PARTS) and text.count("not run") == len(PARTS)
-    assert "Met" not in text and "met" not in text.split("## What was not tried")[0].split("Aim")
-
-
 def test_every_part_stands_on_the_page_with_where_it_was_run():
     text = page(full())
     assert NOT_RUN not in text and set(FOUND) == set(PARTS)
@@ -76,36 +65,6 @@ def test_aims_are_judged_by_the_figures():
     found["browser"]["measured"]["clicks, s"]["beside a run"] = [0.8]
     text = page(found)
     assert text.count("**Met.**") == 1 and "`7/csv/3: ValueError: no`" in text
-
-
-def test_what_parts_find_can_be_kept(monkeypatch):
-    """Counters among it: they have to come out as they went in."""
-    monkeypatch.setattr(parts, "feed_all", lambda inputs, seed: {"csv": Fed(inputs, seed)})
-    killed = Killed(during=Counter({"merging": 2}), spared=1)
-    monkeypatch.setattr(parts, "kill_workers", lambda *_: killed)
-    soaked = Soaked(20, steps=Counter({"reload": 4}), memory=[(2.0 * at, 1.0) for at in range(31)])
-    monkeypatch.setattr(parts, "soak", lambda *_: soaked)
-    monkeypatch.setattr(parts, "RELEASES", 20)
-    monkeypatch.setattr(parts, "RELEASE_SEEDS", (2,))
-    monkeypatch.setenv("KANON_CHROMIUM", "somewhere")
-    found = {name: PARTS[name]() for name in PARTS if name != "browser"}
-    found = json.loads(json.dumps(found))
-    assert found["kills"]["during"] == {"merging": 2} and found["sessions"]["steps"]["reload"] == 4
-    assert sum(found["releases"]["released"].values()) >= 20
-
-
-def test_a_part_that_is_run_again_replaces_its_own_figures_alone(monkeypatch):
-    monkeypatch.setattr(figures, "FILE", figures.ROOT / "tests" / "output" / "figures.json")
-    figures.FILE.parent.mkdir(exist_ok=True)
-    figures.FILE.unlink(missing_ok=True)
-    assert figures.kept() == {}
-    figures.keep("kills", {"killed": 1})
-    figures.keep("fuzz", {"inputs": 2})
-    figures.keep("kills", {"killed": 3})
-    found = figures.kept()
-    assert found["kills"]["killed"] == 3 and found["fuzz"]["inputs"] == 2
-    assert {"date", "commit", "machine"} <= set(found["kills"])
-    figures.FILE.unlink()
 
 
 def test_the_page_that_is_kept_is_the_one_that_its_figures_give():

@@ -16,7 +16,7 @@ from kanon.errors import CoverageError, PlanError, TableError
 from kanon.measures.linkage import linkage, matching, people_below
 from kanon.privacy.reidentification import journalist, marketer
 from kanon.recoding import Recoding
-from kanon.run import prepare, run
+from kanon.run import run
 from kanon.sources.population import population_of
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
@@ -246,27 +246,3 @@ def test_people_below_equals_looking_through_the_rows(drawn, data):
         ]  # fmt: skip
         assert size == len(inside)
     assert (sizes >= recoding.counts).all(), "everybody of the table is one of the people"
-
-
-@pytest.mark.adult
-def test_adult_is_attacked_within_a_blink(adult_path):
-    """Every person, every attribute, before any release: under a second, and on average exact."""
-    import time
-
-    from kanon.schema import Role
-    from kanon.sources.reading import read_table
-    from kanon.studio.session.hierarchy_choices import with_role
-    from kanon.studio.session.table_loading import uploaded_work
-
-    work = uploaded_work(adult_path.read_bytes(), adult_path.name, 1)
-    assert len(read_table(adult_path.read_bytes(), "adult.csv").table) == 30_162
-    for column in work.table.roles:
-        work = with_role(work, column, Role.QUASI_IDENTIFIER)
-    work = with_role(work, "marital-status", Role.SENSITIVE)
-    classes = prepare(plan_of(work), work.table.records).classes
-    linkage(classes, classes, classes.attributes, "marital-status")  # compiled
-    started = time.perf_counter()
-    found = linkage(classes, classes, classes.attributes, "marital-status")
-    assert time.perf_counter() - started < 1
-    assert found.singled_out == classes.unique_records / classes.n_records
-    assert found.matches == pytest.approx((classes.counts**2).sum() / classes.n_records)
