@@ -19,18 +19,15 @@ from kanon.studio.compare.searches import (
 )
 from kanon.studio.session.work import with_fields
 from support.dashboard import (
-    CANCELLED,
     COMPARE,
     DATA,
     PEOPLE,
     WORK,
     build,
-    button,
     captions,
     frame_metric,
     give_role,
     go,
-    held_worker,
     press,
     problems,
     settled,
@@ -143,20 +140,6 @@ def test_the_searches_stand_beside_a_comparison(start):
     assert finding(work(at).findings.searched.searches) not in charts(at) and at.table
     at.button_group(key="compare-table").set_value("searches")
     assert finding(work(at).findings.searched.searches) in charts(go(at)), "kept"
-
-
-def test_the_searches_can_be_cancelled(start):
-    at = measured(searches(start()))
-    before = work(at).findings.searched
-    with held_worker():
-        press(at, "Run the three searches")
-        assert (
-            button(at, "Run the three searches").disabled and work(at).running.doing == "searches"
-        )
-        assert charts(at), "the old result stays"
-        press(at, "Cancel the searches")
-        assert CANCELLED in infos(at)[0] and work(at).findings.searched is before
-    assert not button(settled(at), "Run the three searches").disabled
 
 
 # --- wrong states -----------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from support.dashboard import (
     choose,
     give_role,
     go,
-    held_worker,
     press,
     settled,
     upload,
@@ -104,17 +103,6 @@ def test_nothing_found_says_whether_more_columns_would(start):
     for column in ("cohort", "ward", "illness"):
         give_role(at, column, "identifier")
     assert not [one for one in at.button if one.label == "Look for them"]
-
-
-def test_the_search_can_be_cancelled(start):
-    at = opened(start)
-    with held_worker():
-        press(at, "Look for them")
-        assert work(at).running.doing == "singling"
-        at.button(key="singling-cancel").click()
-        settled(go(at))
-    assert work(at).view(SinglingView).found is None and work(at).running.doing == ""
-    assert work(at).message.notice == "The run was cancelled; nothing was changed."
 
 
 def test_a_finding_goes_when_the_file_is_read_in_another_way(start):

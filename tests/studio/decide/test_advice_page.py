@@ -21,7 +21,6 @@ from kanon.studio.decide.settings_undo import as_before
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
-from kanon.studio.widgets.progress import under_way
 from support.dashboard import (
     DATA,
     WORK,
@@ -29,7 +28,6 @@ from support.dashboard import (
     captions,
     give_role,
     go,
-    held_worker,
     press,
     problems,
     settled,
@@ -209,19 +207,6 @@ def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
 
 
 @pytest.mark.nightly
-def test_a_cancelled_run_changes_nothing(opened):
-    at = opened()
-    before = cards(at)
-    with held_worker():
-        press(at, RUN)
-        job = work(at).running.job
-        press(at, "Cancel")
-        assert job.wait(20)
-    go(at)
-    assert work(at).running.job is None and cards(at) == before
-
-
-@pytest.mark.nightly
 def test_without_a_sensitive_column_there_is_one_slider(opened):
     at = opened(known=False)
     give_role(go(at, DATA), "disease", "insensitive")
@@ -262,14 +247,6 @@ def test_tables_that_cannot_meet_the_models_are_counted_apart(found):
     assert apart.startswith("On 2 of 2 tables")
     assert apart.endswith("1 more cannot meet the models that are required.")
     assert about(np.nan * whole).startswith("None of 3 tables whose records were drawn again")
-
-
-@pytest.mark.parametrize(
-    ("doing", "said"),
-    [("advising", "The advisor"), ("run", "Anonymise"), ("combining", "Another calculation")],
-)
-def test_what_buttons_wait_for_has_a_name(doing, said):
-    assert under_way(doing) == said
 
 
 # --- the chart ------------------------------------------------------------------------------

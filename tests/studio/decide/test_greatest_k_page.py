@@ -15,13 +15,11 @@ from kanon.studio.session.requirements import whole_table
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.work import with_fields
 from support.dashboard import (
-    CANCELLED,
     DATA,
     button,
     choose,
     give_role,
     go,
-    held_worker,
     press,
     problems,
     settled,
@@ -100,16 +98,6 @@ def test_what_no_release_reaches_is_said_before_it_is_looked_for(turned):
     at.number_input(key=key).set_value(50.0)
     go(at)
     assert "cannot be reached" in problems(at)[0] and button(at, FIND).disabled
-
-
-def test_it_can_be_cancelled(turned):
-    at = turned
-    with held_worker():
-        press(at, FIND)
-        assert button(at, FIND).disabled and work(at).running.doing == "reverse"
-        press(at, "Cancel")
-        assert work(at).message.notice == CANCELLED and work(at).findings.greatest is None
-    assert not button(settled(at), FIND).disabled
 
 
 def test_what_was_found_is_required_of_the_next_release(turned):

@@ -6,7 +6,7 @@ import datetime
 import json
 import re
 import shlex
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +37,6 @@ from support.dashboard import (
     choose,
     give_role,
     go,
-    held_worker,
     press,
     problems,
     settled,
@@ -210,19 +209,6 @@ def test_the_form_stays_when_it_is_clicked_once_more(start):
     assert work(choose_form(at, None)).view(ReportView).public
 
 
-def test_a_report_is_cancelled_and_leaves_what_was(start):
-    at = made(start(REPORT))
-    first = work(at).findings.reported
-    with held_worker():
-        press(at, "Make the report")
-        assert button(at, "Make the report").disabled
-        press(at, "Cancel")
-        go(at)
-    (said,) = at.info
-    assert said.value.replace("\\", "") == "The report was cancelled; nothing was changed."
-    assert work(at).findings.reported is first and len(verdicts(at)) == 1
-
-
 # --- what stands in the way -------------------------------------------------------------------
 def test_a_column_without_a_usable_hierarchy_is_named(start):
     at = with_people(start(DATA))
@@ -266,8 +252,6 @@ def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
 
 
 # --- texts ------------------------------------------------------------------------------------
-def test_every_text_has_a_field_and_a_help():
-    assert set(LABELS) == set(ASKED) == {part.name for part in fields(Words)}
 
 
 @pytest.mark.parametrize("text", [HOSTILE, "x" * LONGEST, "one\n\ntwo \u202eturned"])
