@@ -296,8 +296,6 @@ def cost_matrix(hierarchy: Hierarchy, potential: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    hierarchy
-        The hierarchy, of N nodes.
     potential : numpy.ndarray, shape (N,)
         Its part of :func:`potentials`.
 

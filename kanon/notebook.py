@@ -130,8 +130,6 @@ def cost_matrix(prepared: PreparedRun, column: str, metric: str = "") -> pd.Data
     ----------
     prepared
         The plan and the table, such as ``run(plan, table).prepared``.
-    column
-        A quasi-identifier.
     metric
         Its name; that of the plan if none is given.
 

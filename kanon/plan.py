@@ -296,11 +296,6 @@ class Plan(Strict):
         """How many records may be suppressed at most; None if the plan does not say.
 
         A share of n is rounded down, but for what a float lacks of a whole number.
-
-        Parameters
-        ----------
-        n_records
-            n.
         """
         limit = self.suppression_limit
         if limit is None:

@@ -83,8 +83,6 @@ class Sensitive:
 
         Parameters
         ----------
-        name, values, numeric
-            The attribute.
         group
             Per record its class.
         codes

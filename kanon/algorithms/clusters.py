@@ -90,8 +90,6 @@ def join_nearest(
 
     Parameters
     ----------
-    table
-        The classes.
     clusters
         The clusters; the classes are added to them.
     queue : numpy.ndarray of int64
@@ -118,8 +116,6 @@ def finished(
 
     Parameters
     ----------
-    task
-        What has to hold.
     cluster
         Makes the clusters: per class its released tuple, and the number of steps that it took.
 

@@ -322,8 +322,6 @@ class Lattice:
 
         Parameters
         ----------
-        node
-            A node that satisfies.
         walk
             The nodes that the search moved through.
         """

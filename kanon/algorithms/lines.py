@@ -159,8 +159,6 @@ def ranges_beside(
 
     Parameters
     ----------
-    line
-        The values of the quasi-identifier.
     wanted
         Ranges ``(low rank, high rank, what is added to the name)``; equal ones are one.
 

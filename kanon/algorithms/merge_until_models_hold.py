@@ -88,8 +88,6 @@ def continued(
 
     Parameters
     ----------
-    before
-        The classes of a release.
     task, progress
         See :func:`repaired`.
     """

@@ -106,8 +106,6 @@ def begin(
 
     Parameters
     ----------
-    task
-        What guides the run.
     classes
         The classes to begin with: those of the table, or of a release.
     first_below_k

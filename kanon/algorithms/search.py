@@ -188,11 +188,6 @@ def with_precision(task: Task) -> Task:
 def check_full_domain(task: Task, title: str) -> None:
     """Check that a search of the whole lattice can do what is asked for.
 
-    Parameters
-    ----------
-    title
-        The name of the algorithm.
-
     Raises
     ------
     PlanError

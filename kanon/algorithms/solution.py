@@ -88,11 +88,6 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
     and is merged on from there for the task's k and those of :data:`FINISHED_K`. Any other
     algorithm runs for the task's k, and then for others of those as long as
     :data:`PATIENCE` allows, the nearest first.
-
-    Parameters
-    ----------
-    metrics
-        The metrics whose curves are wanted.
     """
     module = algorithm_named(algorithm)
     started = time.perf_counter()

@@ -67,8 +67,6 @@ def read_json(text: str, what: str = "The plan") -> Any:
     ----------
     text
         The JSON.
-    what
-        What it is called in a sentence.
 
     Raises
     ------
@@ -132,8 +130,6 @@ def problem(first: ErrorDetails, path: str, what: str, error: type[E]) -> E:
         Where in the file it is, as a key; empty for the whole file.
     what
         What the file is called, such as ``plan``.
-    error
-        The exception to make.
     """
     kind, given = first["type"], first.get("input")
     place = f"{what.capitalize()} key {path}" if path else f"The {what}"

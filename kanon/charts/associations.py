@@ -41,10 +41,6 @@ def association_chart(before: Associations, after: Associations, how: How, title
 
     Parameters
     ----------
-    before, after
-        Of one table.
-    how
-        What is drawn.
     title
         The finding, safe for Plotly.
     """

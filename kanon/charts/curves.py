@@ -23,8 +23,6 @@ def alteration_curve(curves: Curves | Points, metric: Metric, k: int, also: str 
 
     Parameters
     ----------
-    curves
-        The criteria.
     k
         Where the cursor stands.
     also

@@ -31,8 +31,6 @@ def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[st
 
     Parameters
     ----------
-    first, second
-        The names of two lines.
     k
         One of the k that can be shown.
     """

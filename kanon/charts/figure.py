@@ -34,8 +34,6 @@ def drawn(
 
     Parameters
     ----------
-    data
-        Its traces.
     title
         The finding or the question.
     height

@@ -27,10 +27,6 @@ def reverse_finding(found: Reverse, asked: str, most: float) -> str:
 
     Parameters
     ----------
-    found
-        The ways and their curve.
-    asked
-        The model, in a few words.
     most
         The alteration, in percent.
     """
@@ -46,10 +42,6 @@ def reverse_chart(found: Reverse, asked: str, metric: Metric, most: float) -> go
 
     Parameters
     ----------
-    found
-        The ways and their curve.
-    asked
-        The model, in a few words.
     metric
         What counted the alteration.
     most

@@ -22,8 +22,6 @@ def picture_of(lesson: Lesson, position: int, large: bool = False) -> go.Figure:
 
     Parameters
     ----------
-    position
-        The position of the step in it.
     large
         Whether it is projected.
     """
@@ -42,11 +40,6 @@ def picture_of(lesson: Lesson, position: int, large: bool = False) -> go.Figure:
 
 def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
     """The numbers behind :func:`picture_of`.
-
-    Parameters
-    ----------
-    lesson, position
-        As there.
 
     Returns
     -------

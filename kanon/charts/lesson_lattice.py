@@ -32,8 +32,6 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False) -> go.Figure:
     ----------
     lesson
         A lesson of a search of the lattice.
-    step
-        The position of a step in it.
     large
         Whether it is projected.
 

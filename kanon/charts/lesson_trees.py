@@ -61,8 +61,6 @@ def meeting_chart(
 
     Parameters
     ----------
-    one, other
-        Two classes of it.
     large
         Whether it is projected.
     """
@@ -91,8 +89,6 @@ def standing_chart(lesson: Lesson, step: Step, large: bool = False) -> go.Figure
 
     Parameters
     ----------
-    lesson, step
-        The lesson, and a step of it.
     large
         Whether it is projected.
     """

@@ -102,8 +102,6 @@ def difference_hovers(
 
     Parameters
     ----------
-    tree
-        The hierarchy of both.
     one, other
         The matrices, in their metrics' own units.
     share

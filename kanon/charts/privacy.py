@@ -43,16 +43,12 @@ def level_chart(
 
     Parameters
     ----------
-    curves
-        The criteria, for their k.
     levels
         The level of the worst class in each of their rows; not a number where no class is left.
     k, here
         The chosen k, and the level there.
     axis
         What the level is, with its unit and better direction.
-    highest
-        The upper end of the axis.
     best
         The level of the table as one class, which no release passes, drawn as a dashed line; then
         higher is better, and numbers are rounded down, else up.

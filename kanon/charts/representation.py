@@ -70,8 +70,6 @@ class ShownPart:
         ----------
         recoding, matrix
             The release, of one class at least, and its representation.
-        place
-            The position of the attribute.
         """
         tree = recoding.hierarchies[place]
         nodes = recoding.nodes[:, place]
@@ -136,8 +134,6 @@ def representation_chart(
     ----------
     shown
         What is shown.
-    rows
-        The label of each row.
     names
         Per row the whole tuple, for the pointer.
     title

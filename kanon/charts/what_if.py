@@ -34,8 +34,6 @@ def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str], first: str = "
     ----------
     found
         See :func:`kanon.experiments.comparison.before_and_after`; not empty.
-    titles
-        What the metrics are called.
     first
         The metric of the finding.
     """

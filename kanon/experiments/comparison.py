@@ -324,8 +324,6 @@ class Comparison:
         ----------
         criterion
             See :meth:`at`.
-        first, second
-            The names of the lines.
         """
         one, other = (
             self.line(name).at(criterion, self.ks, self.sensitive) for name in (first, second)

@@ -321,12 +321,8 @@ def tally(found: Searches, measure: str, one: str, other: str | Iterable[str]) -
 
     Parameters
     ----------
-    found
-        What was measured.
     measure
         A column of ``over_k``.
-    one
-        A search.
     other
         Another; of several, the one that has least of it at each k.
     """

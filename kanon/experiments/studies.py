@@ -129,8 +129,6 @@ def run_experiment(
 
     Parameters
     ----------
-    experiment
-        What to run.
     fits
         The classifiers that are lacking; see :func:`kanon.learning.experiments.fits_of`.
     keep
@@ -235,8 +233,6 @@ def predict(
 
     Parameters
     ----------
-    prediction
-        The algorithms, labels and metrics.
     wanted
         The classifiers to train; of every release that they need, the measures are taken first.
     keep

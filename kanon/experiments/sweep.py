@@ -266,8 +266,6 @@ def solve_sweep(
     ----------
     runs
         What to run on what. A task with models beyond k-anonymity is run once per k.
-    ks
-        Which k are wanted.
     metrics
         The metrics that every release is measured in.
     workers

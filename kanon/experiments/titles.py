@@ -74,13 +74,6 @@ def titles_of_configurations(
 ) -> list[str]:
     """A short label for each configuration: what tells it from the others.
 
-    Parameters
-    ----------
-    configurations
-        What stands side by side.
-    metrics
-        The titles of the metrics, by name.
-
     >>> titles = {"ncp": "NCP", "llm": "LLM"}
     >>> titles_of_configurations(combined(["ncp", "llm"], ["s1"]), titles)
     ['NCP', 'LLM']
@@ -111,11 +104,6 @@ def titles_of_configurations(
 
 def full_title(configuration: Configuration, metric: str) -> str:
     """A label for a configuration that stands alone: all that it is.
-
-    Parameters
-    ----------
-    metric
-        The title of its metric.
 
     >>> full_title(Configuration("ncp"), "NCP"), full_title(Configuration("ncp", "l"), "NCP")
     ('NCP · S1', 'L')

@@ -58,11 +58,6 @@ def read_bundle(
     does, capitals, blanks, underscores and hyphens count as alike. Of a CSV and a JSON for one
     column in one zip the JSON is taken, because it can hold weights.
 
-    Parameters
-    ----------
-    files
-        Names and contents.
-
     Returns
     -------
     tuple of FileResult

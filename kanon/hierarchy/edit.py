@@ -268,8 +268,6 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
 
     Parameters
     ----------
-    label
-        The group, or the root.
     records
         The records at and below each node, shape (N,): most first, ties keep their order. If not
         given: by name, numbers by size before texts, runs of digits within texts as numbers.

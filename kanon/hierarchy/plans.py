@@ -110,8 +110,6 @@ def build_hierarchy(
 
     Parameters
     ----------
-    chosen
-        The plan's choice.
     texts
         The distinct values of the column; builders take their leaves from them.
     folder

@@ -131,8 +131,6 @@ def run_fits(
 
     Parameters
     ----------
-    fits
-        The classifiers to train.
     keep
         Given each outcome as soon as there is one, so that what is done is not lost with the rest.
     """

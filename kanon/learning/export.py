@@ -57,8 +57,6 @@ def representation_file(
 
     Parameters
     ----------
-    source, recoding
-        The release.
     name
         One of :data:`kanon.learning.representations.REPRESENTATIONS`.
     kind

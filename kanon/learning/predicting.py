@@ -65,10 +65,6 @@ def agreements(
     ----------
     points
         A row per release: ``k``, and columns for every measure and score.
-    measures
-        The cards of the measures, by column.
-    learned
-        The columns of the scores.
     seed
         What the intervals are drawn with.
 

@@ -199,8 +199,6 @@ def levels_along(
     ----------
     curves
         The criteria along a path, or at some k.
-    columns
-        All sensitive columns.
     """
     found = curves.columns() if isinstance(curves, Curves) else curves.numbers
     diverse, distance = (
@@ -246,8 +244,6 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
     ----------
     recodings
         Per k its release; at least one.
-    metrics
-        The metrics whose alteration is wanted.
     """
     rows, further = [], []
     for k, recoding in recodings.items():
@@ -289,8 +285,6 @@ def curves_along(
 
     Parameters
     ----------
-    metrics
-        The metrics whose alteration is wanted.
     at_some
         Some k, if the further measures are wanted too: those that are no running sums are known
         there alone.

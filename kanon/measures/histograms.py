@@ -22,8 +22,6 @@ def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
 
     Parameters
     ----------
-    sensitive
-        The attribute and its histograms.
     n_classes
         For how many classes there has to be room.
     """

@@ -70,8 +70,6 @@ def record_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    tree
-        The hierarchy, of N nodes.
     at : numpy.ndarray, shape (N,)
         The number of records of the original table at each node.
 
@@ -94,8 +92,6 @@ def conditional_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    tree
-        The hierarchy, of N nodes.
     at : numpy.ndarray, shape (N,)
         The number of records of the original table at each node.
 

@@ -22,8 +22,6 @@ def in_terms_of(tree: Hierarchy, other: Hierarchy) -> np.ndarray:
     ----------
     tree
         The hierarchy that a release was made with.
-    other
-        The yardstick.
 
     Returns
     -------

@@ -248,8 +248,6 @@ def gather(
     ----------
     plan, table, folder
         See :func:`kanon.run.prepare`; the table has to be in memory.
-    words
-        What the people behind the release say.
     origin
         Where the table came from; by default its cells are its fingerprint.
     context, people

@@ -140,13 +140,7 @@ def found_by(prepared: PreparedRun, progress: Progress) -> PlanResult:
 
 
 def curves_of(prepared: PreparedRun, found: PlanResult) -> tuple[CurveSection, ...]:
-    """The pictures over k: alteration, and for each sensitive column l and t of the worst class.
-
-    Parameters
-    ----------
-    found
-        What its algorithm found.
-    """
+    """The pictures over k: alteration, and for each sensitive column l and t of the worst class."""
     curves, plan, k = found.curves, prepared.plan, prepared.plan.k
     if curves is None or not found.recoding.n_classes:
         return ()

@@ -30,11 +30,6 @@ def rendered(report: Report) -> bytes:
 
     Everything from the table and everything typed is escaped. A policy in the page lets nothing be
     fetched and no script run but the two that are meant: Plotly, once, and the one that draws.
-
-    Parameters
-    ----------
-    report
-        What it says, in either form.
     """
     library = get_plotlyjs()
     drawing = _drawing(report)

@@ -95,8 +95,6 @@ def parse_words(content: Any, where: str = "The file of words") -> Words:
 
     Parameters
     ----------
-    content
-        An object with texts.
     where
         What they stand in, for the beginning of a sentence.
 

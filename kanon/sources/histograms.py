@@ -18,8 +18,6 @@ def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int)
 
     Parameters
     ----------
-    column, values
-        The column.
     row_class : numpy.ndarray, shape (n,)
         Per record its class, from 0.
     size

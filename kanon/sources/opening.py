@@ -96,8 +96,6 @@ def open_address(
         Where it is.
     engine
         ``memory``, or one of :data:`kanon.sources.stored.ENGINES`; None for what fits.
-    settings
-        How a file is read.
 
     Raises
     ------

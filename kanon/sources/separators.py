@@ -59,8 +59,6 @@ def check_separates(content: bytes, separator: str, name: str) -> None:
     ----------
     content
         The content of the file as UTF-8.
-    separator
-        The separator that was given.
 
     Raises
     ------

@@ -28,8 +28,6 @@ def copied_size(book: zipfile.ZipFile, most: int) -> int:
 
     Parameters
     ----------
-    book
-        The parts of an XLSX file.
     most
         What is allowed: texts that cannot reach it are not counted one by one.
 

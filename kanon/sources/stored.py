@@ -58,8 +58,6 @@ def open_stored(
         Where it is.
     engine
         One of :data:`ENGINES`; by default what fits the address.
-    settings
-        How a text file is read.
 
     Raises
     ------

@@ -102,8 +102,6 @@ class Blackboard:
 
         Parameters
         ----------
-        nodes
-            A node per quasi-identifier.
         hierarchies
             Those of a release with ranges; the task's if not given.
         """

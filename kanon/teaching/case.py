@@ -159,8 +159,6 @@ def case_of(
     ----------
     table
         At most 30 records.
-    hierarchies
-        A tree per quasi-identifier.
     recoding
         The release; without one, the best known one for k is taken (see
         :func:`kanon.teaching.optimum.best_recoding`), as NLLM counts.

@@ -235,15 +235,7 @@ class Lesson:
     complete: bool = True
 
     def paid(self, attribute: int, low: int, high: int) -> float:
-        """What raising one record from a node to one above costs, in the metric's own unit.
-
-        Parameters
-        ----------
-        attribute
-            The position of the quasi-identifier.
-        low, high
-            The nodes of its hierarchy.
-        """
+        """What raising one record from a node to one above costs, in the metric's own unit."""
         depth = self.task.potentials[attribute]
         return (int(depth[low]) - int(depth[high])) * self.unit
 

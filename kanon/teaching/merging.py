@@ -120,13 +120,7 @@ def replayed(
 
 
 def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
-    """The merges that follow where a class breaks another model; none if all hold.
-
-    Parameters
-    ----------
-    before
-        The release that meets k.
-    """
+    """The merges that follow where a class breaks another model; none if all hold."""
     told = continued(before.released, board.task)
     begun = [
         board.held(np.flatnonzero(before.assigned == each), before.nodes[each].tolist())

@@ -114,8 +114,6 @@ class Nodes:
 
         Parameters
         ----------
-        look
-            The node.
         within
             The quasi-identifiers that a node that satisfies tells of, with all others at their
             roots; all if not given.

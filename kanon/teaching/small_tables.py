@@ -54,8 +54,6 @@ class TableGiven(Strict):
         ----------
         frame
             The records, of text.
-        hierarchies
-            The tree of each quasi-identifier.
         """
         columns = {
             name: ColumnGiven(

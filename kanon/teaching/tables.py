@@ -23,11 +23,6 @@ def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
     Classes are numbered from 1 as their first records follow each other in the table, and a merged
     class has the least number of its parts: so a class keeps its number while others change.
 
-    Parameters
-    ----------
-    recoding
-        The table after a step.
-
     Returns
     -------
     numpy.ndarray, shape (E,), int64
@@ -52,11 +47,6 @@ def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
 
 def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
     """All records after a step, in the order of the table.
-
-    Parameters
-    ----------
-    recoding
-        The table after a step.
 
     Returns
     -------
@@ -129,11 +119,6 @@ def arithmetic(candidate: Candidate) -> tuple[str, ...]:
 
 def candidates_table(step: Step) -> pd.DataFrame:
     """All that was weighed in a step: a row per candidate and product.
-
-    Parameters
-    ----------
-    step
-        A step of a lesson.
 
     Returns
     -------

@@ -38,6 +38,7 @@ from oracles.plain_gaa import (
     worked,
 )
 from support.random_tables import PlainTree, Problem, examples
+from support.recodings import same_path
 
 # By hand
 
@@ -284,20 +285,13 @@ def test_neither_row_order_nor_index_matters_and_nothing_changes(people, parts):
     assert all(np.array_equal(a, b) for a, b in zip(kept, copies, strict=True))
 
 
-def same(one: MergePath, other: MergePath) -> bool:
-    return all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("parts", "smallest", "nodes", "counts")
-    )
-
-
 @examples(60)
 @given(cases(), st.sampled_from(["auto", "1"]))
 def test_one_part_and_auto_on_small_tables_are_the_run_on_the_whole(case, parts):
     problem, chosen = case
     whole = task(problem, chosen, len(problem.rows))
     path = gaa.merge_path(replace(whole, options={"parts": parts}))
-    assert same(path, merge_greedily(whole))
+    assert same_path(path, merge_greedily(whole))
     assert path.parted is None and path.at(1).trace.parts == 1
 
 
@@ -406,7 +400,7 @@ def test_the_number_of_threads_changes_nothing(people, monkeypatch):
     for count in (1, 2, 5):
         monkeypatch.setattr("kanon.algorithms.parallel.cores", lambda count=count: count)
         paths.append(merge_apart(given_task, 8))
-    assert same(paths[0], paths[1]) and same(paths[0], paths[2])
+    assert same_path(paths[0], paths[1]) and same_path(paths[0], paths[2])
 
 
 def test_the_loss_on_a_sample_that_is_the_whole_table_is_the_loss(people):

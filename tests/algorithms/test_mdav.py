@@ -21,10 +21,10 @@ from kanon.hierarchy.build import groups
 from kanon.hierarchy.ranges import flat
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
-from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
 from support.laws import check_moves_up, check_order_of_rows
 from support.random_tables import examples, trees
+from support.recodings import released
 
 
 def table(names: str, columns: list[Hierarchy], rows: list[str]) -> EquivalenceClasses:
@@ -54,13 +54,6 @@ def groups_of(task: Task) -> list[list[str]]:
     return [
         [label for label, each in zip(labels, found, strict=True) if each == group]
         for group in range(found.max() + 1)
-    ]
-
-
-def released(recoding: Recoding) -> list[tuple[str, ...]]:
-    return [
-        tuple(tree.labels[v] for tree, v in zip(recoding.hierarchies, row, strict=True))
-        for row in recoding.nodes
     ]
 
 

@@ -40,6 +40,7 @@ from kanon.sources.reading import read_table
 from oracles.plain_mondrian import Mondrian, leaves_of, positions
 from support.laws import check_moves_up, check_order_of_rows
 from support.random_tables import examples, trees
+from support.recodings import released
 
 VARIANTS = tuple(mondrian.VARIANT.choices)
 DIMENSIONS = tuple(mondrian.DIMENSION.choices)
@@ -66,14 +67,6 @@ def table(
 
 def task_of(classes: EquivalenceClasses, k: int, **options: str) -> Task:
     return Task(classes, (), k, options=options)
-
-
-def released(recoding: Recoding) -> list[tuple[str, ...]]:
-    """The released tuples by label, in canonical order."""
-    return [
-        tuple(tree.labels[v] for tree, v in zip(recoding.hierarchies, row, strict=True))
-        for row in recoding.nodes
-    ]
 
 
 def told(task: Task) -> list[tuple[str, str, tuple[int, ...]]]:

@@ -35,6 +35,7 @@ from oracles.plain_gaa import moves_up, worked
 from oracles.plain_greedy import Greedy, Merged, one_over_l, t_norm1
 from oracles.plain_strategies import NAMES, full_scan
 from support.random_tables import SEVEN, PlainTree, Problem, algorithms, examples, problems
+from support.recodings import same_path
 from support.strategy_tables import ILLS, merges_of, source_of, star, task_of
 
 BOTH = [(name, scope) for name in NAMES for scope in SCOPES]
@@ -63,14 +64,6 @@ def plain_of(
     )
     least = k or len(problem.rows)
     return greedy.merge(lambda rows: len(rows) < least)
-
-
-def same_path(one: MergePath, other: MergePath) -> bool:
-    """Whether the same classes were merged, in the same order."""
-    return all(
-        np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("parts", "smallest", "nodes", "counts")
-    )
 
 
 def every_k(path: MergePath) -> list[list]:

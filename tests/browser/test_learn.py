@@ -12,11 +12,6 @@ pytestmark = pytest.mark.browser
 SOON = 15_000
 
 
-def no_wider_than_the_window(page):
-    for part in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
-        assert page.evaluate(f"{part}.scrollWidth <= {part}.clientWidth"), part
-
-
 def by_key(page, label):
     """A button whose name says its key too."""
     return page.get_by_test_id("stMain").get_by_role("button", name=f"{label} Shortcut Space")
@@ -28,7 +23,7 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
     step = page.get_by_role("heading", level=3)
     expect(step).to_contain_text("Step 0 of 3: The table", timeout=30_000)
     by.idle(page)
-    no_wider_than_the_window(page)
+    by.no_wider_than_the_window(page)
     for key, heading in (
         ("ArrowRight", "Step 1 of 3: Merge 1: F, Dog with F, Lion"),
         ("ArrowRight", "Step 2 of 3: Merge 2: M, Cat with M, Lion"),
@@ -67,7 +62,7 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
     page.keyboard.press("ArrowRight")
     expect(step).to_contain_text("Step 1 of 3", timeout=SOON)
     by.idle(page)
-    no_wider_than_the_window(page)
+    by.no_wider_than_the_window(page)
     size = "one => parseFloat(getComputedStyle(one).fontSize)"
     for part in (records.locator("td").first, page.get_by_text("It is merged with")):
         assert part.evaluate(size) >= 20

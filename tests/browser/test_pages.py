@@ -41,11 +41,6 @@ def ancestors(lines):
     return {line[0]: set(line) for line in lines}
 
 
-def no_wider_than_the_window(page):
-    for part in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
-        assert page.evaluate(f"{part}.scrollWidth <= {part}.clientWidth"), part
-
-
 # --- the main path --------------------------------------------------------------------------
 @pytest.mark.nightly
 def test_the_first_page_may_be_any_page(server, page):
@@ -66,11 +61,11 @@ def test_adult_from_upload_to_release(server, page, adult_path, tmp_path):
     measure("first page, s", began)
     by.wait_for_result(page)
     measure("first result, s", began)
-    no_wider_than_the_window(page)
+    by.no_wider_than_the_window(page)
     by.picture(page, "census")
 
     by.go(page, "Data")
-    no_wider_than_the_window(page)
+    by.no_wider_than_the_window(page)
     began = time.monotonic()
     by.upload(page, adult_path, "30\u202f162")
     measure("Adult upload, s", began)
@@ -84,7 +79,7 @@ def test_adult_from_upload_to_release(server, page, adult_path, tmp_path):
     began = time.monotonic()
     by.anonymise(page)
     measure("Adult run, s", began)
-    no_wider_than_the_window(page)
+    by.no_wider_than_the_window(page)
 
     slider = page.get_by_role("slider")
     slider.focus()
@@ -160,7 +155,7 @@ def test_seven_metrics_of_adult_side_by_side(server, page, adult_path):
     by.compare(page)
     measure("Adult compare, s", began)
     assert MEASURED["Adult compare, s"] < 60, "something is badly wrong"
-    no_wider_than_the_window(page)
+    by.no_wider_than_the_window(page)
 
     with by.answered(page):
         page.get_by_text("At this k, by metric", exact=True).click()

@@ -9,8 +9,6 @@ import pandas as pd
 import pytest
 
 from benchmarks import markdown, timing
-from benchmarks.__main__ import main
-from benchmarks.case import Case, all_cases
 from benchmarks.cases import engines, tools
 from benchmarks.tables import COLUMNS, census_like
 from kanon.plan import Plan
@@ -42,16 +40,6 @@ def test_the_exponent_of_a_power_is_the_power(power):
 @pytest.mark.parametrize("module", [engines, markdown, timing], ids=lambda module: module.__name__)
 def test_the_examples_of_the_docstrings(module):
     assert doctest.testmod(module).failed == 0
-
-
-def test_the_list_names_every_case(capsys):
-    assert main(["--list"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert {"adult-gaa", "adult-gaa-small", "adult-sweep", "census-gaa", "growth"} <= {
-        line.split()[0] for line in lines
-    }
-    assert len(lines) == len(all_cases())
-    assert all(isinstance(case, Case) and case.about for case in all_cases().values())
 
 
 # --- engines --------------------------------------------------------------------------------

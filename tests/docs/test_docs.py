@@ -87,11 +87,6 @@ def test_what_a_page_links_to_exists(page):
     assert [path for path in paths if not path.exists()] == []
 
 
-def test_links_are_found():
-    text = "[a](b.md#c) ![d](e/f.png) [g](https://h) [i](#j) `[k](l)`\n```\n[m](n)\n```\n"
-    assert links(text) == ["b.md#c", "e/f.png"]
-
-
 def test_pictures_are_those_that_the_browser_tests_make():
     used = {
         page.parent / target
@@ -156,14 +151,6 @@ def test_nothing_is_fetched_from_elsewhere(site):
     assert fetching == {}
     scripts = "".join(path.read_text("utf-8") for path in (site / "_static").rglob("*.js"))
     assert re.findall(r"(?:fetch|import|sendBeacon)\(\s*[\"'`](?:https?:)?//", scripts) == []
-
-
-def test_what_would_be_fetched_is_found():
-    text = (
-        '<a href="https://paper"></a><script src="//cdn/x.js"></script><img src="a.png">'
-        '<link href="https://fonts"><style>@import "http://s"; b {background: url(//b)}</style>'
-    )
-    assert from_elsewhere(text) == ["//cdn/x.js", "https://fonts", "http://s", "//b"]
 
 
 # --- the library ------------------------------------------------------------------------------

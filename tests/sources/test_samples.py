@@ -211,14 +211,6 @@ def test_groups_of_adult_as_documented() -> None:
 # The tables
 
 
-@pytest.mark.parametrize("table", RECORDS)
-def test_records(table: str) -> None:
-    header, *records = read_rows(SAMPLES / f"{table}.csv")
-    assert len(records) == RECORDS[table]
-    assert {len(record) for record in records} == {len(header)}
-    assert all(cell and cell == cell.strip() for record in records for cell in record)
-
-
 @pytest.mark.parametrize("name", [name for name in SHAPES if name not in ADULT_FILES])
 def test_every_value_is_a_leaf_of_its_tree(name: str) -> None:
     table, file = name.split("/")
@@ -294,19 +286,3 @@ def test_generator_draws_the_files_that_are_here() -> None:
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_check_finds_a_file_that_differs(
-    generate: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert generate.main(["--check"], folder=tmp_path) == 1, "no files yet"
-    assert list(tmp_path.iterdir()) == []
-    assert generate.main([], folder=tmp_path) == 0
-    assert generate.main(["--check"], folder=tmp_path) == 0
-    capsys.readouterr()
-    with (tmp_path / "voters.csv").open("ab") as file:
-        file.write(b"\n")
-    assert generate.main(["--check"], folder=tmp_path) == 1
-    told = capsys.readouterr().err
-    assert "voters.csv" in told
-    assert "census.csv" not in told

@@ -567,3 +567,8 @@ def open_window(chrome, windows, visitors):
 def page(open_window):
     """The window of one user."""
     return open_window()
+
+
+def no_wider_than_the_window(page):
+    for part in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{part}.scrollWidth <= {part}.clientWidth"), part

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import json
 import re
 import socket
 import subprocess
@@ -225,6 +226,26 @@ def upload_tree(at, column, name, content):
 
 def problems(at):
     return [error.value.replace("\\", "") for error in at.error]
+
+
+def texts(at):
+    return [one.value.replace("\\", "") for one in at.markdown]
+
+
+def infos(at):
+    return [info.value.replace("\\", "") for info in at.info]
+
+
+def chart_titles(at):
+    """The titles of the pictures."""
+    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
+    return [spec["layout"]["title"]["text"] for spec in specs]
+
+
+def told_to_cursor(at):
+    """What the cursor over the board was told."""
+    (found,) = at.get("bidi_component")
+    return json.loads(found.proto.json)
 
 
 def captions(at):

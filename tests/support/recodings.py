@@ -8,11 +8,8 @@ from hypothesis import strategies as st
 from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
 from kanon.metrics import metric_named, potentials, scaled_potentials
-from kanon.recoding import Recoding
-from support.random_tables import (
-    Problem,
-    problems,
-)
+from kanon.recoding import MergePath, Recoding
+from support.random_tables import Problem, problems
 
 
 @st.composite
@@ -38,3 +35,19 @@ def path_of(problem: Problem, chosen: dict, k_max: int):
     return gaa.merge_path(
         Task(problem.classes(), scaled, k_max, chosen["cost"] == "weighted", chosen["tie_seed"])
     )
+
+
+def same_path(one: MergePath, other: MergePath) -> bool:
+    """Whether the same classes were merged, in the same order."""
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("parts", "smallest", "nodes", "counts")
+    )
+
+
+def released(recoding: Recoding) -> list[tuple[str, ...]]:
+    """The released tuples by label, in canonical order."""
+    return [
+        tuple(tree.labels[v] for tree, v in zip(recoding.hierarchies, row, strict=True))
+        for row in recoding.nodes
+    ]

@@ -96,8 +96,6 @@ def run_again(
     ----------
     runs
         The ways, as :func:`kanon.experiments.advisor.ways.runs_of` gives them.
-    ks
-        The k that are wanted.
     workers
         How many runs may go at once; by default one per core.
     tie_seeds

@@ -128,8 +128,6 @@ def compared(
     ----------
     task
         One of them; they have the table and the sensitive column in common.
-    wanted, found
-        The ways, and what came of each.
     ks
         The k at which they were looked at.
     """

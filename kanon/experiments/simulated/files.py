@@ -158,8 +158,6 @@ def written_study(made: MadeWith, found: Iterable[RunResult]) -> bytes:
     ----------
     made
         What its results depend on; see :func:`made_with`.
-    found
-        What came of it so far.
     """
     there = {one.run: one for one in found}
     results = [

@@ -164,8 +164,6 @@ def run_study(
 
     Parameters
     ----------
-    study
-        What they have in common.
     runs
         Which ones; see :func:`lacking`.
     keep

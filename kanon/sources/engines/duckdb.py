@@ -52,8 +52,6 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     ----------
     address
         A Parquet or CSV file, a folder of Parquet files, or a DuckDB file.
-    settings
-        How a CSV is read.
     writes
         The folders that releases are written in.
 

@@ -57,8 +57,6 @@ def saying(
 
     Parameters
     ----------
-    name
-        What the table is called in messages.
     said
         From the engine's own words to a sentence, or None where nothing better is known.
 
@@ -97,8 +95,6 @@ def watched(
         Says how much of it is done, from 0 to 1; anything below 0 where nobody knows.
     stop
         Ends it, when the caller is interrupted.
-    progress, text
-        Whom to tell, and what.
     """
     furthest = 0.0
     with ThreadPoolExecutor(1) as alone:

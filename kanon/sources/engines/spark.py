@@ -39,8 +39,6 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         A Parquet or CSV file or a folder of Parquet files.
     settings
         How a CSV is read; its separator is a comma unless it is given, and it is UTF-8.
-    writes
-        Not used.
 
     Raises
     ------

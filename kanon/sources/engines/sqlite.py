@@ -89,8 +89,6 @@ def _type_of(kinds: set[str], exact: bool, what: str) -> str:
         What SQLite calls the types of its cells.
     exact
         Whether all its whole numbers are floating point numbers as well.
-    what
-        What the column is called.
     """
     kinds = kinds - {"null"}
     if kinds == {"integer", "real"} and exact:

@@ -46,6 +46,7 @@ from support.dashboard import (
     press,
     problems,
     settled,
+    texts,
     title,
     warnings,
     with_people,
@@ -86,10 +87,6 @@ def tie_seed(at):
 
 def keys(at):
     return {one.key for one in at.selectbox}
-
-
-def texts(at):
-    return [one.value.replace("\\", "") for one in at.markdown]
 
 
 def checked(at):

@@ -362,14 +362,6 @@ def test_without_a_sensitive_column_s1_and_k_can_be_compared(start):
     assert len(lines(at)) == 7
 
 
-def test_many_lines_stand_in_rows(start):
-    at = strategies(pick(go(start(), COMPARE), "ncp", "llm"), "s1", "s2", "s3", "s4", "t")
-    compared(at)
-    table = at.table[0].value
-    assert set(MEANS[1:]) <= set(table.columns) and len(table) == 9
-    assert [name.replace("\u00a0", " ").replace("\\", "") for name in table.index] == lines(at)
-
-
 def test_two_lines_as_a_difference(start):
     at = compared(start())
     see(at, "difference")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from kanon.algorithms import samarati
@@ -25,9 +23,11 @@ from support.dashboard import (
     WORK,
     build,
     captions,
+    chart_titles,
     frame_metric,
     give_role,
     go,
+    infos,
     press,
     problems,
     settled,
@@ -50,23 +50,13 @@ def measured(at):
     return settled(press(at, "Run the three searches"))
 
 
-def charts(at):
-    """The titles of the pictures."""
-    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-    return [spec["layout"]["title"]["text"] for spec in specs]
-
-
-def infos(at):
-    return [info.value.replace("\\", "") for info in at.info]
-
-
 def texts(at):
     return "\n".join(one.value for one in at.markdown).replace("\\", "")
 
 
 def test_the_searches_are_run_and_shown_without_any_comparison(start):
     at = searches(start(sample="census"))
-    assert NOT_RUN in infos(at)[-1] and not charts(at) and not problems(at)
+    assert NOT_RUN in infos(at)[-1] and not chart_titles(at) and not problems(at)
     trees = list(work(at).table.trees.values())
     (said,) = [one for one in captions(at) if one.startswith("The lattice of 6")]
     sizes = lattice_sizes(trees)
@@ -75,7 +65,9 @@ def test_the_searches_are_run_and_shown_without_any_comparison(start):
     measured(at)
     found = work(at).findings.searched.searches
     assert not problems(at) and not warnings(at) and len(infos(at)) == 1  # nothing compared yet
-    assert charts(at)[0] == finding(found) and "with 6 quasi-identifiers" in charts(at)[1]
+    assert (
+        chart_titles(at)[0] == finding(found) and "with 6 quasi-identifiers" in chart_titles(at)[1]
+    )
     for sentence in claims_said(found):
         assert sentence in texts(at)
     assert any("No search suppressed records" in one for one in captions(at))
@@ -100,7 +92,7 @@ def test_the_numbers_are_those_of_the_searches(start):
         assert row["level_of_generalisation"] == sum(release.trace.node)
     assert from_page.ks == (3, 4, 5, 10), "ten records"
     (table,) = at.table
-    assert list(table.value.index) == ["3"] and len(charts(at)) == 1, "one point is no curve"
+    assert list(table.value.index) == ["3"] and len(chart_titles(at)) == 1, "one point is no curve"
 
 
 def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
@@ -111,7 +103,7 @@ def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
     assert not warnings(go(at)), "they run over k"
     at.selectbox(key=frame_metric(at)).set_value("total")
     go(at)
-    assert OUTDATED in warnings(at)[0] and work(at).findings.searched is first and charts(at)
+    assert OUTDATED in warnings(at)[0] and work(at).findings.searched is first and chart_titles(at)
     assert any("opacity: 0.45" in one.proto.body for one in at.get("html"))
     measured(at)
     assert not warnings(at) and work(at).findings.searched is not first
@@ -133,13 +125,13 @@ def test_the_searches_stand_beside_a_comparison(start):
     assert at.table and at.button_group(key="compare-table").value == "areas"
     at.button_group(key="compare-table").set_value("searches")
     measured(go(at))
-    assert finding(work(at).findings.searched.searches) in charts(at)
+    assert finding(work(at).findings.searched.searches) in chart_titles(at)
     assert work(at).findings.comparison is not None and not warnings(at)
     at.button_group(key="compare-table").set_value("places")
     go(at)
-    assert finding(work(at).findings.searched.searches) not in charts(at) and at.table
+    assert finding(work(at).findings.searched.searches) not in chart_titles(at) and at.table
     at.button_group(key="compare-table").set_value("searches")
-    assert finding(work(at).findings.searched.searches) in charts(go(at)), "kept"
+    assert finding(work(at).findings.searched.searches) in chart_titles(go(at)), "kept"
 
 
 # --- wrong states -----------------------------------------------------------------------------
@@ -165,7 +157,7 @@ def people(at, n_records, columns=("age", "zip", "sex")):
 )
 def test_without_an_experiment_over_columns_the_one_over_k_is_shown(start, records, columns, why):
     at = measured(people(start(), records, columns))
-    assert len(charts(at)) == 1 and not at.table and not problems(at)
+    assert len(chart_titles(at)) == 1 and not at.table and not problems(at)
     assert why in infos(at)[-1] and "left out" in infos(at)[-1]
 
 

@@ -31,6 +31,7 @@ from support.dashboard import (
     press,
     problems,
     settled,
+    texts,
     warnings,
     work,
 )
@@ -63,10 +64,6 @@ def opened(start, found):
         return go(at, DECIDE)
 
     return open_with
-
-
-def texts(at):
-    return [one.value.replace("\\", "") for one in at.markdown]
 
 
 def warned(at):

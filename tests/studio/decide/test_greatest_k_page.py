@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from kanon.charts.greatest_k import reverse_chart, reverse_finding
@@ -17,6 +15,7 @@ from kanon.studio.session.work import with_fields
 from support.dashboard import (
     DATA,
     button,
+    chart_titles,
     choose,
     give_role,
     go,
@@ -50,11 +49,6 @@ def texts(at):
     return "\n".join(one.value.replace("\\", "") for one in [*at.markdown, *at.caption])
 
 
-def charts(at):
-    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-    return [spec["layout"]["title"]["text"] for spec in specs]
-
-
 def model(at):
     return model_given(work(at), whole_table(work(at)))
 
@@ -70,7 +64,7 @@ def test_the_greatest_k_is_found_with_what_is_given(turned):
     (metric,) = at.metric
     k = greatest.found.greatest_k(20)
     assert metric.value == ("none" if k is None else str(k))
-    assert charts(at) == [reverse_finding(greatest.found, "entropy l ≥ 2", 20)]
+    assert chart_titles(at) == [reverse_finding(greatest.found, "entropy l ≥ 2", 20)]
     assert "From an alteration of" in texts(at)
 
 
@@ -87,7 +81,7 @@ def test_another_model_makes_it_outdated_until_it_is_found_again(turned):
     at = found(turned)
     choose(at, f"reverse-model-{work(at).version}-entropy-l-diversity", "t-closeness")
     assert isinstance(model(at), TCloseness)
-    assert OUTDATED in warnings(at)[0] and charts(at), "the old picture stays"
+    assert OUTDATED in warnings(at)[0] and chart_titles(at), "the old picture stays"
     found(at)
     assert not warnings(at) and isinstance(work(at).findings.greatest.model, TCloseness)
 

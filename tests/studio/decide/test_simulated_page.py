@@ -34,10 +34,12 @@ from support.dashboard import (
     WORK,
     button,
     captions,
+    chart_titles,
     frame_metric,
     give_role,
     go,
     held_worker,
+    infos,
     press,
     problems,
     settled,
@@ -88,15 +90,6 @@ def known(at):
     return simulation_of(work(at)).known(work(at))
 
 
-def titles(at):
-    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-    return [spec["layout"]["title"]["text"] for spec in specs]
-
-
-def infos(at):
-    return [info.value.replace("\\", "") for info in at.info]
-
-
 def loaded(at, content):
     """A study file, loaded."""
     key = f"study-upload-{work(at).version}-{work(at).view(SimulatedView).uploads}"
@@ -107,7 +100,7 @@ def loaded(at, content):
 def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     at = opened()
     assert any("Nothing was found with these settings" in text for text in infos(at))
-    assert button(at, RUN) and not titles(at) and not at.table and not problems(at)
+    assert button(at, RUN) and not chart_titles(at) and not at.table and not problems(at)
     before = invented(RUNS[:126])
     at = with_known(at, before)
     assert any(
@@ -124,7 +117,7 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     )
     assert set(found) == {*before, *expected}, "nothing is made twice"
     means = mean_ranks(found)
-    assert finding(means) in titles(at)
+    assert finding(means) in chart_titles(at)
     (table,) = at.table
     assert list(table.value.columns) == [name.upper() for name in STRATEGIES]
     assert next(iter(table.value.index)).replace("\\", "") == "Equivalent, 5 values ↓"
@@ -152,7 +145,7 @@ def test_the_table_ranks_by_what_is_chosen(opened):
 
 def test_without_a_complete_column_nothing_is_ranked(opened):
     at = with_known(opened(), invented(RUNS[1:5]))
-    assert not at.table and not titles(at) and button(at, GO_ON.format(143))
+    assert not at.table and not chart_titles(at) and button(at, GO_ON.format(143))
     assert any("ranked are the 0 of 21 columns" in text for text in captions(at))
 
 

@@ -27,6 +27,7 @@ from support.dashboard import (
     frame_k,
     give_role,
     go,
+    infos,
     upload,
     work,
 )
@@ -61,10 +62,6 @@ def texts(at):
 
 def findings(at):
     return [one.value.replace("\\", "") for one in [*at.error, *at.success]]
-
-
-def infos(at):
-    return [one.value.replace("\\", "") for one in at.info]
 
 
 def rows(table):

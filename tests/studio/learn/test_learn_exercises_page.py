@@ -19,7 +19,7 @@ from kanon.studio.session.work import with_fields
 from kanon.teaching.exercises import BUILT_IN, Answers, read_answers, read_exercises, score
 from kanon.teaching.handout import handout, sheets_of
 from support import dashboard
-from support.dashboard import APP, DATA, WORK, go, press, problems, settled, work
+from support.dashboard import APP, DATA, WORK, go, press, problems, settled, texts, work
 
 LEARN = "pages/learn.py"
 SET = read_exercises(BUILT_IN)
@@ -79,10 +79,6 @@ def key(at, what, name, *more):
 def said(at):
     """What was said of an answer."""
     return [one.value.replace("\\", "") for one in [*at.success, *at.warning, *at.error]]
-
-
-def texts(at):
-    return [one.value.replace("\\", "") for one in at.markdown]
 
 
 def marked(name, answer):
@@ -335,22 +331,6 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
     ]
 
 
-def test_opening_a_set_can_be_cancelled(page):
-    at = to(page, "count")
-    with dashboard.held_worker():
-        box = at.file_uploader(key=f"exercise-set-{view(at).uploads}")
-        box.set_value(("set.json", json.dumps(strange_set()).encode(), "application/json"))
-        at = go(at)
-        assert at.file_uploader(key=f"exercise-class-{view(at).uploads}").disabled
-        assert "A calculation is under way; files can be given when it has ended." in [
-            one.value for one in at.caption
-        ]
-        at = settled(press(at, "Cancel"))
-    assert dashboard.problems(at) == []
-    assert [one.value for one in at.info] == ["Opening was cancelled\\; nothing was changed\\."]
-    assert view(at).opened is None and view(at).place == place(at, "count")
-
-
 def test_a_column_may_be_called_as_one_of_the_page(page):
     columns = {
         "class": {"role": "sensitive"},
@@ -374,17 +354,6 @@ def test_answers_to_one_set_wait_while_another_is_open(page):
     assert not any("of 22 points" in text for text in texts(at))
     at = press(at, "Back to the set that comes with kanon")
     assert attempt(at).answers == {"count": 2} and any("of 22 points" in text for text in texts(at))
-
-
-def test_a_set_with_many_columns_takes_the_whole_width(page):
-    tree = [{"name": "*"}, {"name": "a", "parent": "*"}, {"name": "b", "parent": "*"}]
-    columns = {f"c{j}": {"role": "quasi-identifier", "nodes": tree} for j in range(6)}
-    content = strange_set() | {
-        "tables": {"t": {"columns": columns, "records": [["a"] * 6, ["b"] * 6, ["a"] * 6]}},
-        "questions": [{"id": "q", "table": "t", "kind": "recode", "k": 2}],
-    }
-    at = load_set(page, json.dumps(content).encode())
-    assert len([one for one in at.selectbox if one.key.startswith("exercise-value-")]) == 12
 
 
 # --- a teacher ------------------------------------------------------------------------------

@@ -234,20 +234,6 @@ def test_what_is_chosen_is_what_the_cards_offer(start):
     assert checked(at).steps[-1].numbers.min_k == 6
 
 
-def test_large_type_is_large(start):
-    at = start(LEARN, "hospital")
-    assert not [one for one in at.get("html") if "html { font-size" in one.proto.body]
-    at.toggle(key="learn-large").set_value(True)
-    go(at)
-    (style,) = [one.proto.body for one in at.get("html") if "html { font-size" in one.proto.body]
-    assert int(re.search(r"html \{ font-size: (\d+)px", style)[1]) >= 20
-    for key in ("lesson-picture", "lesson-running"):
-        sizes = re.findall(
-            r'"size":([\d.]+),"weight"', json.dumps(figure(at, key), separators=(",", ":"))
-        )
-        assert sizes and min(map(float, sizes)) >= 18
-
-
 def test_the_numbers_behind_each_picture_can_be_had(start, downloads):
     at = start(LEARN, "hospital")
     press(at, "Next")

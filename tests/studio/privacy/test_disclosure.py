@@ -29,9 +29,7 @@ from kanon.studio.privacy.attacker import somebody
 from kanon.studio.privacy.disclosure import (
     LEVELS,
     class_named,
-    class_sentence,
     levels_offered,
-    what_it_means,
     worst_classes,
 )
 from kanon.studio.session.text import released_tuple
@@ -136,15 +134,6 @@ def test_the_list_and_the_big_numbers_are_rounded_alike():
     assert f"{table['t ↓'].max():g}" == t
     l = rounded(float(LEVELS["l"].each(sensitive).min()), up=False)  # noqa: E741
     assert f"{table['l ↑'].min():g}" == l
-
-
-def test_names_from_a_table_are_no_markdown():
-    hostile = release("ab", "cc", column="![x](http://a.b)")
-    for text in (
-        what_it_means(hostile, "![x](http://a.b)"),
-        class_sentence(hostile, "![x](http://a.b)", 0),
-    ):
-        assert "![x](http" not in text
 
 
 @examples(60)

@@ -35,6 +35,7 @@ from support.dashboard import (
     press,
     problems,
     settled,
+    texts,
     title,
     warnings,
     with_people,
@@ -50,10 +51,6 @@ NOT_SENSITIVE = "No column is sensitive yet"
 def animals(start):
     """The worked table at k = 4, on the page: [F, Mammal] and [M, Felid], four records each."""
     return go(anonymised(start(sample="animals-m23")), PRIVACY)
-
-
-def texts(at):
-    return [one.value.replace("\\", "") for one in at.markdown]
 
 
 def said(at, beginning):

@@ -18,12 +18,14 @@ from support.dashboard import (
     WORK,
     button,
     captions,
+    chart_titles,
     choose,
     give_role,
     go,
     press,
     problems,
     settled,
+    texts,
     warnings,
     with_people,
     work,
@@ -63,16 +65,6 @@ def opened(start):
     return open_at
 
 
-def texts(at):
-    return [one.value.replace("\\", "") for one in at.markdown]
-
-
-def titles(at):
-    """The titles of the pictures."""
-    specs = [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
-    return [spec["layout"]["title"]["text"] for spec in specs]
-
-
 def buttons(at):
     return [one.label for one in at.button]
 
@@ -83,7 +75,7 @@ def test_the_first_experiment_is_run_shown_and_kept(opened):
     assert "Nothing was trained" in at.info[-1].value
     assert any("records train, the other" in text for text in captions(at))
     at = settled(press(at, "Train 2 classifiers"))
-    (title,) = titles(at)
+    (title,) = chart_titles(at)
     assert title.startswith("Mean AUC is highest in")
     assert any("Published (Viton et al. 2021): proportional is best" in text for text in texts(at))
     table = at.dataframe[0].value
@@ -91,11 +83,11 @@ def test_the_first_experiment_is_run_shown_and_kept(opened):
     assert list(table.index) == ["3", "10", "40"]
     assert not any("Train" in label or "Go on" in label for label in buttons(at))
     choose(at, "learning-score", "accuracy")
-    assert titles(at)[0].startswith("Mean Accuracy is highest in")  # no other run is needed
+    assert chart_titles(at)[0].startswith("Mean Accuracy is highest in")  # no other run is needed
     choose(at, "learning-classifier", "logistic-regression")
     assert "Train 1 classifier" in buttons(at)
     choose(at, "learning-classifier", TREE)
-    assert titles(at)[0].startswith("Mean Accuracy")  # what was found is still there
+    assert chart_titles(at)[0].startswith("Mean Accuracy")  # what was found is still there
 
 
 def test_more_seeds_need_only_the_others(opened):
@@ -117,7 +109,7 @@ def test_more_seeds_need_only_the_others(opened):
 
 def test_the_second_experiment_has_four_panels_and_says_which_is_best(opened):
     at = settled(press(opened("learning", trained="release", seeds=1), "Train 4 classifiers"))
-    (title,) = titles(at)
+    (title,) = chart_titles(at)
     assert title == "AUC on releases, trained on k = 100"
     spec = json.loads(at.get("plotly_chart")[0].proto.spec)
     panels = [note["text"] for note in spec["layout"]["annotations"]]
@@ -144,7 +136,7 @@ def test_a_cancelled_experiment_goes_on_where_it_was(opened):
     done = len(job.parts)
     assert 1 <= done < 10
     assert f"Go on: {10 - done} of 10 to train" in buttons(at)
-    assert len(titles(at)) == 1
+    assert len(chart_titles(at)) == 1
     assert work(at).findings.learnt
 
 
@@ -175,12 +167,12 @@ def test_dead_networks_are_counted_and_can_be_left_out(opened):
     go(at)
     assert any(text.startswith("1 of 2 came out dead") for text in texts(at))
     assert len(at.dataframe[0].value.columns) == 8  # of all, and of the live ones
-    assert titles(at)[0].endswith(", 1 live network")
+    assert chart_titles(at)[0].endswith(", 1 live network")
     assert "±" not in str(at.dataframe[0].value["proportional, 1 live"].tolist())
     at.toggle(key="learning-live").set_value(False)
     go(at)
     assert not work(at).view(UtilityView).learning.live
-    assert "live" not in titles(at)[0]
+    assert "live" not in chart_titles(at)[0]
     at.toggle(key="learning-live").set_value(True)
     both = with_fields(work(at), learnt={key: (replace(one, dead=True), dead)})
     at.session_state[WORK] = both
@@ -193,7 +185,7 @@ def test_leaving_the_page_keeps_what_was_chosen_and_found(opened):
     go(at, DATA)
     go(at, UTILITY)
     assert work(at).view(UtilityView).part == "learning"
-    assert titles(at)
+    assert chart_titles(at)
 
 
 # --- what predicts --------------------------------------------------------------------------------
@@ -202,7 +194,7 @@ def test_which_measure_predicts_is_found_and_shown(opened):
     at.multiselect(key="predicting-classifiers").set_value([TREE, "logistic-regression"])
     go(at)
     at = settled(press(at, "Train 24 classifiers"))
-    heat, dots = titles(at)
+    heat, dots = chart_titles(at)
     assert "agree" in heat.lower()
     assert dots.startswith("Agreement ")
     assert any(text.startswith("Non-uniform entropy, less of which") for text in texts(at))
@@ -215,7 +207,7 @@ def test_which_measure_predicts_is_found_and_shown(opened):
     go(at)
     assert "Go on: 4 of 16 to train" in buttons(at)
     # Of two algorithms nothing can be said at equal k: no panel, and no number in a title.
-    assert not any("nan" in title or "at equal k" in title for title in titles(at))
+    assert not any("nan" in title or "at equal k" in title for title in chart_titles(at))
     spec = json.loads(at.get("plotly_chart")[0].proto.spec)
     assert [note["text"] for note in spec["layout"]["annotations"]] == ["over all releases"]
 
@@ -236,7 +228,7 @@ def test_another_classifier_renews_what_is_said(opened):
     at.multiselect(key="predicting-algorithms").set_value(["gaa", "mondrian", "optimal"])
     go(at)
     at = settled(press(at, "Train 9 classifiers"))
-    assert len(titles(at)) == 2
+    assert len(chart_titles(at)) == 2
     at.multiselect(key="predicting-classifiers").set_value([TREE, "logistic-regression"])
     go(at)
     at = settled(press(at, "Go on: 9 of 18 to train"))
@@ -263,7 +255,7 @@ def test_a_study_with_earlier_settings_is_said(opened):
     assert "Train 3 classifiers" in buttons(at)
     assert "Nothing was trained" in at.info[-1].value
     choose(at, "learning-classifier", "random-forest")
-    assert titles(at)
+    assert chart_titles(at)
 
 
 def test_a_fit_is_known_by_its_representation_and_seed():

@@ -30,6 +30,7 @@ from support.dashboard import (
     go,
     numbers,
     problems,
+    texts,
     warnings,
     work,
 )
@@ -48,10 +49,6 @@ def opened(start):
         return go(at, UTILITY)
 
     return open_at
-
-
-def texts(at):
-    return [one.value.replace("\\", "") for one in at.markdown]
 
 
 def pick(at, name):

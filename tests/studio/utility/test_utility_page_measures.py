@@ -10,7 +10,6 @@ import pytest
 
 from kanon.charts.associations import association_chart, association_table
 from kanon.charts.distributions import (
-    distribution_large,
     distribution_panels,
     distributions_table,
 )
@@ -35,6 +34,7 @@ from support.dashboard import (
     go,
     numbers,
     problems,
+    texts,
     with_people,
     work,
 )
@@ -48,10 +48,6 @@ UTILITY = "pages/utility.py"
 def animals(start):
     """The worked table at k = 4, on the page: [F, Mammal] and [M, Felid], four records each."""
     return go(anonymised(start(sample="animals-m23")), UTILITY)
-
-
-def texts(at):
-    return [one.value.replace("\\", "") for one in at.markdown]
 
 
 def charts(at):
@@ -162,14 +158,6 @@ def test_every_column_has_a_panel_with_its_number():
     assert before.tolist() == [25, 25, 25, 25, 0] and after.tolist() == [25, 25, 25, 0, 25]
     assert figure["layout"]["xaxis"]["ticktext"][-1].startswith("sup"), "the suppressed, last"
     assert sum(figure["data"][4]["y"]) == pytest.approx(100)
-
-
-@pytest.mark.parametrize("number", [1, 2, 20, 21, 60, 399, 2000])
-def test_a_large_picture_can_be_labelled(number):
-    figure = distribution_large(long_column(number), "one")
-    ticks = figure["layout"]["xaxis"]["tickvals"]
-    assert 1 <= len(ticks) <= 48 and max(ticks) < len(figure["data"][0]["x"]) <= 400
-    assert figure["data"][0]["customdata"][0][0].startswith("0")
 
 
 def test_values_without_an_order_are_counted_where_their_names_do_not_fit():
