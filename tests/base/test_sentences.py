@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
 from kanon.base import sentences
 from kanon.base.formatting import percent
 from support.dashboard import ANONYMISE, DATA, anonymised, go
-from support.paths import ROOT
 
-FILES = sorted((ROOT / "kanon" / "studio").rglob("*.py"))
 SYMBOLS = re.compile(r"[Σ√≤≥]|\bexp\b|\bln\b")
-
-
-def calls(file):
-    """The calls of ``metric`` on a column, a container or Streamlit itself."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "metric":
-            yield node
-
-
-def test_every_number_has_a_help():
-    found = [(file.name, call) for file in FILES for call in calls(file)]
-    assert len(found) >= 6
-    for name, call in found:
-        assert "help" in {part.arg for part in call.keywords}, f"{name}, line {call.lineno}"
 
 
 def told(at):

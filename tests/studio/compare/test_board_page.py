@@ -13,7 +13,7 @@ from kanon.studio.compare import board_layout
 from kanon.studio.compare.board_layout import with_layout_file
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
-from support.dashboard import COMPARE, DATA, go, press, problems, settled, work
+from support.dashboard import COMPARE, DATA, go, press, problems, settled, told_to_cursor, work
 
 
 @pytest.fixture
@@ -26,14 +26,8 @@ def board(start):
     return at
 
 
-def told(at):
-    """What the cursor over the board was told."""
-    (found,) = at.get("bidi_component")
-    return json.loads(found.proto.json)
-
-
 def titles(at):
-    return [panel["title"] for panel in told(at)["panels"]]
+    return [panel["title"] for panel in told_to_cursor(at)["panels"]]
 
 
 def kind_of(at, place):
@@ -52,11 +46,11 @@ def test_a_panel_shows_what_is_chosen_for_it_alone(board):
     assert titles(board) == costs
     kind_of(board, 1).set_value("Alteration as LLM counts")
     assert titles(go(board)) == [costs[0], "Alteration as LLM counts", *costs[2:]]
-    columns = [one["title"] for one in told(board)["columns"]]
+    columns = [one["title"] for one in told_to_cursor(board)["columns"]]
     assert columns == titles(board), "the numbers at the cursor follow"
     kind_of(board, 4).set_value("Minimum k against alteration")
     assert titles(go(board))[4] == "Minimum k against alteration"
-    assert told(board)["panels"][4]["kind"] == "points"
+    assert told_to_cursor(board)["panels"][4]["kind"] == "points"
 
 
 def test_what_a_panel_no_longer_offers_changes_nothing(board, monkeypatch):
@@ -71,13 +65,13 @@ def test_some_configurations_can_be_chosen_for_a_panel(board):
     key = f"board-{work(board).version}-0-lines"
     board.multiselect(key=key).set_value(["ncp", "total"])
     go(board)
-    assert [len(panel["lines"]) for panel in told(board)["panels"]] == [2, 3, 3, 3, 3]
+    assert [len(panel["lines"]) for panel in told_to_cursor(board)["panels"]] == [2, 3, 3, 3, 3]
     board.button_group(key="compare-metrics").set_value(["ncp", "llm"])
     go(board)
-    assert told(board)["panels"][0]["lines"] == [0], "the one that is compared"
+    assert told_to_cursor(board)["panels"][0]["lines"] == [0], "the one that is compared"
     assert board.multiselect(key=key).value == ["ncp", "total"], "nothing chosen is lost"
     board.multiselect(key=key).set_value([])
-    assert len(told(go(board))["panels"][0]["lines"]) == 2
+    assert len(told_to_cursor(go(board))["panels"][0]["lines"]) == 2
 
 
 def test_a_cost_matrix_begins_with_a_column_and_a_metric_and_takes_others(board):
@@ -98,10 +92,10 @@ def test_the_number_of_panels_and_the_presets(board):
     key = f"board-number-{work(board).version}"
     for number in (2, 6, 4):
         board.button_group(key=key).set_value(number)
-        assert len(told(go(board))["panels"]) == number
+        assert len(told_to_cursor(go(board))["panels"]) == number
     press(board, "l and t")
     assert work(board).compare.layout == PRESETS["l and t"]
-    assert len(told(board)["panels"]) == 2
+    assert len(told_to_cursor(board)["panels"]) == 2
 
 
 def test_the_layout_survives_a_change_of_page_and_of_table(board):
@@ -118,7 +112,7 @@ def test_the_layout_survives_a_change_of_page_and_of_table(board):
 def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
     layout = Layout((Panel("curve", "min_k", lines=("ncp",)), Panel("classes")))
     upload(board, layout.to_json().encode())
-    assert work(board).compare.layout == layout and len(told(board)["panels"]) == 2
+    assert work(board).compare.layout == layout and len(told_to_cursor(board)["panels"]) == 2
     assert not problems(board)
     for content, said in (
         (b'{"version": 1, "panels": [], "k": 3}', "Layout key k: there is no such key"),
@@ -127,14 +121,14 @@ def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
     ):
         upload(board, content)
         assert [said in one for one in problems(board)] == [True, True], "above and beside the file"
-        assert work(board).compare.layout == layout and len(told(board)["panels"]) == 2
+        assert work(board).compare.layout == layout and len(told_to_cursor(board)["panels"]) == 2
 
 
 def test_a_layout_of_another_table_says_what_is_missing(board):
     layout = Layout((Panel("curve", "l_percent"), Panel("matrix", column="gone", metric="x")))
     upload(board, layout.to_json().encode())
     assert kind_of(board, 1).value == ("matrix", "")
-    assert [panel["kind"] for panel in told(board)["panels"]][1] == "still"
+    assert [panel["kind"] for panel in told_to_cursor(board)["panels"]][1] == "still"
     assert not problems(board)
 
 
@@ -190,7 +184,7 @@ def test_what_takes_longer_is_measured_when_it_is_picked(board):
     expected = sorted({*(k for k in PAPER_K if k < n), work(at).settings.k, n})
     assert not problems(at) and measured_at() == [tuple(expected)] * 3
     assert titles(at)[1] == "Query error", "the board was drawn anew"
-    assert told(at)["columns"][1]["shown"][0][-1] != "–"
+    assert told_to_cursor(at)["columns"][1]["shown"][0][-1] != "–"
     found = work(at).findings.comparison.comparison.at("query_error_percent", [n])[:, 0, 0]
     assert len({*found}) == 1 and found[0] > 0, "one class, whatever guided"
     kind_of(at, 2).set_value("Classification metric (CM)")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from kanon.experiments.comparison import PAPER_K
@@ -35,6 +33,7 @@ from support.dashboard import (
     problems,
     settled,
     title,
+    told_to_cursor,
     warnings,
     with_people,
     work,
@@ -48,12 +47,6 @@ COMPARISON_OUTDATED = "Settings have changed since this was made; press Compare"
 def compared(at):
     """Go to the page Compare, press the button, wait for the comparison."""
     return settled(press(go(at, COMPARE), "Compare"))
-
-
-def cursor(at):
-    """What the cursor over the board was told."""
-    (found,) = at.get("bidi_component")
-    return json.loads(found.proto.json)
 
 
 def pick(at, *metrics):
@@ -76,7 +69,7 @@ def see(at, table):
 
 def lines(at):
     """The lines on the board."""
-    return [line["name"] for line in cursor(at)["lines"]]
+    return [line["name"] for line in told_to_cursor(at)["lines"]]
 
 
 def test_compare_shows_every_metric_at_every_k(start):
@@ -86,7 +79,7 @@ def test_compare_shows_every_metric_at_every_k(start):
     assert "7 runs, all new" in at.info[0].value
     compared(at)
     assert not at.info and not warnings(at) and not problems(at)
-    told = cursor(at)
+    told = told_to_cursor(at)
     assert lines(at) == [METRICS[name].card.title for name in PUBLISHED]
     assert (told["ks"][0], told["ks"][-1], told["k"]) == (2, 30_000, 5)
     assert set(PAPER_K) <= set(told["ks"])
@@ -125,7 +118,7 @@ def test_the_k_of_the_line_is_the_k_of_the_cursor(start):
     at = see(compared(start()), "places")
     at.number_input(key=frame_k(at)).set_value(6)
     go(at)
-    assert cursor(at)["k"] == 6 and any("at k = 6" in one for one in captions(at))
+    assert told_to_cursor(at)["k"] == 6 and any("at k = 6" in one for one in captions(at))
     assert not warnings(at), "moving k needs no new run"
 
 
@@ -187,9 +180,9 @@ def test_an_algorithm_for_one_k_is_compared_at_the_papers_k(start):
     at.number_input(key=frame_k(at)).set_value(7)
     pick(go(go(at), COMPARE), "ncp", "total")
     compared(at)
-    assert cursor(at)["ks"] == sorted({*PAPER_K, 7}) and cursor(at)["k"] == 7
+    assert told_to_cursor(at)["ks"] == sorted({*PAPER_K, 7}) and told_to_cursor(at)["k"] == 7
     at.number_input(key=frame_k(at)).set_value(8)
-    assert cursor(go(at))["k"] == 7, "the nearest that was run"
+    assert told_to_cursor(go(at))["k"] == 7, "the nearest that was run"
     assert any("each k is a run of its own" in one.value for one in at.markdown)
     assert not any("serves every k**" in one.value for one in at.markdown)
 
@@ -265,9 +258,9 @@ def test_no_interval_is_proposed_that_was_not_computed(start):
 
 def test_a_typed_k_is_the_k_that_is_shown(start):
     at = compared(start(sample="census"))
-    assert 137 not in cursor(at)["ks"]
+    assert 137 not in told_to_cursor(at)["ks"]
     at.number_input(key=frame_k(at)).set_value(137)
-    assert cursor(go(at))["k"] == 137
+    assert told_to_cursor(go(at))["k"] == 137
     assert not warnings(at) and not problems(at)
 
 
