@@ -31,7 +31,7 @@ from benchmarks.reliability.broken_input import (
 from benchmarks.reliability.random_plans import draw_plan, draw_table
 from kanon.algorithms.catalogue import algorithms
 from kanon.errors import KanonError
-from kanon.experiments.simulated.files import MadeWith, made_with, read_study, written_study
+from kanon.experiments.simulated.files import StudyInputs, made_with, read_study, written_study
 from kanon.experiments.simulated.ranks import mean_ranks
 from kanon.experiments.simulated.study import RUNS, RunResult, lacking, study_of
 from kanon.hierarchy import Hierarchy, edit
@@ -410,7 +410,7 @@ def _take_exercises(given: tuple[bytes, bytes]) -> None:
 
 # --- simulated studies ----------------------------------------------------------------------
 @cache
-def _study() -> tuple[MadeWith, list[RunResult]]:
+def _study() -> tuple[StudyInputs, list[RunResult]]:
     """What a small study is made with, and something that it might have found."""
     columns = {"ill": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}
     plan = {

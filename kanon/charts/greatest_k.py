@@ -18,11 +18,11 @@ from kanon.charts.style import (
     escaped,
     translucent,
 )
-from kanon.experiments.greatest_k import WAYS, Reverse
+from kanon.experiments.greatest_k import WAYS, GreatestK
 from kanon.metrics import Metric
 
 
-def reverse_finding(found: Reverse, asked: str, most: float) -> str:
+def reverse_finding(found: GreatestK, asked: str, most: float) -> str:
     """The greatest k with at most so much alteration, or from where on there is any.
 
     Parameters
@@ -37,7 +37,7 @@ def reverse_finding(found: Reverse, asked: str, most: float) -> str:
     return f"With {asked}, at most {most:g} % alteration reaches k = {thin(k)}"
 
 
-def reverse_chart(found: Reverse, asked: str, metric: Metric, most: float) -> go.Figure:
+def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> go.Figure:
     """The k that each way reaches with at most so much alteration, and the greatest of them.
 
     Parameters

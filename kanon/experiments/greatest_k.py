@@ -72,7 +72,7 @@ WAYS: Mapping[str, Card] = {card.name: card for card in _WAYS}
 
 
 @dataclass(frozen=True, eq=False)
-class Reverse:
+class GreatestK:
     """The greatest k of releases that meet the models, by what they cost.
 
     Attributes
@@ -112,7 +112,7 @@ def reverse(
     table: Table | pd.DataFrame,
     folder: Path = Path(),
     progress: Progress = no_progress,
-) -> Reverse:
+) -> GreatestK:
     """The greatest k that releases reach which meet the other models of a plan.
 
     Parameters
@@ -205,7 +205,7 @@ def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
     return needed.followed_by(merge_greedily(further))
 
 
-def solve_reverse(progress: Progress, task: Task, metric: Metric) -> Reverse:
+def solve_reverse(progress: Progress, task: Task, metric: Metric) -> GreatestK:
     """Follow all ways: what a worker process is given.
 
     Parameters
@@ -225,7 +225,7 @@ def solve_reverse(progress: Progress, task: Task, metric: Metric) -> Reverse:
     found["k-first"] = points_of(done, [metric]) if done else curves_along(path, [metric])
     parts = [_rows(way, curves, metric) for way, curves in found.items()]
     ways = pd.concat(parts, ignore_index=True)
-    return Reverse(ways.assign(greatest=ways.index.isin(_rising(ways).index).astype(int)))
+    return GreatestK(ways.assign(greatest=ways.index.isin(_rising(ways).index).astype(int)))
 
 
 def _rows(way: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from kanon.errors import ExerciseError, KanonError, PlanError, listing, quoted
 from kanon.settings import MEGABYTE, read_up_to
 from kanon.teaching.question import Mark
 from kanon.teaching.questions import KINDS, AnyQuestion
-from kanon.teaching.small_tables import SmallTable, TableGiven
+from kanon.teaching.small_tables import ExerciseTable, SmallTable
 
 BUILT_IN = Path(__file__).resolve().parents[2] / "sample_data" / "exercises" / "first-set.json"
 """The exercise set that comes with kanon."""
@@ -62,7 +62,7 @@ class ExerciseSet(Strict):
     version: Literal[1] = 1
     title: Name
     author: Annotated[str, StringConstraints(max_length=100)] = ""
-    tables: dict[Name, TableGiven] = Field(min_length=1, max_length=_MOST_TABLES)
+    tables: dict[Name, ExerciseTable] = Field(min_length=1, max_length=_MOST_TABLES)
     questions: list[AnyQuestion] = Field(min_length=1, max_length=MOST_QUESTIONS)
 
     @cached_property

@@ -31,23 +31,23 @@ T = TypeVar("T")
 Cell = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
-class ColumnGiven(Strict):
+class ExerciseColumn(Strict):
     """The role of a column, and the tree of a quasi-identifier as hierarchy files hold it."""
 
     role: Role
     nodes: list[dict[str, Any]] | None = None
 
 
-class TableGiven(Strict):
+class ExerciseTable(Strict):
     """A table as it stands in a file of exercises: all cells are text."""
 
-    columns: dict[Cell, ColumnGiven] = Field(min_length=1, max_length=MOST_COLUMNS)
+    columns: dict[Cell, ExerciseColumn] = Field(min_length=1, max_length=MOST_COLUMNS)
     records: list[list[Cell]] = Field(min_length=1, max_length=MOST_RECORDS)
 
     @classmethod
     def of(
         cls, frame: pd.DataFrame, schema: Schema, hierarchies: Mapping[str, Hierarchy]
-    ) -> TableGiven:
+    ) -> ExerciseTable:
         """A table in memory as it stands in a file.
 
         Parameters
@@ -56,7 +56,7 @@ class TableGiven(Strict):
             The records, of text.
         """
         columns = {
-            name: ColumnGiven(
+            name: ExerciseColumn(
                 role=role,
                 nodes=to_nodes(hierarchies[name]) if role is Role.QUASI_IDENTIFIER else None,
             )

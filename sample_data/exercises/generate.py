@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.presets import preset_table
-from kanon.teaching.small_tables import TableGiven
+from kanon.teaching.small_tables import ExerciseTable
 
 NAME = "first-set.json"
 
@@ -68,7 +68,7 @@ def made() -> ExerciseSet:
     for name in TABLES:
         table = preset_table(name)
         trees = dict(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
-        tables[name] = TableGiven.of(table.frame, table.schema, trees)
+        tables[name] = ExerciseTable.of(table.frame, table.schema, trees)
     found = ExerciseSet.model_validate(
         {
             "title": "First steps in k-anonymity",

@@ -19,7 +19,7 @@ from kanon.base.progress import no_progress
 from kanon.errors import Unsatisfiable
 from kanon.experiments.greatest_k import (
     WAYS,
-    Reverse,
+    GreatestK,
     models_first,
     reverse,
     reverse_task,
@@ -52,7 +52,7 @@ CUSTOM = metric_named("custom")
 PAGE = ROOT / "docs" / "explanation" / "reverse.md"
 
 
-def reached(found: Reverse, way: str | None = None) -> list[tuple[float, int, int]]:
+def reached(found: GreatestK, way: str | None = None) -> list[tuple[float, int, int]]:
     """The alteration, k and classes of a way, or of the curve."""
     rows = found.curve if way is None else found.ways[found.ways["way"] == way]
     parts = zip(rows["alteration"], rows["k"], rows["classes"], strict=True)

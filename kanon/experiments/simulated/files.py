@@ -38,7 +38,7 @@ _Text = Annotated[str, StringConstraints(min_length=1)]
 _Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False)]
 
 
-class MadeWith(Strict):
+class StudyInputs(Strict):
     """All that the results of a study depend on.
 
     Attributes
@@ -64,7 +64,7 @@ class MadeWith(Strict):
     seed: _Text
     version: _Text
 
-    def changed(self, before: MadeWith) -> list[str]:
+    def changed(self, before: StudyInputs) -> list[str]:
         """What is not as it was before, for the middle of a sentence."""
         return [said for key, said in _SAID.items() if getattr(self, key) != getattr(before, key)]
 
@@ -105,17 +105,17 @@ class _StudyFile(Strict):
 
     format: Literal["kanon-simulated-study"]
     version: Literal[2]
-    made_with: MadeWith
+    made_with: StudyInputs
     found: list[_Result] = Field(max_length=len(RUNS))
 
 
-def made_with(study: Study) -> MadeWith:
+def made_with(study: Study) -> StudyInputs:
     """What the results of a study depend on."""
     task = study.task
     classes = task.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     metric = study.metric
-    return MadeWith(
+    return StudyInputs(
         table=_fingerprint_of(classes),
         hierarchies=_digest(json.dumps([[column, to_nodes(tree)] for column, tree in trees])),
         metric=" ".join(filter(None, [metric.intermediate, metric.multiplier])) or metric.name,
@@ -151,7 +151,7 @@ def _digest(text: str, more: bytes = b"") -> str:
     return hashlib.sha256(text.encode() + b"\n" + more).hexdigest()
 
 
-def written_study(made: MadeWith, found: Iterable[RunResult]) -> bytes:
+def written_study(made: StudyInputs, found: Iterable[RunResult]) -> bytes:
     """The file of a study: what was found so far, in the order of the study.
 
     Parameters
@@ -179,7 +179,7 @@ def written_study(made: MadeWith, found: Iterable[RunResult]) -> bytes:
     return (json.dumps(content, indent=1) + "\n").encode()
 
 
-def read_study(source: Path | bytes, made: MadeWith) -> list[RunResult]:
+def read_study(source: Path | bytes, made: StudyInputs) -> list[RunResult]:
     """What was found before, if the file is of the same study.
 
     Parameters

@@ -22,7 +22,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.comparison_runs import Outlook, outlook, ties_matter
+from kanon.studio.session.comparison_runs import ComparisonState, outlook, ties_matter
 from kanon.studio.session.configurations import (
     algorithms_offered,
     compared_algorithms,
@@ -46,7 +46,7 @@ PRESETS = {
 }
 
 
-def choices(work: Work, seen: Outlook) -> None:
+def choices(work: Work, seen: ComparisonState) -> None:
     """What is compared, as chips in their colours, and the buttons."""
     st.html(
         f"<style>{chip_styles(work, seen)} .st-key-compare-under {{ min-height: 3.5rem; }}</style>"
@@ -64,13 +64,13 @@ def choices(work: Work, seen: Outlook) -> None:
         under_choices(work, seen)
 
 
-def hints(work: Work, seen: Outlook) -> None:
+def hints(work: Work, seen: ComparisonState) -> None:
     """What there is to do before anything is shown, and what is not part of the comparison."""
     said(work, seen)
     beside_k(work)
 
 
-def chip_styles(work: Work, seen: Outlook) -> str:
+def chip_styles(work: Work, seen: ComparisonState) -> str:
     """The colours of the chips: those of the lines that they stand for."""
     offered, chosen = strategies_offered(work), compared_strategies(work)
     one_algorithm = len(compared_algorithms(work)) == 1
@@ -104,7 +104,7 @@ def metrics_row(work: Work) -> None:
         )
 
 
-def algorithms_row(work: Work, seen: Outlook) -> None:
+def algorithms_row(work: Work, seen: ComparisonState) -> None:
     """Which algorithms are compared, and the buttons."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
@@ -179,7 +179,7 @@ def strategies_row(work: Work) -> None:
             st.page_link("pages/data.py", label=say("Choose one on Data"), icon=":material/table:")
 
 
-def under_choices(work: Work, seen: Outlook) -> None:
+def under_choices(work: Work, seen: ComparisonState) -> None:
     """What the papers compare or the bar of progress, in one place; ties; what is kept."""
     # One place for the buttons and for the bar, so that what stands beside them stays there.
     with st.container(horizontal=True, vertical_alignment="center", width=530):
@@ -274,7 +274,7 @@ def presets(work: Work) -> None:
         )
 
 
-def new_runs(seen: Outlook) -> str:
+def new_runs(seen: ComparisonState) -> str:
     """How many of the runs are still to be made, in a sentence."""
     every_k = all(serves_every_k(line.configuration.algorithm) for line in seen.lines)
     if every_k:
@@ -288,7 +288,7 @@ def new_runs(seen: Outlook) -> str:
     )
 
 
-def said(work: Work, seen: Outlook) -> None:
+def said(work: Work, seen: ComparisonState) -> None:
     """What there is to do before something can be compared, or to see what is chosen."""
     if work.busy and work.running.doing == "comparison":
         return

@@ -10,7 +10,7 @@ from kanon.base.formatting import percent, thin
 from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
-from kanon.experiments.greatest_k import WAYS, Reverse, reverse
+from kanon.experiments.greatest_k import WAYS, GreatestK, reverse
 from kanon.metrics import Metric
 from kanon.plan import Plan
 from kanon.privacy.model import SensitiveModel
@@ -67,7 +67,7 @@ def settings_of_reverse(work: Work, model: SensitiveModel) -> str:
     return settings_of(work, plan_of_reverse(work, model))
 
 
-def greatest_k(progress: Progress, content: Mapping[str, Any], table: Table) -> Reverse:
+def greatest_k(progress: Progress, content: Mapping[str, Any], table: Table) -> GreatestK:
     """Look for the greatest k, in a worker.
 
     Parameters
@@ -96,7 +96,7 @@ def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
 
 
 def _with_greatest_k(
-    model: SensitiveModel, metric: Metric, about: str, work: Work, found: Reverse
+    model: SensitiveModel, metric: Metric, about: str, work: Work, found: GreatestK
 ) -> Work:
     return with_fields(work, greatest=GreatestKResult(found, model, metric, about))
 

@@ -12,7 +12,7 @@ from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.cards import Card
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.columns import COLUMNS, DISTRIBUTIONS, SIZES, Column
-from kanon.experiments.simulated.files import MadeWith, made_with, read_study
+from kanon.experiments.simulated.files import StudyInputs, made_with, read_study
 from kanon.experiments.simulated.ranks import DIGITS, complete, places
 from kanon.experiments.simulated.study import (
     CRITERIA,
@@ -56,7 +56,7 @@ class Simulation:
     """
 
     study: Study
-    made: MadeWith
+    made: StudyInputs
 
     @property
     def key(self) -> str:

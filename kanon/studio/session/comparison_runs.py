@@ -25,7 +25,7 @@ from kanon.run import PreparedRun, prepare
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.configurations import (
     PlannedLine,
-    RunGround,
+    RunInputs,
     identity,
     led_by,
     phases,
@@ -138,7 +138,7 @@ def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
     return replace(found, sensitive=work.focus if work.focus in shared else next(iter(shared), ""))
 
 
-class Outlook(NamedTuple):
+class ComparisonState(NamedTuple):
     """What is chosen, and how much of it is known.
 
     Attributes
@@ -163,18 +163,18 @@ class Outlook(NamedTuple):
     problem: str = ""
 
 
-def outlook(work: Work) -> Outlook:
+def outlook(work: Work) -> ComparisonState:
     """What is chosen now, and how much of it is known."""
     try:
         lines = wanted_lines(work)
         todo = lacking(work, lines)
     except KanonError as error:
-        return Outlook(problem=error.sentence)
+        return ComparisonState(problem=error.sentence)
     number = len({run.key for run in _runs(lines)})
     if todo or not lines:
-        return Outlook(lines, number, len(todo))
+        return ComparisonState(lines, number, len(todo))
     found = made_of(work, lines)
-    return Outlook(lines, number, 0, found, fingerprint(lines, found))
+    return ComparisonState(lines, number, 0, found, fingerprint(lines, found))
 
 
 def fingerprint(lines: Sequence[PlannedLine], found: Comparison) -> str:
@@ -224,7 +224,7 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
         metrics.setdefault("custom", METRICS["custom"])
     ready: dict[int, PreparedRun] = {}
 
-    def prepared_for(ground: RunGround) -> PreparedRun:
+    def prepared_for(ground: RunInputs) -> PreparedRun:
         if id(ground) not in ready:
             ready[id(ground)] = prepare(ground.plan, work.table.records)
         return ready[id(ground)]

@@ -30,7 +30,7 @@ MOST_LINES = 48
 
 
 @dataclass(frozen=True, eq=False)
-class RunGround:
+class RunInputs:
     """What a run stands on, whatever leads it: the plan, its hierarchies, and a fingerprint."""
 
     plan: Plan
@@ -64,8 +64,8 @@ class PlannedLine:
     title: str
     kept: bool
     seeds: tuple[int | None, ...]
-    ground: RunGround
-    yardstick: RunGround | None
+    ground: RunInputs
+    yardstick: RunInputs | None
 
     @property
     def guide(self) -> Metric:
@@ -223,7 +223,7 @@ def yardsticks(work: Work) -> list[str | None]:
     return ["", *other, None]
 
 
-def _yardstick(work: Work, ours: RunGround) -> RunGround | None:
+def _yardstick(work: Work, ours: RunInputs) -> RunInputs | None:
     """Whose hierarchies all are measured by; None for each by its own."""
     chosen = (
         work.kept.yardstick if work.kept.yardstick in yardsticks(work) else ""
@@ -236,7 +236,7 @@ def _yardstick(work: Work, ours: RunGround) -> RunGround | None:
     return ours
 
 
-def _other(measure: RunGround | None, own: RunGround) -> RunGround | None:
+def _other(measure: RunInputs | None, own: RunInputs) -> RunInputs | None:
     """What to measure by, where that differs from a line's own hierarchies."""
     return None if measure is None or dict(measure.trees) == dict(own.trees) else measure
 
@@ -287,7 +287,7 @@ def _with_sensitive(plan: Plan, columns: Iterable[str]) -> Plan:
     return plan.model_copy(update={"columns": changed})
 
 
-def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunGround:
+def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunInputs:
     """What runs stand on. Models beyond k are not part of it: curves run over k."""
     bare = plan.model_copy(update={"privacy": []}).with_k(2)
     columns = plan.roles.quasi_identifiers
@@ -310,7 +310,7 @@ def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunGround
         tree = trees[column]
         found.update(repr((column, tree.labels)).encode())
         found.update(tree.parent.tobytes())
-    return RunGround(bare, trees, found.hexdigest())
+    return RunInputs(bare, trees, found.hexdigest())
 
 
 def identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:

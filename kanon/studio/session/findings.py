@@ -10,7 +10,7 @@ from kanon.algorithms.solution import Solution
 from kanon.experiments.advisor.repetition import RepeatedLoss
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.exploration import Exploration
-from kanon.experiments.greatest_k import Reverse
+from kanon.experiments.greatest_k import GreatestK
 from kanon.experiments.searches import Searches
 from kanon.experiments.simulated.study import RunResult
 from kanon.experiments.studies import LearntScores, ReleaseMeasures
@@ -73,7 +73,7 @@ class SearchesResult:
 class GreatestKResult:
     """The greatest k that goes with a model, and the settings that it was looked for with."""
 
-    found: Reverse
+    found: GreatestK
     model: SensitiveModel
     metric: Metric
     settings: str

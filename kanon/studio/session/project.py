@@ -31,7 +31,7 @@ from kanon.studio.session.named_configurations import carried, check_whole, chec
 from kanon.studio.session.plan_loading import settings_said
 from kanon.studio.session.run_plan import plan_content
 from kanon.studio.session.table_loading import reread
-from kanon.studio.session.work import Running, Work, views_read_again, with_fields
+from kanon.studio.session.work import CalculationState, Work, views_read_again, with_fields
 
 _FORMAT = 1
 _TREES = ("drawn", "imported")
@@ -316,7 +316,7 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         work,
         version=work.version + 1,
         composed=dict(plan.metrics),
-        running=Running(),
+        running=CalculationState(),
         findings=Findings(),
         imports=(),
         previews={},

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kanon.base.language import say_counted
-from kanon.studio.session.work import Running, Work, with_fields
+from kanon.studio.session.work import CalculationState, Work, with_fields
 
 
 def new_token() -> str:
@@ -46,7 +46,7 @@ class Desk:
         """The same work for another session, which shares no run and no secret with this one."""
         work = self.work
         if work is not None:
-            work = with_fields(work, running=Running(), made=[*work.kept.made])
+            work = with_fields(work, running=CalculationState(), made=[*work.kept.made])
         return Desk(work)
 
     def cleared(self) -> None:

@@ -40,7 +40,7 @@ class Message:
 
 
 @dataclass(frozen=True, eq=False)
-class Running:
+class CalculationState:
     """The calculation under way.
 
     Attributes
@@ -123,7 +123,7 @@ class Work:
     kept: Collection = field(default_factory=Collection)
     purpose: Purpose = field(default_factory=Purpose)
     findings: Findings = field(default_factory=Findings)
-    running: Running = field(default_factory=Running)
+    running: CalculationState = field(default_factory=CalculationState)
     message: Message = field(default_factory=Message)
     shared: SharedView = field(default_factory=SharedView)
     views: Mapping[type, Any] = field(default_factory=dict)
@@ -203,7 +203,7 @@ _PARTS = {
     "kept": Collection,
     "purpose": Purpose,
     "findings": Findings,
-    "running": Running,
+    "running": CalculationState,
     "message": Message,
     "shared": SharedView,
 }

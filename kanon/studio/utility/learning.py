@@ -41,7 +41,7 @@ _MOST_LESSONS = 40
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class LearningInputs:
     """What every study of a session stands on.
 
     Attributes
@@ -124,7 +124,7 @@ def ground_key(work: Work) -> str:
     return fingerprint_of(settings_of(work, plan_of_studies(work)), target_used(work), view.share)
 
 
-def ground_of(work: Work) -> Ground:
+def ground_of(work: Work) -> LearningInputs:
     """The table, the plan and the labels.
 
     Raises
@@ -142,7 +142,7 @@ def ground_of(work: Work) -> Ground:
         )
     prepared = prepare(plan_of_studies(work), work.table.records)
     labels = labels_of(prepared, target, work.view(UtilityView).learning.share)
-    return Ground(prepared, labels, ground_key(work))
+    return LearningInputs(prepared, labels, ground_key(work))
 
 
 def ks_typed(text: str, most: int) -> tuple[int, ...]:
@@ -179,7 +179,7 @@ def ks_typed(text: str, most: int) -> tuple[int, ...]:
     return some
 
 
-def lesson_of(work: Work, ground: Ground) -> LearningTask:
+def lesson_of(work: Work, ground: LearningInputs) -> LearningTask:
     """The experiment that is chosen, and what is known of it.
 
     Raises
@@ -419,7 +419,7 @@ def highest_said(found: Mapping[str, Band], ks: Sequence[int], chance: float) ->
     return f"{said} {say('At k = {ks} nothing is learnt.', ks=nothing)}" if nothing else said
 
 
-def how_learnt(work: Work, ground: Ground) -> str:
+def how_learnt(work: Work, ground: LearningInputs) -> str:
     """The protocol with this session's settings filled in."""
     view, plan = work.view(UtilityView).learning, ground.prepared.plan
     card, score = CLASSIFIERS[view.classifier].card, SCORES[score_used(view, ground.labels)]

@@ -25,7 +25,7 @@ from kanon.studio.session.work import Work
 from kanon.studio.utility.learning import (
     PUBLISHED_1,
     PUBLISHED_2,
-    Ground,
+    LearningInputs,
     LearningTask,
     band_table,
     bands_of,
@@ -87,7 +87,7 @@ def show_learning(work: Work) -> None:
         st.markdown(how_learnt(work, ground))
 
 
-def ground_here(work: Work) -> tuple[Ground | None, str]:
+def ground_here(work: Work) -> tuple[LearningInputs | None, str]:
     """The table and its labels; None, and why, where there is no ground to stand on."""
     try:
         key = ground_key(work)
@@ -119,7 +119,7 @@ def target_choice(work: Work, key: str) -> None:
     )
 
 
-def score_choice(work: Work, ground: Ground | None, key: str) -> None:
+def score_choice(work: Work, ground: LearningInputs | None, key: str) -> None:
     """A control for what predictions are scored by."""
     used = (
         score_used(work.view(UtilityView).learning, ground.labels) if ground is not None else "auc"
@@ -144,7 +144,7 @@ def ks_field(typed: str, key: str, look: Callable[..., None]) -> None:
     )
 
 
-def _choices(work: Work, ground: Ground | None) -> None:
+def _choices(work: Work, ground: LearningInputs | None) -> None:
     """One row of choices, and what is rarely changed."""
     view = work.view(UtilityView).learning
     titles = {
@@ -201,7 +201,7 @@ def _further(work: Work, problem: str) -> None:
         )
 
 
-def _start(work: Work, ground: Ground, lesson: LearningTask | None, problem: str) -> None:
+def _start(work: Work, ground: LearningInputs, lesson: LearningTask | None, problem: str) -> None:
     """The button that trains what is lacking, and what it will train on."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _further(work, problem)  # always the first here, so that an open one stays open
@@ -214,7 +214,7 @@ def _start(work: Work, ground: Ground, lesson: LearningTask | None, problem: str
     study_progress(work, "learning", lesson.key if lesson is not None else work.running.studying)
 
 
-def _results(work: Work, ground: Ground, lesson: LearningTask) -> None:
+def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
     """The curves, which is best, and the numbers."""
     view, ks = work.view(UtilityView).learning, lesson.experiment.ks
     score = score_used(view, ground.labels)

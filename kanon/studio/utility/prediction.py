@@ -35,7 +35,7 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
-from kanon.studio.utility.learning import Ground, ground_of, ks_typed, score_used
+from kanon.studio.utility.learning import LearningInputs, ground_of, ks_typed, score_used
 from kanon.studio.utility.state import UtilityView
 
 _how = Sections(__file__)
@@ -103,7 +103,7 @@ class Trials(NamedTuple):
                 raise error.within(say_of(short_title(candidate.algorithm))) from None
 
 
-def trials_of(work: Work, ground: Ground) -> Trials:
+def trials_of(work: Work, ground: LearningInputs) -> Trials:
     """The trials that are chosen, and what is known of them.
 
     Raises
@@ -339,7 +339,7 @@ def _interval(own: pd.DataFrame, what: str, low: str, high: str) -> str:
     )
 
 
-def how_predicted(work: Work, ground: Ground, trials: Trials) -> str:
+def how_predicted(work: Work, ground: LearningInputs, trials: Trials) -> str:
     """What is measured and how, with this session's settings."""
     score = SCORES[score_used(work.view(UtilityView).learning, ground.labels)]
     names = [say_of(short_title(one.algorithm)) for one in trials.prediction.candidates]

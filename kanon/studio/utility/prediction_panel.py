@@ -22,7 +22,7 @@ from kanon.studio.session.binding import bound
 from kanon.studio.session.configurations import algorithms_offered
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.utility.learning import Ground, ks_said, score_used, split_said
+from kanon.studio.utility.learning import LearningInputs, ks_said, score_used, split_said
 from kanon.studio.utility.learning_panel import (
     ground_here,
     ks_field,
@@ -89,7 +89,7 @@ def show_predicting(work: Work) -> None:
         st.markdown(how_predicted(work, ground, trials))
 
 
-def _choices(work: Work, ground: Ground | None) -> None:
+def _choices(work: Work, ground: LearningInputs | None) -> None:
     view = work.view(UtilityView).predicting
     st.multiselect(
         say("Algorithms"),
@@ -141,7 +141,7 @@ def _choices(work: Work, ground: Ground | None) -> None:
         ks_field(view.ks, "predicting-ks", _look)
 
 
-def _start(work: Work, ground: Ground, trials: Trials) -> None:
+def _start(work: Work, ground: LearningInputs, trials: Trials) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         label = to_run(trials) if trials.lacking else ""
         start_and_cancel("predicting", label, prediction_request)
