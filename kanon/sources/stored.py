@@ -40,7 +40,11 @@ from kanon.sources.stored_values import (
     sizes_of,
 )
 
-ENGINES = ("duckdb", "spark", "other")
+ENGINES = (
+    "duckdb",
+    "spark",
+    "other",
+)
 """The engines by the names of their modules; ``other`` is any database that has a URL."""
 
 STORED_KINDS = ("parquet", "pq", "csv", "txt", "tsv", "tab")

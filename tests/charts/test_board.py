@@ -472,11 +472,6 @@ def test_each_small_panel_shows_one_against_all_others(number):
     assert scales == {(0, 103)}
 
 
-def test_small_multiples_of_what_was_not_measured_are_an_error():
-    with pytest.raises(KeyError):
-        small_multiples(compared(line("ncp"), sensitive=""), "l_percent")
-
-
 # --- class sizes ------------------------------------------------------------------------------
 
 

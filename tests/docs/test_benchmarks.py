@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -16,11 +15,6 @@ from kanon.run import prepare, run
 from kanon.sources.coverage import counted_values, lacking_values
 
 
-def test_a_seed_gives_one_table():
-    pd.testing.assert_frame_equal(census_like(500, seed=3), census_like(500, seed=3))
-    assert not census_like(500, seed=3).equals(census_like(500, seed=4))
-
-
 def test_hierarchies_cover_the_tables():
     table = census_like(5_000)
     assert list(table.columns) == list(COLUMNS)
@@ -29,12 +23,6 @@ def test_hierarchies_cover_the_tables():
         assert lacking_values(counted_values(table[name]), column.tree) == {}
         assert pd.api.types.is_integer_dtype(table[name]) == column.whole
     assert COLUMNS["postcode"].tree.n_leaves == 1_000
-
-
-@pytest.mark.parametrize("power", [1.0, 1.5, 2.0])
-def test_the_exponent_of_a_power_is_the_power(power):
-    sizes = np.array([10.0, 30.0, 100.0, 1000.0])
-    assert timing.exponent(sizes, 0.25 * sizes**power) == pytest.approx(power)
 
 
 @pytest.mark.parametrize("module", [engines, markdown, timing], ids=lambda module: module.__name__)

@@ -35,7 +35,7 @@ from kanon.run import prepare
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
-from support.random_tables import PlainTree, Problem, examples, problems
+from support.random_tables import PlainTree, Problem, examples, problems, raised
 
 NCP = metric_named("ncp")
 
@@ -43,12 +43,6 @@ NCP = metric_named("ncp")
 def task_of(problem: Problem, k: int = 2, limit: int | None = None) -> Task:
     classes = problem.classes()
     return Task(classes, whole_potentials(classes, NCP), k, suppression=limit)
-
-
-def raised(tree: PlainTree, value: str, level: int) -> str:
-    """The highest ancestor-or-self of at most a level; itself if its own is higher."""
-    low = [node for node in tree.paths[value] if tree.level[node] <= level]
-    return low[-1] if low else value
 
 
 def every_node(problem: Problem):

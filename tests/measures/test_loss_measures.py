@@ -57,7 +57,7 @@ from kanon.run import run
 from kanon.sensitive import Sensitive
 from oracles.plain_scan import scan
 from support.measured_tables import AGES, SEX, Row, by_hand, of_leaves, recoded, releases
-from support.random_tables import SEVEN, PlainTree, Problem, algorithms, examples, problems
+from support.random_tables import SEVEN, PlainTree, Problem, algorithms, examples, problems, raised
 
 ENTROPY = metric_named("entropy")
 LOSSES = (iloss, general_loss, non_uniform_entropy)
@@ -119,12 +119,6 @@ def plain_numbers(
 # --- random releases ----------------------------------------------------------------------------
 
 
-def level_up(tree: PlainTree, value: str, level: int) -> str:
-    """The highest node above a value, or the value itself, of at most some level."""
-    low = [node for node in tree.paths[value] if tree.level[node] <= level]
-    return low[-1] if low else value
-
-
 @st.composite
 def full_domain(draw, leaves: bool = False):
     """A table raised to one level per column, nobody suppressed."""
@@ -132,7 +126,7 @@ def full_domain(draw, leaves: bool = False):
     if leaves:
         problem = of_leaves(problem, draw)
     node = tuple(draw(st.integers(0, tree.height - 1)) for tree in problem.trees)
-    to = {labels: tuple(map(level_up, problem.trees, labels, node)) for labels in problem.sizes}
+    to = {labels: tuple(map(raised, problem.trees, labels, node)) for labels in problem.sizes}
     return problem, node, recoded(problem, to, trace=Trace(node=node))
 
 
@@ -163,7 +157,7 @@ def test_levels_are_summed_where_all_records_have_them(case):
     elsewhere = recoding_in_terms_of(recoding, recoding.classes.hierarchies)
     assert level_of_generalisation.value(elsewhere) is None, "levels of other trees"
     for j, tree in enumerate(problem.hierarchies):
-        plain = [level_up(problem.trees[j], label, node[j]) for label in problem.trees[j].order]
+        plain = [raised(problem.trees[j], label, node[j]) for label in problem.trees[j].order]
         engine = [tree.labels[v] for v in raised_to(tree)[node[j]]]
         assert plain == engine, "the lattice raises as is said here"
 

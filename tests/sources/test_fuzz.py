@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from random import Random
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from benchmarks.reliability import fuzz, targets
-from benchmarks.reliability.broken_input import broken_json, broken_value
 from benchmarks.reliability.fuzz import feed, feed_all, one
 from benchmarks.reliability.targets import SECRET, TARGETS, Target, check_sentence
 from kanon.errors import HierarchyError, KanonError, TableError
@@ -157,12 +155,3 @@ def test_a_process_that_dies_is_a_finding_and_the_next_goes_on(monkeypatch):
     done, rest = fuzz._in_a_process("csv", range(10, 20), 1)
     assert (done.inputs, rest) == (4, range(14, 20))
     assert done.findings == ["1/csv/13: the process died, or hung and was killed"]
-
-
-def test_a_seed_repeats_an_input_and_changes_it():
-    seeds = [{"nodes": [{"name": "*"}, {"name": "a", "parent": "*"}]}]
-    kept = json.dumps(seeds)
-    made = [broken_json(Random(number), seeds) for number in range(200)]
-    assert made == [broken_json(Random(number), seeds) for number in range(200)]
-    assert len(set(made)) > 150 and json.dumps(seeds) == kept
-    assert sum(broken_value(Random(number), seeds) != seeds for number in range(50)) > 40

@@ -20,6 +20,7 @@ from kanon.hierarchy.intermediate_costs import COMPOSED
 from kanon.measures.extended_measures import further_cards
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, potentials
 from kanon.plan import Plan
+from kanon.run import run
 from kanon.studio.widgets.how import formula
 from kanon.teaching.glossary import glossary
 from support.browser import QUESTIONS
@@ -96,6 +97,35 @@ def test_followed_measure_is_one_of_the_measures():
 def test_followed_everything_is_one_of_the_algorithms():
     plan = Plan.from_content({**PLAN, "algorithm": {"name": "everything"}})
     assert "everything" in algorithms() and plan.algorithm.name == "everything"
+
+
+def test_followed_model_is_met_and_checked():
+    wanted = {"model": "largest-share", "share": 0.7, "column": "ill"}
+    plan = {**PLAN, "columns": {**PLAN["columns"], "ill": {"role": "sensitive"}}}
+    done = run(
+        Plan.from_content({**plan, "privacy": [*PLAN["privacy"], wanted]}),
+        TABLE.assign(ill=["flu", "flu", "cold", "cold", "flu", "cold"]),
+    )
+    ill = done.released().groupby(["age", "sex"])["ill"]
+    largest = ill.value_counts(normalize=True).max()
+    assert largest <= 0.7 and done.verdicts[1].holds
+    assert done.verdicts[1].level == pytest.approx(largest)
+
+
+def test_followed_command_counts_the_classes(folder, capsys):
+    assert main(["count", "--table", str(folder / "table.csv"), "--qi", "age,sex"]) == 0
+    assert capsys.readouterr().out == "5\n"
+
+
+def test_followed_engine_releases_what_memory_does(folder):
+    TABLE.to_parquet(folder / "table.parquet", index=False)
+    plan, table = str(folder / "plan.json"), str(folder / "table.parquet")
+    found = []
+    for engine in ("arrow", "memory"):
+        out = folder / f"{engine}.parquet"
+        assert main(["run", plan, "--table", table, "--engine", engine, "--out", str(out)]) == 0
+        found.append(pd.read_parquet(out).astype(str).value_counts().to_dict())
+    assert found[0] == found[1]
 
 
 def test_followed_parts_are_words_of_the_glossary():

@@ -305,3 +305,9 @@ def plans(draw, problem: Problem) -> dict[str, Any]:
     plan = problem.plan(k=draw(st.integers(2, max(2, len(problem.rows)))), **chosen)
     plan["algorithm"]["name"] = name
     return json.loads(json.dumps(plan))
+
+
+def raised(tree: PlainTree, value: str, level: int) -> str:
+    """The highest ancestor-or-self of at most a level; itself if its own is higher."""
+    low = [node for node in tree.paths[value] if tree.level[node] <= level]
+    return low[-1] if low else value
