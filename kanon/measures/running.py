@@ -48,7 +48,7 @@ def cell_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
     most = max((float(value.max()) for value in values), default=0.0) * path.classes.n_cells
     if not most:
         return np.zeros(len(path.parts) + 1)
-    scale = 2.0 ** (61 - math.ceil(math.log2(most)))
+    scale = 2.0 ** min(61 - math.ceil(math.log2(most)), 1023)  # the largest power there is
     sums = node_sums(path, [np.rint(value * scale) for value in values])
     return sums / scale
 

@@ -132,15 +132,21 @@ class Model(ABC):
         return self.card.title
 
     @property
-    def sentence(self) -> str:
-        """The model with its parameters, as it stands in a sentence."""
+    def parameters(self) -> str:
+        """The parameters with their values, as they stand in a sentence."""
         chosen = {
             part.name: getattr(self, part.name)
             for part in fields(self)  # type: ignore[arg-type]
+            if part.name != "column"
         }
-        column = chosen.pop("column", None)
-        listed = " and ".join(f"{name} = {_plain(value)}" for name, value in chosen.items())
-        return f"{self.title} with {listed}" + (f" for {quoted(column)}" if column else "")
+        return " and ".join(f"{name} = {_plain(value)}" for name, value in chosen.items())
+
+    @property
+    def sentence(self) -> str:
+        """The model with its parameters, as it stands in a sentence."""
+        column = getattr(self, "column", None)
+        of = f" for {quoted(column)}" if column else ""
+        return f"{self.title} with {self.parameters}{of}"
 
 
 class SensitiveModel(Model):

@@ -92,7 +92,10 @@ def verdict_sentence(done: Run, found: tuple[Guarantee, ...]) -> str:
 
 def what_is_met(done: Run, found: tuple[Guarantee, ...]) -> str:
     """What was required and reached, and of which sensitive columns nothing was required."""
-    met = " and ".join(f"{one.required} (reached: {one.reached})" for one in found)
+    met = "; ".join(
+        say("{model} (reached: {level})", model=_model_in_words(model), level=one.reached)
+        for model, one in zip(done.prepared.plan.models, found, strict=True)
+    )
     asked = {getattr(model, "column", None) for model in done.prepared.plan.models}
     free = [each.name for each in done.recoding.released.sensitive if each.name not in asked]
     if not free:
@@ -124,6 +127,13 @@ def in_plain_words(done: Run) -> tuple[str, ...]:
     return tuple(said)
 
 
+def _model_in_words(model: Model) -> str:
+    """A model with its parameters, as :attr:`Model.sentence`, in the language of the settings."""
+    found = say("{model} with {parameters}", model=say_of(model.title), parameters=model.parameters)
+    column = getattr(model, "column", None)
+    return say("{model} for {column}", model=found, column=quoted(column)) if column else found
+
+
 # --- the plan -------------------------------------------------------------------------------
 MEETING: Mapping[str, str] = {
     "merging": "At first classes are merged for k alone. Then, as long as a class breaks another "
@@ -149,7 +159,7 @@ def algorithm_in_words(plan: Plan) -> dict[str, str]:
         f"{say_of(one.title)}: {say_of(one.choices[chosen.options.get(one.name, one.default)])}"
         for one in parameters_of(chosen.name)
     ]
-    required = [f"{model.sentence}: {say_of(model.card.summary)}" for model in plan.models]
+    required = [f"{_model_in_words(model)}: {say_of(model.card.summary)}" for model in plan.models]
     if len(plan.models) > 1:
         required.append(say_of(MEETING[module.FAMILY]))
     said = {

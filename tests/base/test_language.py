@@ -223,10 +223,11 @@ def test_on_every_page_every_text_comes_from_the_catalogue(tmp_path):
     translated(tmp_path / "locale", "brackets", brackets)
     own = tmp_path / "own.toml"
     own.write_text('language = "brackets"\n')
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     done = subprocess.run(
         [sys.executable, str(ROOT / "tests/support/said_pages.py"), str(tmp_path / "locale")],
         check=False, capture_output=True, text=True, cwd=ROOT,
-        env={**os.environ, VARIABLE: str(own), "PYTHONPATH": str(ROOT)},
+        env={**os.environ, VARIABLE: str(own), "PYTHONPATH": path},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.splitlines()[-1])

@@ -123,12 +123,13 @@ def unsaid(at: AppTest, words: set[str], sentences: list[str]) -> set[str]:
     """The texts that are words, and neither data nor a sentence of the library."""
     found = set()
     work = at.session_state[WORK]
+    results = work.findings
     lines = (  # called on the page as in its charts: by metrics, as nothing else varies here
-        [line.title for line in work.comparison.comparison.lines]
-        if work.comparison
+        [line.title for line in results.comparison.comparison.lines]
+        if results.comparison
         else [metric.card.title for metric in METRICS.values()]
     )
-    remarks = work.result.release(work.k).remarks if work.result else []
+    remarks = results.result.release(work.settings.k).remarks if results.result else []
     sentences = [*advice(work), *sentences, *(remark.found for remark in remarks)]
     for what, text in drawn(at._tree):
         if text in lines or (what == "download_button.label" and PANEL.match(text)):

@@ -114,14 +114,6 @@ def test_entropy_can_be_compared_beside_the_seven(start):
     assert found.loc["Entropy", "NCP"] >= 0 and found.loc["NCP", "Entropy"] > 0
 
 
-def test_the_k_of_the_line_is_the_k_of_the_cursor(start):
-    at = see(compared(start()), "places")
-    at.number_input(key=frame_k(at)).set_value(6)
-    go(at)
-    assert told_to_cursor(at)["k"] == 6 and any("at k = 6" in one for one in captions(at))
-    assert not warnings(at), "moving k needs no new run"
-
-
 def test_fewer_metrics_need_no_new_run_and_more_do(start):
     at = pick(go(start(), COMPARE), "ncp", "llm")
     compared(at)
