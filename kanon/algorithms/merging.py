@@ -21,7 +21,6 @@ from kanon.kernels.merging_state import (
     LIVE,
     LOOKS_AT_K,
     LOOKS_AT_L,
-    LOOKS_AT_NOTHING,
     LOOKS_AT_T,
     MERGES,
     NONE,
@@ -55,7 +54,7 @@ _BY = {
 }
 """What each strategy chooses a partner by, as the kernel knows it."""
 
-_AT = {"": LOOKS_AT_NOTHING, "l": LOOKS_AT_L, "t": LOOKS_AT_T, "k": LOOKS_AT_K}
+_AT = {"l": LOOKS_AT_L, "t": LOOKS_AT_T, "k": LOOKS_AT_K}
 
 
 def merge_greedily(
@@ -101,7 +100,7 @@ def merge_greedily(
 
 def begin(
     task: Task, classes: EquivalenceClasses, first_below_k: bool = False, any_size: bool = False
-) -> tuple[Merging, Rules, StrategyView]:
+) -> tuple[Merging, Rules, StrategyView | None]:
     """A run in which the given classes live and nothing is merged yet.
 
     Parameters
@@ -115,7 +114,7 @@ def begin(
     """
     rules = _rules(task, classes, first_below_k, any_size)
     work = _begun(classes, rules)
-    looking = _looking(task, classes)
+    looking = _looking(task, classes) if LOOKS_AT[task.strategy] else None
     # Neighbours in the tree are neighbours in memory if they are planted one after the other.
     plant(work, rules, looking, np.lexsort(classes.nodes[:, rules.order[::-1]].T))
     return work, rules, looking
@@ -190,10 +189,10 @@ def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_siz
 
 
 def _looking(task: Task, classes: EquivalenceClasses) -> StrategyView:
-    """What the strategy sees of the classes beside the cost; next to nothing if it looks not."""
+    """What a strategy that does not go by cost alone sees of the classes."""
     at = _AT[LOOKS_AT[task.strategy]]
-    whole = at != LOOKS_AT_NOTHING and task.scope == "table"
-    seen = classes.n_classes if at != LOOKS_AT_NOTHING else 0
+    whole = task.scope == "table"
+    seen = classes.n_classes
     if needs_sensitive(task.strategy):
         assert task.sensitive is not None, "checked with the plan"
         histograms = histograms_of(classes.sensitive_named(task.sensitive), 2 * seen)

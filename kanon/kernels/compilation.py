@@ -9,11 +9,13 @@ kept is Numba's choice: beside the source, in ``NUMBA_CACHE_DIR``, or in the use
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import njit, types
+
+_general: Callable[[Any], Any] = types.unliteral
 
 
 def _all_sources() -> str:
@@ -37,7 +39,21 @@ def loop_with_arrays(function: Callable[..., Any], **options: Any) -> Any:
         kept = compiled._cache._cache_file
         kept._version = f"{kept._version} {_SOURCES}"
         kept._source_stamp = _SOURCES
+        compiled.get_call_template = _without_literals(compiled.get_call_template)
     return compiled
+
+
+def _without_literals(template: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a call with a 0 or a True compiled as a call with any number or truth value.
+
+    Numba compiles a function once more for every literal that another one calls it with.
+    """
+
+    def found(arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        plain = tuple(_general(each) for each in arguments)
+        return template(plain, {name: _general(each) for name, each in named.items()})
+
+    return found
 
 
 def loop(function: Callable[..., Any]) -> Any:

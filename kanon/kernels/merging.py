@@ -1,7 +1,9 @@
 """The compiled loop of greedy merging: pick a smallest class, search for its partner, merge.
 
 A function is compiled for every type that it is called with, and each time takes seconds: what is
-handed over as a candidate is int64 everywhere, and so is a choice or a sign, never a literal.
+handed over as a candidate is int64 everywhere, and so is a choice or a sign, never a literal. Where
+cost alone counts the view is None: Numba leaves out what stands behind ``view is not None``, so the
+loop that the first result needs is a small one.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from kanon.kernels.groups import miss, see
 from kanon.kernels.hashing import tuple_hash
 from kanon.kernels.heap import pop
 from kanon.kernels.histograms import join_histograms
-from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, LOOKS_AT_NOTHING, MERGES, SEARCHED, USED
+from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, MERGES, SEARCHED, USED
 from kanon.kernels.partner import partner
 from kanon.kernels.prefix_tree import add_class, find_class, remove_class
 
@@ -22,14 +24,14 @@ from kanon.kernels.prefix_tree import add_class, find_class, remove_class
 @loop
 def _let_live(work, rules, view, added):
     add_class(work, rules, added)
-    if view.at != LOOKS_AT_NOTHING:
+    if view is not None:
         see(view, work, added)
 
 
 @loop
 def _let_go(work, view, gone):
     remove_class(work, gone)
-    if view.at != LOOKS_AT_NOTHING:
+    if view is not None:
         miss(view, work, gone)
 
 
@@ -44,8 +46,8 @@ def plant(work, rules, view, planted):
 
 
 @loop
-def _merge(work, rules, view, chosen):
-    """Merge a class with its partner. Returns the class that is made."""
+def merge_chosen(work, rules, view, chosen):
+    """Merge one class with its partner, whatever its size. Returns the class that is made."""
     nodes, counts, state = work.nodes, work.counts, work.state
     merge = state[MERGES]
     made = nodes.shape[0] // 2 + merge
@@ -71,7 +73,7 @@ def _merge(work, rules, view, chosen):
     work.parts[merge, 1] = other
     work.parts[merge, 2] = third
     work.smallest[merge] = counts[chosen]
-    if view.at != LOOKS_AT_NOTHING:
+    if view is not None:
         parts, at = work.parts[merge], work.path[7]
         join_histograms(view.histograms, work.alive, parts, made, view.state, at)
     _let_live(work, rules, view, made)
@@ -90,7 +92,7 @@ def merge_some(work, rules, view, n):
     rules
         What stays the same.
     view
-        What the strategy sees of the classes beside the cost.
+        What the strategy sees of the classes beside the cost; None where that is all.
     n
         The number of merges after which to return, to report progress.
 
@@ -105,11 +107,5 @@ def merge_some(work, rules, view, n):
         chosen, work.state[HEAP] = pop(work, work.heap, work.state[HEAP], rules.first_below_k)
         if chosen < 0 or work.counts[chosen] >= rules.k:
             return True
-        _merge(work, rules, view, chosen)
+        merge_chosen(work, rules, view, chosen)
     return False
-
-
-@loop
-def merge_chosen(work, rules, view, chosen):
-    """Merge one class with its partner, whatever its size. Returns the class that is made."""
-    return _merge(work, rules, view, chosen)

@@ -20,7 +20,7 @@ LIVE, MERGES, HEAP, SPARE, USED = range(5)
 CHEAPEST, CHEAPEST_THEN_LEAST_BAD, LEAST_BAD_THEN_CHEAPEST, LEAST_PRODUCT, LEAST_BAD = range(5)
 """What a partner is chosen by."""
 
-LOOKS_AT_NOTHING, LOOKS_AT_L, LOOKS_AT_T, LOOKS_AT_K = range(4)
+LOOKS_AT_L, LOOKS_AT_T, LOOKS_AT_K = range(3)
 """What being bad means."""
 
 ENTRIES, NEAR, FIRST, COVERED, MARKED, GROUPS = range(6)
@@ -212,12 +212,12 @@ class Groups(NamedTuple):
 
 
 class StrategyView(NamedTuple):
-    """What a strategy knows of the classes beside the cost. Empty arrays if it looks at nothing.
+    """What a strategy knows of the classes beside the cost.
 
     Attributes
     ----------
     at
-        Whether it looks at l, at t, at k, or at nothing.
+        Whether it looks at l, at t or at k.
     whole
         Whether the whole table counts, or the merged class alone.
     histograms

@@ -8,7 +8,6 @@ from kanon.kernels.badness import badness, factor_of, mark_counts
 from kanon.kernels.compilation import loop
 from kanon.kernels.heap import precedes
 from kanon.kernels.merging_state import (
-    CHEAPEST,
     CHEAPEST_THEN_LEAST_BAD,
     LEAST_BAD_THEN_CHEAPEST,
     LEAST_PRODUCT,
@@ -107,8 +106,8 @@ def _partner_by_cost(work, rules, view, root, chosen, own, least, slack):
 def partner(work, rules, view, root, chosen, own, least):
     """The class to merge ``chosen`` with, as the strategy says."""
     by = rules.by
-    if by == CHEAPEST:
-        return search(work, rules, view, root, chosen, own, least, by, 0.0)
+    if view is None:
+        return search(work, rules, None, root, chosen, own, least, by, 0.0)
     slack = TOLERANCE if view.at == LOOKS_AT_L else 0.0
     mark_counts(view, chosen, MORE)
     if view.whole:

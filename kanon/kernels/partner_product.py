@@ -17,7 +17,6 @@ from kanon.kernels.badness import (
 from kanon.kernels.compilation import loop
 from kanon.kernels.histograms import ln
 from kanon.kernels.merging_state import (
-    CHEAPEST,
     COVERED,
     GROUPS,
     LOOKS_AT_L,
@@ -58,7 +57,7 @@ def note_low_products(view, work, rules, root, chosen, own, least):
     masses, reaches, masks, marks = view.mass, view.reach, view.mask, view.marks
     marked, thirds, shares = view.marked, view.third, view.shares
     size, mass = counts[chosen], masses[chosen]
-    cheapest = search(work, rules, view, root, chosen, own, least, np.int64(CHEAPEST), 0.0)
+    cheapest = search(work, rules, None, root, chosen, own, least, rules.by, 0.0)
     bound_all(view, work, chosen)
     usual = badness(view, work, rules, chosen, cheapest)
     product = merge_cost(work, rules, chosen, cheapest, own) * factor_of(at, usual)

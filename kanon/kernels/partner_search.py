@@ -23,11 +23,9 @@ from kanon.kernels.badness import (
 from kanon.kernels.compilation import loop
 from kanon.kernels.heap import precedes
 from kanon.kernels.merging_state import (
-    CHEAPEST,
     CHEAPEST_THEN_LEAST_BAD,
     LEAST_BAD_THEN_CHEAPEST,
     LEAST_PRODUCT,
-    LOOKS_AT_NOTHING,
     MERGES,
     NEAR,
     NONE,
@@ -70,7 +68,7 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
     Parameters
     ----------
     by
-        ``CHEAPEST``: the class of least cost, by ties. ``CHEAPEST_THEN_LEAST_BAD``: all of least
+        Without a view: the class of least cost, by ties. ``CHEAPEST_THEN_LEAST_BAD``: all of least
         cost are put near the best, with how bad the merge would be where there are several.
         ``LEAST_BAD_THEN_CHEAPEST``: the class of least cost, by ties, among those whose merge is
         no worse than ``bar``. ``LEAST_PRODUCT``: all of about the least product of cost and
@@ -87,22 +85,21 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
     bound_of, down_of, known = work.bound, work.down, work.known
     m = len(order)
     stamp = work.state[MERGES] + 1
-    logs, records, total, start, length, value_of, tally = view.histograms
-    at, whole, counts, marks = view.at, view.whole, work.counts, view.marks
-    masses, reaches, masks, shares = view.mass, view.reach, view.mask, view.shares
-    stamps = view.stamp
-    size, mass, reach, mask = counts[chosen], 0.0, 0.0, 0
-    if at != LOOKS_AT_NOTHING:
-        mass, reach, mask = masses[chosen], reaches[chosen], masks[chosen]
-    # Whether every merge leaves the table as bad as its worst class is: nothing to be computed.
-    plain = by == CHEAPEST or changes_nothing(view, chosen, by, bar)
     best = np.int64(-1)
     limit = np.int64(2**63 - 1)
-    product = np.inf
-    if by == LEAST_PRODUCT:
-        for place in range(view.state[NEAR]):
-            product = min(product, view.near_value[place])
-        limit = _nearer(limit, most_for(product, bar))
+    if view is not None:
+        logs, records, total, start, length, value_of, tally = view.histograms
+        at, whole, counts, marks = view.at, view.whole, work.counts, view.marks
+        masses, reaches, masks, shares = view.mass, view.reach, view.mask, view.shares
+        stamps = view.stamp
+        size, mass, reach, mask = counts[chosen], masses[chosen], reaches[chosen], masks[chosen]
+        # Whether every merge leaves the table as bad as its worst class is: nothing to be computed.
+        plain = changes_nothing(view, chosen, by, bar)
+        product = np.inf
+        if by == LEAST_PRODUCT:
+            for place in range(view.state[NEAR]):
+                product = min(product, view.near_value[place])
+            limit = _nearer(limit, most_for(product, bar))
     bound, down, current = work.path[0], work.path[1], work.path[2]
     equal = work.path[3]  # per depth the child that costs nothing, visited first
     other = work.path[4]  # per depth the least that another value adds
@@ -152,7 +149,10 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
             cost += (work.counts[candidate] - least) * raised
         if cost > limit:
             continue
-        if by in (CHEAPEST, LEAST_BAD_THEN_CHEAPEST):
+        if view is None:
+            if cost < limit or best < 0 or precedes(candidate, best, work.ranks, nodes):
+                best, limit = candidate, cost
+        elif by == LEAST_BAD_THEN_CHEAPEST:
             if cost == limit and best >= 0 and not precedes(candidate, best, work.ranks, nodes):
                 continue
             if not (plain or no_worse(view, work, rules, chosen, candidate, bar)):
