@@ -1,11 +1,12 @@
-"""Compile and load the kernels: ``python -m kanon.warm``, once at set-up.
+"""Compile and load the kernels: ``python -m kanon.warm``, once at set-up or behind a first visit.
 
-Numba keeps what it compiled beside the source, so that a newcomer's first run is not the slow one.
+Numba keeps what it compiled, so that a newcomer's run is not the slow one. What is not there when a
+run needs it is compiled then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from types import ModuleType
 from typing import Any
@@ -15,13 +16,23 @@ import pandas as pd
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.gaa import merge_path
 from kanon.algorithms.solution import solve
+from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
 from kanon.errors import PlanError
+from kanon.kernels.compilation import all_is_compiled, note_that_all_is_compiled
 from kanon.measures.along import curves_along
 from kanon.measures.linkage import linkage, people_below
 from kanon.measures.summary import summary
 from kanon.plan import VERSION, Plan, parameters_of
 from kanon.run import prepare
+
+_TABLE = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 50, 50], "ill": list("abaaabab")})
+
+
+def warm_first() -> None:
+    """Run what the first result of a newcomer needs, on eight records: merging by cost alone."""
+    plan, task = _prepared({"name": "gaa"})
+    solve(no_progress, "gaa", task, [plan.metric])
 
 
 def warm(names: Collection[str] = ()) -> None:
@@ -33,36 +44,42 @@ def warm(names: Collection[str] = ()) -> None:
         The algorithms whose kernels are wanted; all of them if none is named. Those that measure
         come with GAA.
     """
-    table = pd.DataFrame({"age": [20, 20, 30, 30, 40, 40, 50, 50], "ill": list("abaaabab")})
     chosen = [one for one in _settings() if not names or one["name"] in names]
     for algorithm in chosen:
-        for model in ([], [{"model": "distinct-l-diversity", "l": 2}]):
-            plan = Plan.from_content(
-                {
-                    "version": VERSION,
-                    "columns": {
-                        "age": {
-                            "role": "quasi-identifier",
-                            "hierarchy": {"build": "intervals", "widths": [20]},
-                        },
-                        "ill": {"role": "sensitive"},
-                    },
-                    "algorithm": algorithm,
-                    "privacy": [{"model": "k-anonymity", "k": 2}, *model],
-                }
-            )
+        for models in ([], [{"model": "distinct-l-diversity", "l": 2}]):
             try:
-                task = prepare(plan, table).check()
+                plan, task = _prepared(algorithm, models)
             except PlanError:  # not every algorithm meets every model
                 continue
             solve(no_progress, plan.algorithm.name, task, [plan.metric])
     if names and "gaa" not in names:
         return
+    plan, task = _prepared({"name": "gaa"})
     classes, path = task.classes, merge_path(task)
     curves_along(path, [plan.metric])
     summary(path.at(2), [plan.metric])
     linkage(classes, classes, classes.attributes)  # one compilation: with rows beside it or not
     people_below(classes, classes)
+
+
+def _prepared(
+    algorithm: dict[str, Any], models: Sequence[dict[str, Any]] = ()
+) -> tuple[Plan, Task]:
+    plan = Plan.from_content(
+        {
+            "version": VERSION,
+            "columns": {
+                "age": {
+                    "role": "quasi-identifier",
+                    "hierarchy": {"build": "intervals", "widths": [20]},
+                },
+                "ill": {"role": "sensitive"},
+            },
+            "algorithm": algorithm,
+            "privacy": [{"model": "k-anonymity", "k": 2}, *models],
+        }
+    )
+    return plan, prepare(plan, _TABLE).check()
 
 
 def _settings() -> Iterator[dict[str, Any]]:
@@ -84,9 +101,22 @@ def _merges(module: ModuleType) -> bool:
     return module.FAMILY == "merging" or hasattr(module, "merge_chosen")
 
 
-if __name__ == "__main__":
-    # Those that merge take longer to compile than all others together: side by side.
+def warm_rest() -> None:
+    """Compile whatever is not kept yet, one after the other: behind the page of a first visit."""
+    if not all_is_compiled():
+        # The first result has what it needs of merging; the rest of it takes longest.
+        for names in reversed(_halves()):
+            warm(names)
+        note_that_all_is_compiled()
+
+
+def _halves() -> tuple[list[str], list[str]]:
+    """The algorithms that merge, which take as long to compile as all others, and the others."""
     merging = [name for name, module in algorithms().items() if _merges(module)]
-    others = [name for name in algorithms() if name not in merging]
+    return merging, [name for name in algorithms() if name not in merging]
+
+
+if __name__ == "__main__":
     with ProcessPoolExecutor(2) as processes:
-        list(processes.map(warm, (merging, others)))
+        list(processes.map(warm, _halves()))
+    note_that_all_is_compiled()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.compilation import kernel
 from kanon.kernels.histograms import join_histograms, measure
 from kanon.kernels.merging_state import LOOKS_AT_L, LOOKS_AT_T
 from kanon.kernels.worst_classes import rate
 
 
-@loop_with_arrays
+@kernel(seconds=2, arrays=True)
 def measure_along(histograms, parts, state):
     """How bad the worst class is after 0, 1, … merges: minus its entropy, and its t.
 
@@ -53,7 +53,7 @@ def measure_along(histograms, parts, state):
     return worst_entropy, worst_distance
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def unchanged_cells(
     nodes: np.ndarray, counts: np.ndarray, parts: np.ndarray, size: int
 ) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kanon.kernels.ancestors import lca
 from kanon.kernels.clusters import MOST, meet_all
-from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.compilation import kernel, loop_with_arrays
 
 LIVE, TAKEN, CLUSTERS, LEFT, START = range(5)
 """The places in ``Unclustered.state``."""
@@ -140,7 +140,7 @@ def _take(table, grown, clusters, place, grows):
     grown.records[place] = 0
 
 
-@loop_with_arrays
+@kernel(seconds=2, arrays=True)
 def grow_some(table, grown, clusters, looks):
     """Make clusters one by one, until fewer than k records are left, or for so many looks.
 

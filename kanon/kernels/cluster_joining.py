@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kanon.kernels.clusters import ALL, MOST, meet_all, raise_to
-from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.compilation import kernel, loop_with_arrays
 
 
 class Meeting(NamedTuple):
@@ -78,7 +78,7 @@ def _nearest(table, clusters, meeting, records, below, but):
     return best
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def join_some(table, clusters, meeting, queue, below, looks):
     """Let classes join the nearest cluster, in the order of a queue, for so many looks.
 
@@ -112,7 +112,7 @@ def join_some(table, clusters, meeting, queue, below, looks):
     return True
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def merge_small_some(table, clusters, meeting, into, looks):
     """Merge every cluster below k with the nearest other, in their order, for so many looks.
 

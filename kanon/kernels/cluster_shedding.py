@@ -6,7 +6,7 @@ import numpy as np
 
 from kanon.kernels.ancestors import lca
 from kanon.kernels.clusters import raise_to
-from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.compilation import kernel, loop_with_arrays
 
 
 @loop_with_arrays
@@ -53,7 +53,7 @@ def _apart(table, mine, records):
     return apart
 
 
-@loop_with_arrays
+@kernel(seconds=4, arrays=True)
 def shed_some(table, clusters, members, start, state, looks):
     """Let clusters above k lose the members furthest from the others, for so many looks.
 

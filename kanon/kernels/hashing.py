@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.compilation import kernel, loop_with_arrays
 
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -20,7 +20,7 @@ def tuple_hash(nodes, seed):
     return state
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def tuple_hashes(nodes, seed):
     """The hash of each tuple. Shapes (E, m) -> (E,)."""
     hashes = np.empty(nodes.shape[0], dtype=np.uint64)

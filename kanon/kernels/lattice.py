@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.compilation import kernel
 
 _DIRECT = 1 << 18
 """Up to so many possible pairs of parts, each has a place of its own in the table."""
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def number_parts(
     tuples: np.ndarray,
     raised: np.ndarray,
@@ -88,7 +88,7 @@ def number_parts(
     return found
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def count_classes(
     rows: np.ndarray,
     counts: np.ndarray,
@@ -181,7 +181,7 @@ def count_classes(
     return found
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def assess(
     rows: np.ndarray,
     counts: np.ndarray,

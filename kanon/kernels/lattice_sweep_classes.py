@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kanon.kernels.ancestors import lca
-from kanon.kernels.compilation import loop
+from kanon.kernels.compilation import kernel, loop
 
 PLACE, WORK, CHANGES, ALIVE, TOP = range(5)
 """The places in ``Shared.state``: where to go on in what is to be done, how much was done in all,
@@ -165,7 +165,7 @@ def share(lattice, trees, shared, pool, each, begins, ends):
         shared.nodes[each, j] = pool.above[0, j]
 
 
-@loop
+@kernel(seconds=1)
 def share_all(lattice, trees, shared, pool, starts):
     """Make the released classes: of the members of the pool from each start up to the next."""
     for each in range(starts.shape[0] - 1):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kanon.kernels.ancestors import lca
-from kanon.kernels.compilation import loop
+from kanon.kernels.compilation import kernel
 from kanon.kernels.lattice_sweep_classes import (
     ALIVE,
     CHANGES,
@@ -16,7 +16,7 @@ from kanon.kernels.lattice_sweep_classes import (
 )
 
 
-@loop
+@kernel(seconds=1)
 def dissolve_some(lattice, trees, shared, pool, todo, most):
     """Dissolve classes if what their tuples cost elsewhere is less than what they cost now.
 

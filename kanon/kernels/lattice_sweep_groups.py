@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.kernels.compilation import loop
+from kanon.kernels.compilation import kernel, loop
 from kanon.kernels.hashing import MIX
 
 
@@ -204,7 +204,7 @@ def group_node(lattice, halves, table, node, live, size):
     return groups
 
 
-@loop
+@kernel(seconds=1)
 def fill_halves(lattice, halves, table, live, size):
     """Group the classes by every node of both halves, where there is room for all of them.
 
@@ -226,7 +226,7 @@ def fill_halves(lattice, halves, table, live, size):
     return True
 
 
-@loop
+@kernel(seconds=1)
 def forget(halves):
     """Forget all groups of halves."""
     halves.ones_of[:] = -1

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kanon.kernels.ancestors import lca
-from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.compilation import kernel
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def joining_costs(
     nodes: np.ndarray,
     counts: np.ndarray,

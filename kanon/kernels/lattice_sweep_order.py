@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.kernels.compilation import loop
+from kanon.kernels.compilation import kernel, loop
 from kanon.kernels.lattice_sweep_groups import forget, group_node
 from kanon.kernels.lattice_sweep_walk import NEXT, RECORDS, REMAINING, STEPS
 
@@ -120,7 +120,7 @@ def _of_large_parts(lattice, halves, table, full, node, k, live):
     return left
 
 
-@loop
+@kernel(seconds=1)
 def first_keys(lattice, halves, table, losses, full, k, live, key, begun, most):
     """The least mean loss of the groups of every node, all classes being there.
 
@@ -150,7 +150,7 @@ def first_keys(lattice, halves, table, losses, full, k, live, key, begun, most):
         begun[0] += 1
 
 
-@loop
+@kernel(seconds=1)
 def bound_some(lattice, halves, table, losses, full, k, live, best, begun, most):
     """The largest potential that each class keeps in any group of k records at any node.
 
@@ -202,7 +202,7 @@ def _sink(key, heap, size, place):
     heap[place] = node
 
 
-@loop
+@kernel(seconds=1)
 def heaped(key, heap):
     """Put the nodes that have a group into a heap; returns how many they are."""
     size = 0
@@ -215,7 +215,7 @@ def heaped(key, heap):
     return size
 
 
-@loop
+@kernel(seconds=1)
 def order_some(lattice, halves, table, losses, ordered, k, most):
     """Take the node with the cheapest group, release it, and so on.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon.kernels.compilation import loop
+from kanon.kernels.compilation import kernel, loop
 from kanon.kernels.lattice_sweep_classes import (
     ALIVE,
     CHANGES,
@@ -143,7 +143,7 @@ def _parted(lattice, halves, table, trees, shared, pool, full, k, size, largest)
     return parts, gain
 
 
-@loop
+@kernel(seconds=3)
 def split_some(
     lattice, halves, table, trees, shared, pool, full, k, todo, wanted, together, largest, most
 ):

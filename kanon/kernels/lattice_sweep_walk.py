@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.kernels.compilation import loop
+from kanon.kernels.compilation import kernel
 from kanon.kernels.lattice_sweep_groups import group_node
 
 REMAINING, RECORDS, NEXT, STEPS = range(4)
@@ -35,7 +35,7 @@ class SweepWalk(NamedTuple):
     state: np.ndarray
 
 
-@loop
+@kernel(seconds=1)
 def reach_some(lattice, halves, table, walk, k, most):
     """Visit nodes until some group of what remains reaches k.
 
@@ -64,7 +64,7 @@ def reach_some(lattice, halves, table, walk, k, most):
     return -1
 
 
-@loop
+@kernel(seconds=1)
 def release(lattice, table, walk, groups, least):
     """Release groups of the node that was visited last.
 
@@ -91,7 +91,7 @@ def release(lattice, table, walk, groups, least):
     state[REMAINING] = left
 
 
-@loop
+@kernel(seconds=2)
 def walk_some(lattice, halves, table, walk, k, most):
     """Walk on along the nodes, and release every group that reaches k.
 

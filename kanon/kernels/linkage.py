@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.compilation import kernel, loop_with_arrays
 
 
 @loop_with_arrays
@@ -48,7 +48,7 @@ def _admits(rows, low, p, q):
     return True
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
     """Per known tuple the matching records, and what the best guess of a sensitive value is worth.
 
@@ -118,7 +118,7 @@ def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
     return records, highest, ties, hits
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def below(low, high, following, counts):
     """Per tuple of ``high`` the records of the tuples of ``low`` that it is an ancestor of."""
     m = low.shape[2]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.kernels.compilation import loop
+from kanon.kernels.compilation import kernel, loop
 
 NOWHERE = -1
 """The group of a class that is in none yet."""
@@ -57,7 +57,7 @@ class MdavRun(NamedTuple):
     state: np.ndarray
 
 
-@loop
+@kernel(seconds=2)
 def group_some(run, k, work):
     """Make groups until about so many distances were computed, or all classes are in one.
 

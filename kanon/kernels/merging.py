@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from kanon.kernels.ancestors import lca
-from kanon.kernels.compilation import loop
+from kanon.kernels.compilation import kernel, loop
 from kanon.kernels.groups import miss, see
 from kanon.kernels.hashing import tuple_hash
 from kanon.kernels.heap import pop
@@ -35,7 +35,7 @@ def _let_go(work, view, gone):
         miss(view, work, gone)
 
 
-@loop
+@kernel(seconds=2, without=1)
 def plant(work, rules, view, planted):
     """Let the original classes live, in the order given, which changes the speed alone."""
     work.tree.child[SEARCHED] = -1
@@ -45,7 +45,7 @@ def plant(work, rules, view, planted):
         _let_live(work, rules, view, e)
 
 
-@loop
+@kernel(seconds=22, without=2)
 def merge_chosen(work, rules, view, chosen):
     """Merge one class with its partner, whatever its size. Returns the class that is made."""
     nodes, counts, state = work.nodes, work.counts, work.state
@@ -81,7 +81,7 @@ def merge_chosen(work, rules, view, chosen):
     return made
 
 
-@loop
+@kernel(seconds=25, without=2)
 def merge_some(work, rules, view, n):
     """Merge until every class holds k records, or ``n`` merges more were made.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kanon.kernels.ancestors import lca
-from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.compilation import kernel, loop_with_arrays
 
 NONE = -1
 """The region cannot be cut any more."""
@@ -59,7 +59,7 @@ class MondrianInput(NamedTuple):
     by_children: np.ndarray
 
 
-@loop_with_arrays
+@kernel(seconds=5, arrays=True)
 def propose(values, k, relaxed, dimension, order, regions, part, told):
     """The next cut of each of some regions after which every part holds k records.
 
@@ -275,7 +275,7 @@ def _by_children(values, k, j, order, start, stop, part, held, child_of, told):
     return parts if allowed else 0
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def divide(order, part, regions, parts, ends):
     """Divide regions in place, part after part; classes keep their order within each.
 
@@ -307,7 +307,7 @@ def divide(order, part, regions, parts, ends):
             held[p] += 1
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def common_ancestors(parents, nodes, starts):
     """The lowest common ancestor of each of several groups of nodes.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.compilation import kernel
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def spread(at: np.ndarray, first: np.ndarray, last: np.ndarray, found: np.ndarray) -> None:
     """Add to every leaf its part of the cells at each node above it.
 
@@ -31,7 +31,7 @@ def spread(at: np.ndarray, first: np.ndarray, last: np.ndarray, found: np.ndarra
                 found[leaf] += part
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def join(
     order: np.ndarray,
     one: np.ndarray,
@@ -80,7 +80,7 @@ def join(
                 found[above, leaf] += row[leaf] / several
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def associate(joint: np.ndarray) -> tuple[float, float]:
     """Cramér's V and the mutual information in bits of a table of two columns.
 
@@ -113,7 +113,7 @@ def associate(joint: np.ndarray) -> tuple[float, float]:
     return min(1.0, np.sqrt(square / (total * several))), max(0.0, bits / total)
 
 
-@loop_with_arrays
+@kernel(seconds=1, arrays=True)
 def answer(
     nodes: np.ndarray,
     counts: np.ndarray,

@@ -8,11 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from filelock import FileLock
 
 import kanon.kernels
+from kanon.kernels.ancestors import lca
 
 KERNELS = Path(kanon.kernels.__file__).parent
+PACKAGE = KERNELS.parent
 CALL = """
 import numpy as np
 from kanon.kernels.mondrian import common_ancestors
@@ -24,7 +28,7 @@ print(common_ancestors(parents, nodes, starts), sum(common_ancestors.stats.cache
 EXAMPLE = """
 from typing import NamedTuple
 
-from kanon.kernels.compilation import loop
+from kanon.kernels.compilation import kernel
 
 
 class Pair(NamedTuple):
@@ -32,7 +36,7 @@ class Pair(NamedTuple):
     second: int
 
 
-@loop
+@kernel(seconds=1)
 def total(pair):
     return pair.first + pair.second
 """
@@ -42,22 +46,35 @@ print(example.total(example.Pair(1, 2)), sum(example.total.stats.cache_hits.valu
 """
 
 
-@pytest.fixture(params=["", "elsewhere"])
-def copy(tmp_path, request):
-    """A copy of the kernels, and what a new process prints that calls one of them."""
+@pytest.fixture
+def root(tmp_path):
+    """Where a copy of the package is."""
     root = tmp_path / "copy"
+    shutil.copytree(PACKAGE, root / "kanon", ignore=shutil.ignore_patterns("__pycache__"))
+    return root
+
+
+@pytest.fixture(params=["", "elsewhere"])
+def copy(tmp_path, root, request):
+    """A copy of the kernels, and what a new process prints that calls one of them."""
     kernels = root / "kanon" / "kernels"
-    shutil.copytree(KERNELS, kernels, ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "kanon" / "__init__.py").touch()
     where = str(tmp_path / request.param) if request.param else ""
-    environment = {**os.environ, "PYTHONPATH": str(root), "NUMBA_CACHE_DIR": where}
+    return kernels, lambda code: said(start(root, code, NUMBA_CACHE_DIR=where))
 
-    def called(code: str) -> str:
-        return subprocess.check_output(
-            [sys.executable, "-c", code], cwd=root, env=environment, encoding="utf-8"
-        ).strip()
 
-    return kernels, called
+def start(root: Path, code: str, **variables: str) -> subprocess.Popen[str]:
+    """A new process that runs code on a copy of the package."""
+    environment = {**os.environ, "PYTHONPATH": str(root), **variables}
+    command = [sys.executable, "-c", code]
+    return subprocess.Popen(
+        command, cwd=root, env=environment, encoding="utf-8", stdout=subprocess.PIPE
+    )
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    printed, _ = process.communicate(timeout=100)
+    assert process.returncode == 0
+    return printed.strip()
 
 
 def replace_once(path: Path, old: str, new: str) -> None:
@@ -82,8 +99,64 @@ def test_a_class_with_a_new_name_compiles_what_takes_it(copy):
     assert called(CALL_EXAMPLE.replace("Pair", "Couple")) == "3 0"
 
 
+COUNT = """
+from kanon.kernels.ancestors import lca
+print(sum(common_ancestors.stats.cache_misses.values()), sum(lca.stats.cache_misses.values()))
+"""
+
+
+def test_two_processes_at_once_compile_each_function_once(root):
+    both = [start(root, CALL + COUNT) for _ in range(2)]
+    compiled = [said(process).splitlines()[1].split() for process in both]
+    assert [sum(map(int, counts)) for counts in zip(*compiled, strict=True)] == [1, 1]
+
+
+TOLD = """
+from kanon.base.preparation import preparation_told
+with preparation_told(lambda fraction, text: print(text, flush=True)):
+""" + CALL.replace("\n", "\n    ")
+
+
+def test_who_waits_is_told_while_another_process_compiles(root):
+    cache = root / "kanon" / "kernels" / "__pycache__"
+    said(start(root, CALL))
+    (index,) = cache.glob("mondrian.common_ancestors*.nbi")
+    index.unlink()
+    with FileLock(f"{index}.lock"):
+        waiting = start(root, TOLD)
+        assert waiting.stdout is not None
+        told = [waiting.stdout.readline() for _ in range(3)]  # for as long as it waits
+        assert told == ["Preparing this algorithm once, about 1 s\n"] * 3
+        assert not list(cache.glob(index.name))
+    assert "[2] 0" in said(waiting)
+    assert said(start(root, TOLD)) == "[2] 1"  # nothing to be told of
+
+
+def test_where_nothing_can_be_kept_it_is_compiled_at_each_start(tmp_path, root):
+    file = tmp_path / "file"
+    for path in (file, root / "kanon" / "kernels" / "__pycache__"):
+        path.touch()
+    nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"), str(file))
+    assert [said(start(root, CALL, **nowhere)) for _ in range(2)] == ["[2] 0"] * 2
+
+
+def test_that_all_is_compiled_is_noted_until_a_kernel_changes(root):
+    known = "from kanon.kernels.compilation import *; print(all_is_compiled())"
+    note = "from kanon.kernels.compilation import *; note_that_all_is_compiled()"
+    assert said(start(root, known)) == "False"
+    said(start(root, note))
+    assert said(start(root, known)) == "True"
+    with (root / "kanon" / "kernels" / "heap.py").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    assert said(start(root, known)) == "False"
+
+
+def test_what_kernels_alone_call_python_cannot():
+    with pytest.raises(TypeError, match="lca is a loop"):
+        lca(np.array([1, -1]), 0, 1)
+
+
 def test_all_kernels_are_compiled_in_one_way():
     """Else what was compiled of one would be kept when another changes."""
-    package = KERNELS.parent
-    found = [path for path in package.rglob("*.py") if "njit" in path.read_text("utf-8")]
+    found = [path for path in PACKAGE.rglob("*.py") if "from numba" in path.read_text("utf-8")]
     assert found == [KERNELS / "compilation.py"]

@@ -47,21 +47,26 @@ _THREADS = (
 )
 
 
+def worker_environment(threads: int) -> dict[str, str]:
+    """The environment of a process beside the server, which finds what the server has loaded."""
+    # What the operator has set wins over our number of threads.
+    environment = dict.fromkeys(_THREADS, str(threads)) | os.environ
+    known = [_ROOT, environment.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, known))
+    return environment
+
+
 class _Worker:
     """One worker process. Any thread may kill it; only its slot's thread does the rest."""
 
     def __init__(self, preparation: bytes, threads: int) -> None:
-        # What the operator has set wins over our number of threads.
-        environment = dict.fromkeys(_THREADS, str(threads)) | os.environ
-        known = [_ROOT, environment.get("PYTHONPATH", "")]
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, known))
         self._process = subprocess.Popen(
             # -P: a file in the current folder must not pass for a module.
             [sys.executable, "-P", "-m", "kanon.studio.jobs.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,  # a traceback can hold cell values
-            env=environment,
+            env=worker_environment(threads),
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # Windows only
         )
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -119,6 +124,7 @@ class Job:
         self._began: float | None = None
         self._ended: float | None = None
         self._told = (0.0, "", 0.0)  # progress, text, and after how many seconds
+        self._stage = 0.0  # after how many seconds progress began anew, as once all is prepared
         self._result: object = None
         self._parts: list[object] = []
         self._error: str | None = None
@@ -181,7 +187,7 @@ class Job:
         progress, _, after = self._told
         if self._state != "running" or progress <= 0:
             return None
-        return max(0.0, after / progress - self.seconds)
+        return max(0.0, self._stage + (after - self._stage) / progress - self.seconds)
 
     def cancel(self) -> None:
         """Stop the job, waiting or running; nothing happens to a finished one."""
@@ -224,6 +230,11 @@ class Job:
         self._began = time.monotonic()
         self._state = "running"
 
+    def _tell(self, progress: float, text: str) -> None:
+        if progress < self._told[0]:
+            self._stage = self.seconds
+        self._told = (progress, text, self.seconds)
+
     def _hand_to(self, worker: _Worker) -> bytes | None:
         """Note who does the job; what to send, or None if it has been cancelled meanwhile."""
         with self._changed:
@@ -254,9 +265,9 @@ class Job:
                 kind, value = worker.receive()
                 if kind == "begun":
                     self._payload, last = b"", True
+                    self._tell(0.0, say("Starting"))
                 elif kind == "progress":
-                    progress, text = cast(tuple[float, str], value)
-                    self._told = (progress, text, self.seconds)
+                    self._tell(*cast(tuple[float, str], value))
                 elif kind == "part":
                     self._parts.append(value)
                 elif kind == "done":
@@ -297,6 +308,8 @@ class Jobs:
         How many threads numerical libraries may use in one worker; by default the processors are
         shared between the slots, with one left for the server. Variables such as
         ``NUMBA_NUM_THREADS`` in the server's environment win.
+    idle
+        Called in this process once the first job has ended: what can wait until then.
     """
 
     def __init__(
@@ -305,10 +318,12 @@ class Jobs:
         *,
         warm: Callable[[], object] | None = None,
         threads: int | None = None,
+        idle: Callable[[], object] | None = None,
     ) -> None:
         if slots < 1:
             raise ValueError(f"There must be at least one slot, not {slots}.")
         self._preparation = pickle.dumps(warm)
+        self._idle = idle
         self._threads = threads or max(1, ((os.cpu_count() or 1) - 1) // slots)
         self._changed = threading.Condition()
         self._queue: deque[Job] = deque()
@@ -400,7 +415,10 @@ class Jobs:
             job._after()
             with self._changed:
                 self._running.discard(job)
+                idle, self._idle = self._idle, None
             del job  # its result belongs to whoever submitted it
+            if idle is not None:
+                idle()
             if worker is None and not self._closed:
                 worker = self._start_worker()
         if worker is not None:

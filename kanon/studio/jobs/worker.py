@@ -2,8 +2,9 @@
 
 The server starts it with ``python -P -m kanon.studio.jobs.worker`` and talks to it in frames, a
 length and that many bytes of pickle, over the pipes that are its standard input and output. Frames
-in: the module search path, then the preparation, then one frame per job. Frames out: per job that
-it is begun, any number of progress messages and parts of the result, then its answer.
+in: the module search path, then the preparation, then one frame per job. Frames out: progress
+messages of the preparation; then per job that it is begun, any number of progress messages and
+parts of the result, then its answer.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Callable
 from typing import IO
 
 from kanon.base.language import say
+from kanon.base.preparation import preparation_told
 from kanon.errors import KanonError
 
 GAP = 0.05
@@ -162,14 +164,21 @@ def _listen(requests: IO[bytes], frames: queue.SimpleQueue[bytes]) -> None:
         os._exit(0)
 
 
-def _prepare(frame: bytes) -> str:
-    """Call what a first job would otherwise wait for; a sentence if that fails."""
+def _prepare(frame: bytes, send: Callable[[Message], None]) -> str:
+    """Call what a first job would otherwise wait for; a sentence if that fails.
+
+    How far it is is told to whatever job waits for it already.
+    """
+    progress = Progress(send)
     try:
         warm = pickle.loads(frame)  # noqa: S301  from the server, over its own pipe
         if warm is not None:
-            warm()
+            with preparation_told(progress):
+                warm()
     except BaseException as error:  # noqa: BLE001  reported by every job
         return say("The worker process could not be prepared ({kind}).", kind=type(error).__name__)
+    finally:
+        progress.close()
     return ""
 
 
@@ -179,7 +188,8 @@ def _answer(frame: bytes, send: Callable[[Message], None]) -> bytes:
     progress = Progress(send)
     try:
         function, arguments = pickle.loads(frame)  # noqa: S301  from the server, over its own pipe
-        result = function(progress, *arguments)
+        with preparation_told(progress):
+            result = function(progress, *arguments)
         return pickle.dumps(("done", result), pickle.HIGHEST_PROTOCOL)
     except KanonError as error:
         try:
@@ -218,7 +228,7 @@ def main() -> None:
     frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests, frames), daemon=True).start()
     sys.path[:] = pickle.loads(frames.get())  # noqa: S301  from the server, over its own pipe
-    trouble = _prepare(frames.get())
+    trouble = _prepare(frames.get(), send)
     while True:
         # No variable holds a job or its result while waiting for the next one.
         if trouble:
