@@ -6,11 +6,14 @@ BIN := $(VENV)/Scripts
 else
 BIN := $(VENV)/bin
 endif
+# What a start imports Python compiles as it goes, and keeps, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: app setup packages test static docs pictures rooms nightly sbom audit bad-inputs vocabulary texts benchmarks \
 	fidelity strategies simulated algorithms learning reliability clean
 
-app: setup
+# The kernels of the first result are compiled while the page is drawn, the others behind it.
+app: $(VENV)/.kanon
 	$(BIN)/python -m streamlit run app.py
 
 setup: $(VENV)/.warm
@@ -19,7 +22,7 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'kanon needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
 
-# What is never imported need not be compiled: that would take half a minute.
+# What is never imported need not be compiled to bytecode: that would take half a minute.
 $(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.txt
 	touch $@
