@@ -22,6 +22,7 @@ from kanon.errors import MetricError, PlanError, PrivacyWarning, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.plans import build_hierarchy
 from kanon.hierarchy.ranges import flat
+from kanon.measures import alteration
 from kanon.measures.cells import whole_potentials
 from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named
@@ -174,6 +175,11 @@ class Run:
     prepared: PreparedRun
     recoding: Recoding
     seconds: float
+
+    @cached_property
+    def alteration(self) -> float:
+        """The alteration in percent, as the plan's metric counts."""
+        return alteration.value(self.recoding, self.prepared.plan.metric)
 
     @cached_property
     def measures(self) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def in_plain_words(done: Run) -> tuple[str, ...]:
         share = sensitive_measures(each)["alpha"]
         assert share is not None  # some value is the most frequent one
         said.append(f"{quoted(each.name)}: {best_guess(share)}")
-    said.append(lost(done.measures["alteration"][metric.name], metric.card.title))
+    said.append(lost(done.alteration, metric.card.title))
     if recoding.suppressed_records:
         said.append(left_out(recoding.suppressed_records, done.prepared.classes.n_records))
     return tuple(said)

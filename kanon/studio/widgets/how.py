@@ -42,7 +42,7 @@ def how_alteration(done: Run) -> str:
         columns=len(names),
         metric=plain(say_of(metric.card.title)),
         cost=told,
-        alteration=f"{done.measures['alteration'][metric.name]:.4f}",
+        alteration=f"{done.alteration:.4f}",
         multipliers=listed,
         source=plain(metric.card.source),
     )

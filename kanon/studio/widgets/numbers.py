@@ -46,10 +46,12 @@ class Number(NamedTuple):
 
 def of_release(done: Run) -> list[Number]:
     """What a release lost and what it reached."""
-    found, metric = done.measures, done.prepared.plan.metric
-    raised, roots = found[generalised.CARD.name], found[at_root.CARD.name]
-    least, persons = found[minimum_k.CARD.name], found.get("min_persons")
-    gone, records = found["suppressed"], found["records"]
+    recoding, metric = done.recoding, done.prepared.plan.metric
+    released = recoding.released
+    raised, roots = generalised.value(recoding), at_root.value(recoding)
+    least = minimum_k.value(recoding)
+    persons = None if released.persons is None else released.min_persons
+    gone, records = recoding.suppressed_records, recoding.classes.n_records
     suppressed = Number(
         say("Suppressed") + " " + say_of("↓ better"),
         percent(100 * gone / records),
@@ -58,8 +60,8 @@ def of_release(done: Run) -> list[Number]:
     return [
         _number(
             alteration.CARD,
-            percent(found["alteration"][metric.name]),
-            lost(found["alteration"][metric.name], plain(say_of(metric.card.title))),
+            percent(done.alteration),
+            lost(done.alteration, plain(say_of(metric.card.title))),
         ),
         _number(
             generalised.CARD, percent(raised), of_quasi_identifiers(raised, say("were changed"))
@@ -80,8 +82,8 @@ def of_release(done: Run) -> list[Number]:
         ),
         Number(
             say("Classes") + " " + say_of("↑ better"),
-            thin(found["classes"]),
-            classes_told_apart(found["classes"], done.prepared.classes.n_classes),
+            thin(recoding.n_classes),
+            classes_told_apart(recoding.n_classes, done.prepared.classes.n_classes),
         ),
         *([suppressed] if gone else []),
     ]
