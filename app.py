@@ -1,7 +1,6 @@
 """The dashboard: ``streamlit run app.py``."""
 
 from kanon.studio.jobs.server_pool import jobs
-from kanon.studio.session.server import imports_set_aside
 from kanon.studio.shell.log_privacy import keep_quiet
 from kanon.studio.shell.settings_gate import settled
 
@@ -14,6 +13,7 @@ def main() -> None:
     jobs()  # the worker gets ready while this process imports the rest
     from kanon.studio.jobs.anonymisation import first
     from kanon.studio.session import state
+    from kanon.studio.session.server import imports_set_aside
     from kanon.studio.shell import reconnect
     from kanon.studio.shell.glossary import glossary_control
     from kanon.studio.shell.login import admit

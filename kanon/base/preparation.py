@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 from kanon.base.language import say
 from kanon.base.progress import Progress, no_progress
 
-_listener: Progress = no_progress
+_listener: ContextVar[Progress] = ContextVar("listener", default=no_progress)
 
 
 @contextmanager
@@ -22,15 +23,16 @@ def preparation_told(listener: Progress) -> Iterator[None]:
     ...     tell_preparation(0.25, 19)
     0.25 Preparing this algorithm once, about 20 s
     """
-    global _listener
-    before, _listener = _listener, listener
+    before = _listener.set(listener)
     try:
         yield
     finally:
-        _listener = before
+        _listener.reset(before)
 
 
 def tell_preparation(fraction: float, seconds: float) -> None:
     """Tell how much is compiled, from 0 to 1, of what takes so many seconds in all."""
     about = max(1, round(seconds)) if seconds < 8 else 5 * round(seconds / 5)
-    _listener(fraction, say("Preparing this algorithm once, about {seconds} s", seconds=about))
+    _listener.get()(
+        fraction, say("Preparing this algorithm once, about {seconds} s", seconds=about)
+    )
