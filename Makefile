@@ -1,6 +1,8 @@
 # `make app` sets up and starts the dashboard; `make test` sets up and runs all tests.
 PYTHON ?= python3
 VENV ?= .venv
+# The exact versions that are installed; `make CONSTRAINTS=` takes the newest in the ranges.
+CONSTRAINTS ?= constraints.txt
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts
 else
@@ -9,8 +11,8 @@ endif
 # What a start imports Python compiles as it goes, and keeps, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app setup packages test static docs pictures rooms nightly sbom audit bad-inputs vocabulary texts benchmarks \
-	fidelity strategies simulated algorithms learning reliability clean
+.PHONY: app setup packages constraints test static docs pictures rooms nightly sbom audit bad-inputs vocabulary texts \
+	benchmarks fidelity strategies simulated algorithms learning reliability clean
 
 # The kernels of the first result are compiled while the page is drawn, the others behind it.
 app: $(VENV)/.kanon
@@ -23,8 +25,10 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
 # What is never imported need not be compiled to bytecode: that would take half a minute.
-$(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.txt
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile $(addprefix -c ,$(CONSTRAINTS))
+
+$(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt $(CONSTRAINTS)
+	$(BIN)/python $(INSTALL) -r requirements.txt
 	touch $@
 
 $(VENV)/.warm: $(VENV)/.kanon $(wildcard kanon/kernels/*.py)
@@ -32,10 +36,19 @@ $(VENV)/.warm: $(VENV)/.kanon $(wildcard kanon/kernels/*.py)
 	touch $@
 
 $(VENV)/.kanon-dev: $(VENV)/.kanon requirements-spark.txt requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements-dev.txt
+	$(BIN)/python $(INSTALL) -r requirements-spark.txt -r requirements-dev.txt
 	touch $@
 
 packages: $(VENV)/.kanon-dev
+
+# constraints.txt anew: the newest versions in the ranges. Make it with the oldest Python that kanon
+# goes with, so that the others have all of them too, and commit it when `make test` has passed.
+NEWEST ?= .venv-newest
+
+constraints:
+	rm -rf $(NEWEST)
+	$(MAKE) VENV=$(NEWEST) CONSTRAINTS= packages
+	$(NEWEST)/$(notdir $(BIN))/python -m pip freeze --all --exclude pip > constraints.txt
 
 # The types are checked and the documentation is built while the kernels are compiled.
 test: $(VENV)/.kanon-dev
@@ -123,4 +136,4 @@ reliability: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.reliability $(PARTS)
 
 clean:
-	rm -rf $(VENV) $(RELEASE) $(TOOLS) build sbom.json .mypy_cache .ruff_cache .hypothesis tests/output
+	rm -rf $(VENV) $(RELEASE) $(TOOLS) $(NEWEST) build sbom.json .mypy_cache .ruff_cache .hypothesis tests/output

@@ -33,7 +33,7 @@ def commands() -> list[ModuleType]:
     """The modules of this folder that carry a command, in the order of ``--help``.
 
     >>> [module.COMMAND.name for module in commands()][:3]
-    ['run', 'sweep', 'advise']
+    ['app', 'run', 'sweep']
     """
     names = [info.name for info in pkgutil.iter_modules(kanon.cli.__path__)]
     modules = [importlib.import_module(f"kanon.cli.{name}") for name in names]

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m kanon", description="See what k-anonymity costs and what it buys."
+        prog="kanon", description="See what k-anonymity costs and what it buys."
     )
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for module in commands():

@@ -18,6 +18,7 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from kanon.base.checked_json import Strict, problem, read_json
 from kanon.base.formatting import thin
+from kanon.base.own_files import own_file
 from kanon.base.progress import Progress, no_progress
 from kanon.errors import ExerciseError, KanonError, PlanError, listing, quoted
 from kanon.settings import MEGABYTE, read_up_to
@@ -25,7 +26,7 @@ from kanon.teaching.question import Mark
 from kanon.teaching.questions import KINDS, AnyQuestion
 from kanon.teaching.small_tables import ExerciseTable, SmallTable
 
-BUILT_IN = Path(__file__).resolve().parents[2] / "sample_data" / "exercises" / "first-set.json"
+BUILT_IN = own_file("sample_data", "exercises", "first-set.json")
 """The exercise set that comes with kanon."""
 
 MOST_QUESTIONS = 50

@@ -6,11 +6,11 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 
 import pandas as pd
 
+from kanon.base.own_files import own_file
 from kanon.hierarchy.files import read_hierarchy
 from kanon.hierarchy.ranges import flat
 from kanon.schema import Role, Schema
@@ -20,7 +20,6 @@ from kanon.sources.memory import MemorySource
 from kanon.sources.reading import read_table
 from kanon.teaching.small_tables import SmallTable
 
-_ROOT = Path(__file__).resolve().parents[2]
 _IDENTIFIER, _QUASI, _SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.SENSITIVE
 
 
@@ -127,8 +126,8 @@ def _read(name: str) -> tuple[pd.DataFrame, Schema, MemorySource]:
         }
     else:
         with of_our_own():
-            frame = read_table(_ROOT / "sample_data" / f"{name}.csv").table
-        folder = _ROOT / "hierarchies" / name
+            frame = read_table(own_file("sample_data", f"{name}.csv")).table
+        folder = own_file("hierarchies", name)
         trees = {
             column: read_hierarchy(next(folder.glob(f"{column}.*"))).hierarchy
             for column in schema.quasi_identifiers

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -127,23 +127,32 @@ class Server:
             time.sleep(0.02)  # between two polls of a condition
 
 
+AS_IN_README = (sys.executable, "-m", "streamlit", "run", "app.py", "--server.port")
+
+
 @contextlib.contextmanager
-def serving(folder: Path) -> Iterator[Server]:
+def serving(
+    folder: Path, program: Sequence[str | Path] = AS_IN_README, current: Path = ROOT
+) -> Iterator[Server]:
     """Start the dashboard as the readme says; end it, and whatever it started.
 
     Parameters
     ----------
     folder
         Where its log goes. A log that tells of an error is an error.
+    program
+        What serves it, up to the port.
+    current
+        The folder to start it in.
     """
     with socket.socket() as free:
         free.bind((HERE[0], 0))
         port = free.getsockname()[1]
     log = folder / f"server-{port}.log"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [*program, str(port)]
     with log.open("wb") as out:
         process = subprocess.Popen(
-            command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+            command, cwd=current, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
         )
     server = Server(f"http://{HERE[0]}:{port}", process, log)
     try:

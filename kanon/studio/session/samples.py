@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kanon.base.own_files import own_file
 from kanon.schema import Role
 from kanon.teaching.presets import PRESETS
 
-_ROOT = Path(__file__).resolve().parents[3]
 _IDENTIFIER, _QUASI = Role.IDENTIFIER, Role.QUASI_IDENTIFIER
 _SENSITIVE, _INSENSITIVE = Role.SENSITIVE, Role.INSENSITIVE
 
@@ -47,7 +47,7 @@ class Sample:
     @property
     def path(self) -> Path:
         """The table's file."""
-        return _ROOT / "sample_data" / f"{self.name}.csv"
+        return own_file("sample_data", f"{self.name}.csv")
 
 
 def _small(name: str) -> Sample:
@@ -82,7 +82,7 @@ SAMPLES: Mapping[str, Sample] = {
 def bundled_file(folder: str, column: str) -> Path | None:
     """The hierarchy file that comes with kanon for a column of that name, if any."""
     # A column's name must not lead out of the folder.
-    for path in sorted((_ROOT / "hierarchies" / folder).glob("*.*")):
+    for path in sorted(own_file("hierarchies", folder).glob("*.*")):
         if path.stem == column:
             return path
     return None
