@@ -78,7 +78,7 @@ def open_stored(
     return StoredTable(address, engine, settings or ReadSettings())
 
 
-_INSTALL = {"spark": "-r requirements-spark.txt"}
+_INSTALL = {"spark": "pyspark"}
 
 
 class StoredTable:

@@ -116,7 +116,7 @@ def test_what_cannot_be_done_is_said(kanon, folder, people, arguments, parts):
     ("engine", "module", "part"),
     [
         ("duckdb", "ibis", "pip install -r requirements.txt"),
-        ("spark", "pyspark", "pip install -r requirements-spark.txt"),
+        ("spark", "pyspark", "pip install pyspark"),
     ],
 )
 def test_without_an_engine_all_else_works(kanon, folder, monkeypatch, engine, module, part):
