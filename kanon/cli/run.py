@@ -9,7 +9,6 @@ from pathlib import Path
 
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.base.formatting import counted, thin
-from kanon.cli.command import Command
 from kanon.cli.inputs import read_plan, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
@@ -24,8 +23,6 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
 from kanon.sources.writing import write_whole
-
-COMMAND = Command("run", "anonymise a table as a plan says", place=1)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
