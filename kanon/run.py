@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named, check_task, needs_hierarchies, uses
-from kanon.algorithms.solution import Solution
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
@@ -38,6 +37,9 @@ from kanon.sources.memory import MemorySource, as_table, require_records
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
 from kanon.sources.writing import write_table
+
+if TYPE_CHECKING:
+    from kanon.algorithms.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)
