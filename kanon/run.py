@@ -22,7 +22,6 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.plans import build_hierarchy
 from kanon.hierarchy.ranges import flat
 from kanon.measures.cells import whole_potentials
-from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
 from kanon.privacy.model import Model
@@ -180,6 +179,8 @@ class Run:
     @cached_property
     def measures(self) -> dict[str, Any]:
         """The measures of the release, as in ``M.json``."""
+        from kanon.measures.summary import summary  # Numba is not imported to show a help text
+
         plan = self.prepared.plan
         found = summary(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)
         found |= self._trace()

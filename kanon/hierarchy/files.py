@@ -167,7 +167,7 @@ def parse_json(text: str) -> Hierarchy:
 def _is_node_link(content: Any) -> bool:
     """Whether JSON is a graph: nodes with an ``id`` beside ``edges``, or ``links`` of older files.
 
-    >>> _is_node_link({"nodes": [{"id": "*"}], "links": []}), is_node_link({"nodes": []})
+    >>> _is_node_link({"nodes": [{"id": "*"}], "links": []}), _is_node_link({"nodes": []})
     (True, False)
     """
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
