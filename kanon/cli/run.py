@@ -14,6 +14,7 @@ from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
 from kanon.cli.outputs import check_files
 from kanon.errors import PlanError, TableError, quoted
+from kanon.measures import alteration
 from kanon.plan import Plan
 from kanon.release.drift import same_levels
 from kanon.run import Run, run
@@ -113,20 +114,22 @@ def _check_kind(out: Address) -> None:
 
 
 def _outcome(done: Run) -> str:
-    found, plan = done.measures, done.prepared.plan
-    dropped = f", {thin(found['dropped'])} dropped for missing values" if found["dropped"] else ""
-    suppressed = f", {thin(found['suppressed'])} suppressed" if found["suppressed"] else ""
+    prepared, recoding = done.prepared, done.recoding
+    metric = prepared.plan.metric
+    left_out, gone = prepared.dropped, recoding.suppressed_records
+    dropped = f", {thin(left_out)} dropped for missing values" if left_out else ""
+    suppressed = f", {thin(gone)} suppressed" if gone else ""
     classes = "no class is left"
-    if found["classes"]:
+    if (smallest := recoding.min_k) is not None:
         classes = (
-            f"{counted(found['classes'], 'class', 'classes')}, the smallest of "
-            f"{counted(found['min_k'], 'record')}"
+            f"{counted(recoding.n_classes, 'class', 'classes')}, the smallest of "
+            f"{counted(smallest, 'record')}"
         )
-        if "min_persons" in found:
-            classes += f", the one of fewest persons of {counted(found['min_persons'], 'person')}"
+        if (fewest := recoding.released.min_persons) is not None:
+            classes += f", the one of fewest persons of {counted(fewest, 'person')}"
     return (
-        f"{counted(found['records'], 'record')}{dropped}{suppressed}; {classes}; "
-        f"alteration {found['alteration'][plan.metric.name]:.1f} % of all that could be lost, "
-        f"as {plan.metric.card.title} counts"
+        f"{counted(recoding.classes.n_records, 'record')}{dropped}{suppressed}; {classes}; "
+        f"alteration {alteration.value(recoding, metric):.1f} % of all that could be lost, "
+        f"as {metric.card.title} counts"
         f"{f'; {done.about_parts}' if done.about_parts else ''}"
     )
