@@ -1,5 +1,7 @@
 """The command line, ``kanon`` or ``python -m kanon``: the dashboard's plans run here unchanged."""
 
+import atexit
+import gc
 import io
 import sys
 
@@ -11,6 +13,10 @@ def main() -> int:
     for stream in (sys.stdout, sys.stderr):  # a console may lack a sign; better a ? than an error
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    # What is imported is no garbage, and goes with the process: looking through it takes 0.2 s
+    # while it grows, and 0.4 s at the end.
+    gc.set_threshold(100_000)
+    atexit.register(gc.freeze)
     return command_line.main()
 
 

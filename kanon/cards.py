@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from types import MappingProxyType, ModuleType
+from functools import cache, cached_property
+from types import ModuleType
 from typing import Literal
 
 
@@ -73,8 +73,46 @@ class Parameter:
     help: str
 
 
+class Parts(Mapping[str, ModuleType]):
+    """See :func:`parts_of`."""
+
+    def __init__(self, package: ModuleType) -> None:
+        self._package = package
+
+    def __getitem__(self, name: str) -> ModuleType:
+        # All others need not be imported, where a file is called as its part: that takes long.
+        file = name.replace("-", "_")
+        if file in self._files and _name_of(module := self._imported(file)) == name:
+            return module
+        return self._all[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @cached_property
+    def _files(self) -> list[str]:
+        return [info.name for info in pkgutil.iter_modules(self._package.__path__)]
+
+    @cached_property
+    def _all(self) -> dict[str, ModuleType]:
+        found = {_name_of(module): module for module in map(self._imported, self._files)}
+        return {name: found[name] for name in sorted(found) if name}
+
+    def _imported(self, file: str) -> ModuleType:
+        return importlib.import_module(f"{self._package.__name__}.{file}")
+
+
+def _name_of(module: ModuleType) -> str:
+    """The name on the card of a module; none of one without a card."""
+    card = getattr(module, "CARD", None)
+    return card.name if isinstance(card, Card) else ""
+
+
 @cache
-def parts_of(package: ModuleType) -> Mapping[str, ModuleType]:
+def parts_of(package: ModuleType) -> Parts:
     """The modules of a package that carry a ``CARD``, by the card's name, in alphabetical order.
 
     Adding a part is adding one file: nothing else lists it.
@@ -83,10 +121,4 @@ def parts_of(package: ModuleType) -> Mapping[str, ModuleType]:
     >>> "gaa" in parts_of(kanon.algorithms)
     True
     """
-    found = {}
-    for info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
-        card = getattr(module, "CARD", None)
-        if isinstance(card, Card):
-            found[card.name] = module
-    return MappingProxyType(dict(sorted(found.items())))
+    return Parts(package)

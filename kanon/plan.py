@@ -344,9 +344,9 @@ class Plan(Strict):
         for name in self.metrics:
             check_metric_name(name)
         known = {
-            "name": list(parts_of(kanon.algorithms)),
+            "name": parts_of(kanon.algorithms),
             "metric": [*METRICS, *self.metrics],
-            "strategy": list(STRATEGIES),
+            "strategy": STRATEGIES,
         }
         for key, names in known.items():
             given = getattr(self.algorithm, key)

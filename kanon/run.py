@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named, check_task, needs_hierarchies, uses
-from kanon.algorithms.solution import Solution
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
@@ -24,7 +23,6 @@ from kanon.hierarchy.plans import build_hierarchy
 from kanon.hierarchy.ranges import flat
 from kanon.measures import alteration
 from kanon.measures.cells import whole_potentials
-from kanon.measures.summary import summary
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
 from kanon.privacy.model import Model
@@ -39,6 +37,9 @@ from kanon.sources.memory import MemorySource, as_table, require_records
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
 from kanon.sources.writing import write_table
+
+if TYPE_CHECKING:
+    from kanon.algorithms.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +185,8 @@ class Run:
     @cached_property
     def measures(self) -> dict[str, Any]:
         """The measures of the release, as in ``M.json``."""
+        from kanon.measures.summary import summary  # Numba is not imported to show a help text
+
         plan = self.prepared.plan
         found = summary(self.recoding, measured_metrics(plan, [plan.metric.name]), plan.k)
         found |= self._trace()

@@ -262,6 +262,7 @@ def test_an_algorithm_carries_its_card(name):
     card = module.CARD
     assert isinstance(card, Card)
     assert card.name == name
+    assert module.__name__ == f"kanon.algorithms.{name.replace('-', '_')}", "imported alone"
     assert card.title
     assert card.summary.count(".") == 2 and card.summary.endswith("."), "two sentences"
     assert re.search(r"\d{4}", card.source), "the year of a publication"

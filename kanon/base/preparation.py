@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 
 from kanon.base.language import say
-from kanon.base.progress import Progress, no_progress
+from kanon.base.progress import Progress
 
-_listener: ContextVar[Progress] = ContextVar("listener", default=no_progress)
+_listeners: list[Progress] = []  # of all threads: a sweep compiles in any of its own
 
 
 @contextmanager
@@ -23,16 +22,16 @@ def preparation_told(listener: Progress) -> Iterator[None]:
     ...     tell_preparation(0.25, 19)
     0.25 Preparing this algorithm once, about 20 s
     """
-    before = _listener.set(listener)
+    _listeners.append(listener)
     try:
         yield
     finally:
-        _listener.reset(before)
+        _listeners.remove(listener)
 
 
 def tell_preparation(fraction: float, seconds: float) -> None:
     """Tell how much is compiled, from 0 to 1, of what takes so many seconds in all."""
     about = max(1, round(seconds)) if seconds < 8 else 5 * round(seconds / 5)
-    _listener.get()(
-        fraction, say("Preparing this algorithm once, about {seconds} s", seconds=about)
-    )
+    text = say("Preparing this algorithm once, about {seconds} s", seconds=about)
+    for listener in _listeners:
+        listener(fraction, text)

@@ -6,7 +6,6 @@ import argparse
 import json
 from pathlib import Path
 
-from kanon.cli.command import Command
 from kanon.cli.inputs import parts_of_list, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_json, add_plan, add_progress, add_table
@@ -15,8 +14,6 @@ from kanon.errors import PlanError, quoted
 from kanon.experiments.advisor.advice import advise
 from kanon.plan import Plan
 from kanon.sources.writing import write_whole
-
-COMMAND = Command("advise", "which metric and strategy suit a table", place=3)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

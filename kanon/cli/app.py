@@ -9,10 +9,7 @@ import subprocess
 import sys
 
 from kanon.base.own_files import own_file
-from kanon.cli.command import Command
 from kanon.errors import SettingsError
-
-COMMAND = Command("app", "serve the dashboard on this machine", place=0)
 
 _HERE = "127.0.0.1"
 _FIRST, _LAST = 1, 65_535

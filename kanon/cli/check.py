@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 
 from kanon.base.formatting import counted
-from kanon.cli.command import Command
 from kanon.cli.inputs import read_records
 from kanon.cli.options import add_plan, add_table
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.plan import Plan
 from kanon.release.drift import check_levels, check_next
 from kanon.sources.addresses import Address
-
-COMMAND = Command("check", "see what is new in a table for a plan", place=10)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,6 @@ import argparse
 import json
 from pathlib import Path
 
-from kanon.cli.command import Command
 from kanon.cli.inputs import read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_json, add_progress, add_table
@@ -16,10 +15,6 @@ from kanon.release.common_classes import Release
 from kanon.release.composition import combine
 from kanon.run import run
 from kanon.sources.tables import Table
-
-COMMAND = Command(
-    "combine", "what somebody learns who holds the releases of several plans", place=11
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

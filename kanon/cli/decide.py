@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 
-from kanon.cli.command import Command
 from kanon.cli.inputs import read_people, read_plan, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_context, add_json, add_plan, add_progress, add_seed, add_table
@@ -13,8 +12,6 @@ from kanon.errors import PlanError, ReleaseError
 from kanon.release.context import Context
 from kanon.release.decision import decide, levels_reached
 from kanon.run import run
-
-COMMAND = Command("decide", "whether a release has what is asked of it by what it is for", place=7)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,13 +7,10 @@ import sys
 from pathlib import Path
 
 from kanon.base.formatting import counted, percent
-from kanon.cli.command import Command
 from kanon.cli.outputs import check_different, check_written
 from kanon.errors import quoted
 from kanon.sources.writing import table_bytes, write_whole
 from kanon.teaching.exercises import read_exercises, score_files
-
-COMMAND = Command("exercises", "mark answers to an exercise set", place=12)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,15 +6,12 @@ import argparse
 from pathlib import Path
 
 from kanon.base.formatting import counted
-from kanon.cli.command import Command
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy.files import read_hierarchy
 from kanon.sources.addresses import Address
 from kanon.sources.coverage import check_covered
 from kanon.sources.opening import open_address
 from kanon.sources.reading import ReadSettings
-
-COMMAND = Command("hierarchy", "look at hierarchy files", place=13)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

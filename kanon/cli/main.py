@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 import warnings
 from collections.abc import Sequence
 
-from kanon.cli.command import commands
-from kanon.cli.messages import warnings_shown
+from kanon.base.preparation import preparation_told
+from kanon.cli.commands import COMMANDS
+from kanon.cli.messages import preparation_shown, warnings_shown
 from kanon.errors import (
     TRACEBACK,
     KanonError,
@@ -31,8 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     mistake of kanon's own, 130 when it was interrupted, and 141 when nobody reads its output.
     """
     try:
-        parsed = _parser().parse_args(arguments)
-        with warnings.catch_warnings():
+        given = sys.argv[1:] if arguments is None else arguments
+        parsed = _parser(given[0] if given else None).parse_args(given)
+        with warnings.catch_warnings(), preparation_told(preparation_shown()):
             warnings.simplefilter("always", PrivacyWarning)
             warnings.simplefilter("always", PlanWarning)
             warnings.showwarning = warnings_shown()
@@ -60,15 +63,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(called: str | None) -> argparse.ArgumentParser:
+    """The parser, with the arguments of the command that is called: no other one is imported."""
     parser = argparse.ArgumentParser(
         prog="kanon", description="See what k-anonymity costs and what it buys."
     )
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in commands():
-        command = subparsers.add_parser(module.COMMAND.name, help=module.COMMAND.help)
-        module.add_arguments(command)
-        command.set_defaults(execute=module.execute)
+    for name, does in COMMANDS.items():
+        command = subparsers.add_parser(name, help=does)
+        if name == called:
+            module = importlib.import_module(f"kanon.cli.{name.replace('-', '_')}")
+            module.add_arguments(command)
+            command.set_defaults(execute=module.execute)
     return parser
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from kanon.base.formatting import thin
-from kanon.cli.command import Command
 from kanon.cli.inputs import check_once, parts_of_list
 from kanon.cli.options import add_json, add_table
 from kanon.errors import PlanError, quoted
@@ -19,8 +18,6 @@ from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.people import people_in_classes
 from kanon.sources.reading import ReadSettings
-
-COMMAND = Command("measure", "measure a table as it is", place=8)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

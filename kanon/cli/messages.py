@@ -21,6 +21,22 @@ def _bar(fraction: float, text: str) -> None:
     print(f"\r{'█' * filled:<30} {fraction:4.0%} {text:<50}", end=end, file=sys.stderr, flush=True)
 
 
+def preparation_shown() -> Progress:
+    """What tells that kernels are compiled, once on a machine: a bar that goes, or lines."""
+    told: set[str] = set()
+
+    def show(fraction: float, text: str) -> None:
+        if sys.stderr.isatty():
+            _bar(min(fraction, 0.99), text)
+            if fraction >= 1:
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        elif text not in told:
+            told.add(text)
+            print(f"kanon: {text}", file=sys.stderr, flush=True)
+
+    return show
+
+
 def show_warning(message: Warning | str, *_: object) -> None:
     """Show a warning."""
     print(f"kanon: warning: {message}", file=sys.stderr)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from kanon.sources.addresses import Address
-from kanon.sources.stored import ENGINES
+from kanon.sources.engines import ENGINES
 
 
 def add_plan(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,6 @@ import argparse
 import json
 from pathlib import Path
 
-from kanon.cli.command import Command
 from kanon.cli.inputs import check_once, parts_of_list, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_json, add_progress, add_table
@@ -14,10 +13,6 @@ from kanon.errors import PlanError, listing, quoted
 from kanon.plan import Plan
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.singling_out import singling_out
-
-COMMAND = Command(
-    "quasi-identifiers", "the smallest sets of columns that single records out", place=9
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,6 @@ import argparse
 from datetime import datetime
 from pathlib import Path
 
-from kanon.cli.command import Command
 from kanon.cli.inputs import read_people, read_plan, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_context, add_plan, add_progress, add_seed, add_table
@@ -15,8 +14,6 @@ from kanon.errors import PlanError
 from kanon.release.context import Context
 from kanon.sources.memory import MemoryTable
 from kanon.sources.writing import write_whole
-
-COMMAND = Command("report", "write the report of a release, for the file", place=6)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from kanon.base.formatting import counted, thin
-from kanon.cli.command import Command
 from kanon.cli.inputs import read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_table
@@ -14,8 +13,6 @@ from kanon.cli.outputs import check_files
 from kanon.experiments.greatest_k import reverse
 from kanon.plan import Plan
 from kanon.sources.writing import write_whole
-
-COMMAND = Command("reverse", "the greatest k that goes with the other models of a plan", place=4)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

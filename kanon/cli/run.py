@@ -9,7 +9,6 @@ from pathlib import Path
 
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.base.formatting import counted, thin
-from kanon.cli.command import Command
 from kanon.cli.inputs import read_plan, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
@@ -24,8 +23,6 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
 from kanon.sources.writing import write_whole
-
-COMMAND = Command("run", "anonymise a table as a plan says", place=1)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -116,20 +113,21 @@ def _check_kind(out: Address) -> None:
 
 
 def _outcome(done: Run) -> str:
-    found, plan = done.measures, done.prepared.plan
-    dropped = f", {thin(found['dropped'])} dropped for missing values" if found["dropped"] else ""
-    suppressed = f", {thin(found['suppressed'])} suppressed" if found["suppressed"] else ""
+    prepared, recoding = done.prepared, done.recoding
+    left_out, gone = prepared.dropped, recoding.suppressed_records
+    dropped = f", {thin(left_out)} dropped for missing values" if left_out else ""
+    suppressed = f", {thin(gone)} suppressed" if gone else ""
     classes = "no class is left"
-    if found["classes"]:
+    if (smallest := recoding.min_k) is not None:
         classes = (
-            f"{counted(found['classes'], 'class', 'classes')}, the smallest of "
-            f"{counted(found['min_k'], 'record')}"
+            f"{counted(recoding.n_classes, 'class', 'classes')}, the smallest of "
+            f"{counted(smallest, 'record')}"
         )
-        if "min_persons" in found:
-            classes += f", the one of fewest persons of {counted(found['min_persons'], 'person')}"
+        if (fewest := recoding.released.min_persons) is not None:
+            classes += f", the one of fewest persons of {counted(fewest, 'person')}"
     return (
-        f"{counted(found['records'], 'record')}{dropped}{suppressed}; {classes}; "
-        f"alteration {found['alteration'][plan.metric.name]:.1f} % of all that could be lost, "
-        f"as {plan.metric.card.title} counts"
+        f"{counted(recoding.classes.n_records, 'record')}{dropped}{suppressed}; {classes}; "
+        f"alteration {done.alteration:.1f} % of all that could be lost, "
+        f"as {prepared.plan.metric.card.title} counts"
         f"{f'; {done.about_parts}' if done.about_parts else ''}"
     )

@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from kanon.base.formatting import counted
-from kanon.cli.command import Command
 from kanon.cli.inputs import read_plan, read_records
 from kanon.cli.messages import progress_shown, show_warning
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
@@ -18,8 +17,6 @@ from kanon.experiments.simulated.ranks import OVERALL, mean_ranks, results
 from kanon.experiments.simulated.study import STRATEGIES, RunResult, lacking, run_study, study_of
 from kanon.run import prepare
 from kanon.sources.writing import write_whole
-
-COMMAND = Command("simulate", "rank the strategies on simulated sensitive columns", place=5)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from kanon.base.formatting import counted
-from kanon.cli.command import Command
 from kanon.cli.inputs import parts_of_list, read_plan, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
@@ -15,8 +14,6 @@ from kanon.errors import PlanError, quoted
 from kanon.experiments.sweep import sweep
 from kanon.metrics import PUBLISHED
 from kanon.sources.writing import write_whole
-
-COMMAND = Command("sweep", "what every k costs under several metrics", place=2)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

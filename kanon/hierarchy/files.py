@@ -14,7 +14,6 @@ from typing import Any
 
 from kanon.base.formatting import thin
 from kanon.errors import HierarchyError, quoted
-from kanon.hierarchy.graphs import is_node_link, parse_graphml, parse_node_link
 from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
@@ -67,6 +66,8 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFi
     if title.lower().endswith(".json"):
         return HierarchyFile(parse_json(text))
     if title.lower().endswith(".graphml"):
+        from kanon.hierarchy.graphs import parse_graphml  # networkx is for graphs alone
+
         return HierarchyFile(parse_graphml(text))
     return parse_csv(text)
 
@@ -152,13 +153,29 @@ def parse_json(text: str) -> Hierarchy:
         than the settings allow.
     """
     content = _json(text)
-    if is_node_link(content):
+    if _is_node_link(content):
+        from kanon.hierarchy.graphs import parse_node_link
+
         return parse_node_link(content)
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
         raise HierarchyError('A hierarchy in JSON is an object with a list "nodes".')
     nodes = content["nodes"]
     check_number("nodes", len(nodes))
     return parse_nodes(nodes)
+
+
+def _is_node_link(content: Any) -> bool:
+    """Whether JSON is a graph: nodes with an ``id`` beside ``edges``, or ``links`` of older files.
+
+    >>> _is_node_link({"nodes": [{"id": "*"}], "links": []}), _is_node_link({"nodes": []})
+    (True, False)
+    """
+    if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
+        return False
+    has_edges = any(isinstance(content.get(key), list) for key in ("edges", "links"))
+    return has_edges and any(
+        isinstance(node, dict) and "id" in node for node in content["nodes"][:1]
+    )
 
 
 def column_of_json(text: str) -> str | None:

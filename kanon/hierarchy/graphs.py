@@ -128,19 +128,6 @@ def to_node_link(tree: Hierarchy) -> str:
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def is_node_link(content: Any) -> bool:
-    """Whether JSON is a graph: nodes with an ``id`` beside ``edges``, or ``links``.
-
-    >>> is_node_link({"nodes": [{"id": "*"}], "links": []}), is_node_link({"nodes": []})
-    (True, False)
-    """
-    if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
-        return False
-    return _edges_of(content) is not None and any(
-        isinstance(node, dict) and "id" in node for node in content["nodes"][:1]
-    )
-
-
 def parse_node_link(content: dict[str, Any]) -> Hierarchy:
     """Read node-link JSON: nodes are called by their ``label`` if all have one, else by their id.
 
@@ -150,7 +137,7 @@ def parse_node_link(content: dict[str, Any]) -> Hierarchy:
         The content is no such graph, describes no tree, or describes one with more nodes than the
         settings allow.
     """
-    edges = _edges_of(content) or "edges"
+    edges = "edges" if isinstance(content.get("edges"), list) else "links"  # of older files
     check_number("nodes", max(len(content["nodes"]), len(content[edges])))
     try:
         graph = nx.node_link_graph(content, directed=True, multigraph=False, edges=edges)
@@ -159,11 +146,6 @@ def parse_node_link(content: dict[str, Any]) -> Hierarchy:
             'A graph in JSON has nodes with an "id", and edges with a "source" and a "target".'
         ) from None
     return _of_file(graph)
-
-
-def _edges_of(content: dict[str, Any]) -> str | None:
-    """The key of the edges: today's, or that of older files."""
-    return next((key for key in ("edges", "links") if isinstance(content.get(key), list)), None)
 
 
 def _of_file(graph: nx.Graph) -> Hierarchy:

@@ -20,7 +20,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
 from numba import __version__, types
 from numba.core import config
 from numba.core.caching import FunctionCache
@@ -60,10 +59,12 @@ class _Cache(FunctionCache):
         file = self._cache_file
         file._version = f"{file._version} {_SOURCES}"
         file._source_stamp = _SOURCES
-        self._lock: FileLock | None = None
+        self._lock: Any = None
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         found = self._load(signature, target)
+        if found is None:
+            from filelock import FileLock, Timeout  # nothing needs it where all is compiled
         while found is None and self._lock is None:
             _Preparation.tell()
             lock = FileLock(Path(self._cache_path, f"{self._cache_file._index_name}.lock"))
@@ -96,6 +97,11 @@ class _Preparation:
 
     begun: float | None = None
     seconds = 0.0
+    told = False
+
+    @classmethod
+    def begin(cls, seconds: float) -> None:
+        cls.begun, cls.seconds, cls.told = time.monotonic(), seconds, False
 
     @classmethod
     def tell(cls) -> None:
@@ -103,6 +109,13 @@ class _Preparation:
         if cls.begun is not None:
             passed = time.monotonic() - cls.begun
             tell_preparation(min(passed / cls.seconds, 0.99), cls.seconds)
+            cls.told = True
+
+    @classmethod
+    def end(cls) -> None:
+        cls.begun = None
+        if cls.told:
+            tell_preparation(1.0, cls.seconds)
 
 
 class Kernel(CPUDispatcher):
@@ -127,13 +140,12 @@ class Kernel(CPUDispatcher):
         outermost = _Preparation.begun is None
         if outermost:
             without = types.none in getattr(signature, "args", signature)
-            _Preparation.seconds = self.seconds_without if without else self.seconds
-            _Preparation.begun = time.monotonic()
+            _Preparation.begin(self.seconds_without if without else self.seconds)
         try:
             return super().compile(signature)
         finally:
             if outermost:
-                _Preparation.begun = None
+                _Preparation.end()
             if isinstance(self._cache, _Cache):
                 self._cache.release()
 

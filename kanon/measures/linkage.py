@@ -9,14 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import CoverageError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.linkage import attacked, below
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _NO_ROWS = (
     np.zeros((2, 0), dtype=np.int64),

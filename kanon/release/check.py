@@ -25,8 +25,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -38,6 +38,9 @@ from kanon.release.model_checks import MODEL_CHECKS, ClassMix
 from kanon.schema import Role
 from kanon.sources.engines.settings import duckdb_settings
 from kanon.sources.writing import arrow_table
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 NOT_CONSIDERED = (
     "what is known about these persons from elsewhere, other releases of the same table, and what "
@@ -186,6 +189,8 @@ def check_files(
     tuple of Verdict
         See :func:`check_release`.
     """
+    import duckdb  # only where a release is checked, as it takes a while
+
     with _connection() as connection:
         if kind in ("csv", "tsv"):
             separator = {"csv": ",", "tsv": "\t"}[kind]
@@ -207,7 +212,9 @@ def check_files(
 
 
 @contextmanager
-def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
+def _connection() -> Iterator[DuckDBPyConnection]:
+    import duckdb
+
     try:
         with duckdb.connect(config=duckdb_settings()) as connection:
             yield connection
@@ -237,7 +244,7 @@ def _name(column: str) -> str:
 
 
 def _verdicts(
-    connection: duckdb.DuckDBPyConnection,
+    connection: DuckDBPyConnection,
     names: Sequence[str],
     plan: Plan,
     roots: Mapping[str, str] | None,

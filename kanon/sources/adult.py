@@ -14,9 +14,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import pooch
-import requests
-
 from kanon.errors import TableError
 from kanon.sources.reading import ReadSettings, TableFile, read_table
 
@@ -93,8 +90,11 @@ def parse_adult(content: bytes, origin: str) -> TableFile:
 
 
 def _download(url: str, known_hash: str) -> bytes:
+    import pooch
+    import requests
+
     # retrieve() checks the hash before the file gets its name.
-    with tempfile.TemporaryDirectory(prefix="kanon-") as folder, _quiet():
+    with tempfile.TemporaryDirectory(prefix="kanon-") as folder, _quiet(pooch.get_logger()):
         try:
             path = pooch.retrieve(
                 url,
@@ -122,9 +122,8 @@ def _download(url: str, known_hash: str) -> bytes:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet(logger: logging.Logger) -> Iterator[None]:
     """Keep pooch from telling the log what is fetched, and where to."""
-    logger = pooch.get_logger()
     before = logger.level
     logger.setLevel(logging.ERROR)
     try:

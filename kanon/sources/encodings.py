@@ -10,8 +10,6 @@ import codecs
 import re
 from itertools import islice
 
-from charset_normalizer import from_bytes
-
 from kanon.errors import TableError, quoted
 from kanon.sources.names import ENDINGS
 from kanon.sources.sentences import empty
@@ -109,6 +107,8 @@ def _guess(data: bytes, name: str) -> tuple[str, str]:
     """The text of a file without a mark, and the likeliest encoding."""
     if re.search(rb"[\x00-\x08\x0e-\x1f]", data):
         raise _not_text(name)
+    from charset_normalizer import from_bytes
+
     # Only lines with letters outside ASCII tell encodings apart, and some are enough.
     telling = islice(re.finditer(rb"[^\n]*[\x80-\xff][^\n]*", data), 500)
     sample = b"\n".join(match.group()[:2000] for match in telling)

@@ -95,7 +95,7 @@ def open_address(
     address
         Where it is.
     engine
-        ``memory``, or one of :data:`kanon.sources.stored.ENGINES`; None for what fits.
+        ``memory``, or one of :data:`kanon.sources.engines.ENGINES`; None for what fits.
 
     Raises
     ------

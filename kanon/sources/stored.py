@@ -25,6 +25,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.schema import SUPPRESSED, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
+from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sensitive_values
 from kanon.sources.memory import require_records
 from kanon.sources.missing import KNOWN_MARKERS
@@ -40,13 +41,6 @@ from kanon.sources.stored_values import (
     sizes_of,
 )
 
-ENGINES = (
-    "duckdb",
-    "spark",
-    "other",
-)
-"""The engines by the names of their modules; ``other`` is any database that has a URL."""
-
 STORED_KINDS = ("parquet", "pq", "csv", "txt", "tsv", "tab")
 """The kinds of file that an engine reads where they are, beside folders and databases."""
 
@@ -61,7 +55,7 @@ def open_stored(
     address
         Where it is.
     engine
-        One of :data:`ENGINES`; by default what fits the address.
+        One of :data:`kanon.sources.engines.ENGINES`; by default what fits the address.
 
     Raises
     ------
