@@ -19,7 +19,7 @@ from kanon.algorithms.solution import solve
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
 from kanon.errors import PlanError
-from kanon.kernels.compilation import all_is_compiled, note_that_all_is_compiled
+from kanon.kernels.dispatchers import all_is_compiled, note_that_all_is_compiled
 from kanon.measures.along import curves_along
 from kanon.measures.linkage import linkage, people_below
 from kanon.measures.summary import summary

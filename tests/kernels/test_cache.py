@@ -21,7 +21,8 @@ CALL = """
 import numpy as np
 from kanon.kernels.mondrian import common_ancestors
 parents, nodes, starts = (np.array(each) for each in ([2, 2, -1], [0, 1], [0]))
-print(common_ancestors(parents, nodes, starts), sum(common_ancestors.stats.cache_hits.values()))
+found = common_ancestors(parents, nodes, starts)
+print(found, sum(common_ancestors.dispatcher.stats.cache_hits.values()))
 """
 
 
@@ -42,7 +43,8 @@ def total(pair):
 """
 CALL_EXAMPLE = """
 from kanon.kernels import example
-print(example.total(example.Pair(1, 2)), sum(example.total.stats.cache_hits.values()))
+found = example.total(example.Pair(1, 2))
+print(found, sum(example.total.dispatcher.stats.cache_hits.values()))
 """
 
 
@@ -101,7 +103,7 @@ def test_a_class_with_a_new_name_compiles_what_takes_it(copy):
 
 COUNT = """
 from kanon.kernels.ancestors import lca
-print(sum(common_ancestors.stats.cache_misses.values()), sum(lca.stats.cache_misses.values()))
+print(*(sum(each.dispatcher.stats.cache_misses.values()) for each in (common_ancestors, lca)))
 """
 
 
@@ -141,8 +143,8 @@ def test_where_nothing_can_be_kept_it_is_compiled_at_each_start(tmp_path, root):
 
 
 def test_that_all_is_compiled_is_noted_until_a_kernel_changes(root):
-    known = "from kanon.kernels.compilation import *; print(all_is_compiled())"
-    note = "from kanon.kernels.compilation import *; note_that_all_is_compiled()"
+    known = "from kanon.kernels.dispatchers import *; print(all_is_compiled())"
+    note = "from kanon.kernels.dispatchers import *; note_that_all_is_compiled()"
     assert said(start(root, known)) == "False"
     said(start(root, note))
     assert said(start(root, known)) == "True"
@@ -159,4 +161,4 @@ def test_what_kernels_alone_call_python_cannot():
 def test_all_kernels_are_compiled_in_one_way():
     """Else what was compiled of one would be kept when another changes."""
     found = [path for path in PACKAGE.rglob("*.py") if "from numba" in path.read_text("utf-8")]
-    assert found == [KERNELS / "compilation.py"]
+    assert found == [KERNELS / "dispatchers.py"]

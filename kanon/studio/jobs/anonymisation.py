@@ -17,6 +17,9 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Work, with_fields
 
+_SOON = 0.5
+"""Seconds within which the first result is there once all is compiled: then no bar is drawn."""
+
 
 def first() -> None:
     """At the first start, run the sample, so that a result is on screen."""
@@ -24,6 +27,8 @@ def first() -> None:
     if work.version == 0 and not work.shared.started:
         state.change(started=True)
         runner.run(anonymisation_request)
+        if (job := state.work().running.job) is not None:
+            job.wait(_SOON)
 
 
 def anonymisation_request(work: Work) -> Request:

@@ -13,8 +13,9 @@ import sys
 from kanon.studio.jobs.pool import worker_environment
 
 _LAST_OF_ALL = """
-import os
+import os, time
 getattr(os, "nice", int)(19)
+time.sleep(5)  # the browser is drawing the first result
 from kanon.warm import warm_rest
 warm_rest()
 """

@@ -44,6 +44,9 @@ class Calculation(Protocol):
     def error(self) -> str | None:
         """What went wrong."""
 
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it has ended, at most so many seconds; whether it has."""
+
     @property
     def seconds(self) -> float:
         """How long it has taken."""

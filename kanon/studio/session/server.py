@@ -19,7 +19,6 @@ def imports_set_aside() -> None:
     Streamlit runs it after every script, and every look at 200,000 objects of modules would take a
     tenth of a second in which nobody else is served. What comes later is collected as ever.
     """
-    gc.collect()
     gc.freeze()
 
 

@@ -1,0 +1,203 @@
+"""How Numba compiles kernels, and how long what was compiled is kept.
+
+Numba keeps what it compiled for a function as long as the file does not change that the function
+stands in; what that file imports it does not look at. So a kernel is kept by the contents of all
+kernels instead: a change in a helper compiles its callers anew, wherever they stand. Where it is
+kept is Numba's choice: beside the source where that can be written to, else in the user's cache;
+``NUMBA_CACHE_DIR`` names another place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from numba import __version__, types
+from numba.core import config
+from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
+from numba.extending import typeof_impl
+
+from kanon.base.preparation import tell_preparation
+from kanon.kernels.compilation import Kernel
+
+_general: Callable[[Any], Any] = types.unliteral
+
+_LOOK_AGAIN = 0.5
+"""Seconds between two looks whether another process has compiled what is waited for."""
+
+
+def _all_sources() -> str:
+    """A hash of all kernels."""
+    found = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(path.name.encode())
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
+
+
+_SOURCES = _all_sources()
+
+
+class _Cache(FunctionCache):
+    """What was compiled of one function; what is lacking is compiled by one process at a time.
+
+    Whoever has waited finds what the other one has kept. What a function calls is locked while it
+    is, and never the other way round, as no kernel calls itself.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        # Numba has no public way to say so; tests/kernels/test_cache.py sees that it holds. The
+        # version is looked at before an index is read that may name a class which is gone.
+        file = self._cache_file
+        file._version = f"{file._version} {_SOURCES}"
+        file._source_stamp = _SOURCES
+        self._lock: Any = None
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        found = self._load(signature, target)
+        if found is None:
+            from filelock import FileLock, Timeout  # nothing needs it where all is compiled
+        while found is None and self._lock is None:
+            _Preparation.tell()
+            lock = FileLock(Path(self._cache_path, f"{self._cache_file._index_name}.lock"))
+            try:
+                lock.acquire(timeout=_LOOK_AGAIN)
+            except Timeout:  # another process compiles it
+                continue
+            except OSError:  # nothing can be written there: compiled for this process alone
+                break
+            self._lock = lock
+            found = self._load(signature, target)
+        return found
+
+    def _load(self, signature: Any, target: Any) -> Any:
+        return super().load_overload(signature, target)  # type: ignore[no-untyped-call]
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):  # a full disk: it is compiled again next time
+            super().save_overload(signature, data)  # type: ignore[no-untyped-call]
+
+    def release(self) -> None:
+        """Let other processes load what was compiled, or try where it failed."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+
+class _Preparation:
+    """The kernel that is being compiled with all that it calls, since when, and for how long."""
+
+    begun: float | None = None
+    seconds = 0.0
+    told = False
+
+    @classmethod
+    def begin(cls, seconds: float) -> None:
+        cls.begun, cls.seconds, cls.told = time.monotonic(), seconds, False
+
+    @classmethod
+    def tell(cls) -> None:
+        """Tell how far it is, by the time that it takes elsewhere."""
+        if cls.begun is not None:
+            passed = time.monotonic() - cls.begun
+            tell_preparation(min(passed / cls.seconds, 0.99), cls.seconds)
+            cls.told = True
+
+    @classmethod
+    def end(cls) -> None:
+        cls.begun = None
+        if cls.told:
+            tell_preparation(1.0, cls.seconds)
+
+
+class KernelDispatcher(CPUDispatcher):
+    """What Python calls in the place of a kernel: it compiles it for the types of its arguments."""
+
+    seconds = seconds_without = 1.0  # see Kernel
+
+    def enable_caching(self) -> None:
+        """Keep what is compiled, where there is a place."""
+        with contextlib.suppress(RuntimeError):  # else it is compiled at each start
+            self._cache = _Cache(self.py_func)
+
+    def compile(self, signature: Any) -> Any:
+        """Load or compile it for these types of arguments; alone, if compiled, on this machine."""
+        outermost = _Preparation.begun is None
+        if outermost:
+            without = types.none in getattr(signature, "args", signature)
+            _Preparation.begin(self.seconds_without if without else self.seconds)
+        try:
+            return super().compile(signature)
+        finally:
+            if outermost:
+                _Preparation.end()
+            if isinstance(self._cache, _Cache):
+                self._cache.release()
+
+    def get_call_template(self, arguments: Sequence[Any], named: Any) -> Any:
+        """Have a call with a 0 or a True compiled as a call with any number or truth value.
+
+        Numba compiles a function once more for every literal that another one calls it with.
+        """
+        plain = tuple(_general(each) for each in arguments)
+        return super().get_call_template(plain, {n: _general(each) for n, each in named.items()})
+
+
+class LoopDispatcher(KernelDispatcher):
+    """The same of a loop, which kernels call and Python cannot."""
+
+    def add_overload(self, compiled: Any) -> None:
+        """Note what was compiled, for kernels alone."""
+        self.overloads[tuple(compiled.signature.args)] = compiled
+
+    def _compile_for_args(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(f"{self.py_func.__name__} is a loop, which kernels alone call.")
+
+
+def dispatcher_of(kernel: Kernel) -> Any:
+    """What is called in the place of a kernel or loop; the function itself without Numba's JIT."""
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return kernel.function
+    kind = KernelDispatcher if kernel.called_by_python else LoopDispatcher
+    always = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True}
+    found = kind(kernel.function, targetoptions={**always, **kernel.options})
+    found.enable_caching()
+    found.seconds, found.seconds_without = kernel.seconds, kernel.seconds_without
+    return found
+
+
+@typeof_impl.register(Kernel)
+def _type_of_kernel(kernel: Kernel, _: Any) -> Any:
+    """Have Numba see, where a kernel calls another one, what it compiles."""
+    return types.Dispatcher(kernel.dispatcher)
+
+
+def _note() -> Path | None:
+    """The file that says that all kernels are kept, where they are."""
+    try:
+        folder = _Cache(_all_sources).cache_path
+    except RuntimeError:
+        return None
+    made_by = hashlib.sha256(f"{_SOURCES} {__version__} {sys.version}".encode()).hexdigest()
+    return Path(folder, f"all-{made_by[:16]}.compiled")
+
+
+def all_is_compiled() -> bool:
+    """Whether somebody noted that all kernels, as they are now, are kept."""
+    note = _note()
+    return note is not None and note.exists()
+
+
+def note_that_all_is_compiled() -> None:
+    """Note it where the kernels are kept, so that no other process looks through them."""
+    note = _note()
+    if note is not None:
+        with contextlib.suppress(OSError):
+            note.touch()
