@@ -142,6 +142,18 @@ def test_where_nothing_can_be_kept_it_is_compiled_at_each_start(tmp_path, root):
     assert [said(start(root, CALL, **nowhere)) for _ in range(2)] == ["[2] 0"] * 2
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other places")
+def test_where_the_package_cannot_be_written_it_is_kept_in_the_users_cache(tmp_path, root):
+    (root / "kanon" / "kernels" / "__pycache__").touch()
+    users = {
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "NUMBA_CACHE_DIR": "",
+    }
+    assert [said(start(root, CALL, **users)) for _ in range(2)] == ["[2] 0", "[2] 1"]
+    assert list((tmp_path / "cache").rglob("*.nbc"))
+
+
 def test_that_all_is_compiled_is_noted_until_a_kernel_changes(root):
     known = "from kanon.kernels.dispatchers import *; print(all_is_compiled())"
     note = "from kanon.kernels.dispatchers import *; note_that_all_is_compiled()"

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 
+from kanon.base.preparation import tell_preparation
 from kanon.errors import CoverageError
 
 WARMED = []
@@ -98,6 +99,22 @@ def wait_for(progress, port):
         progress(0.5, str(os.getpid()))
         connection.recv(1)
     return os.getpid()
+
+
+def compile_while_warming():
+    """Tell of compiling before the first job, which is what waits."""
+    for _ in range(200):
+        tell_preparation(0.5, 20)
+        time.sleep(0.01)
+
+
+def compile_then_work(progress, port):
+    """Have most of a preparation behind oneself, then a tenth of the work."""
+    tell_preparation(0.9, 20)
+    time.sleep(0.3)
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        progress(0.1, str(os.getpid()))
+        connection.recv(1)
 
 
 def hold(progress, port):

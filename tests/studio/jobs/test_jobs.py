@@ -152,6 +152,34 @@ def test_a_preparation_that_fails_is_told_by_each_job():
             assert job.error == "The worker process could not be prepared (ValueError)."
 
 
+def test_who_waits_for_kernels_is_told_and_can_cancel():
+    with Jobs(warm=job_functions.compile_while_warming) as jobs:
+        job = jobs.submit(job_functions.pid)
+        until(lambda: job.text == "Preparing this algorithm once, about 20 s")
+        assert (job.state, job.progress) == ("running", 0.5)
+        job.cancel()
+        assert finished(jobs.submit(job_functions.pid)).state == "done"
+
+
+def test_the_time_to_go_is_that_of_the_work_once_all_is_prepared(shared, listener):
+    job = shared.submit(job_functions.compile_then_work, listener.getsockname()[1])
+    connection, _ = listener.accept()
+    with connection:
+        running_pid(job)
+        assert job.progress == 0.1
+        assert job.remaining < 0.5, "not nine times what preparing took"
+
+
+def test_what_can_wait_begins_once_after_the_first_job():
+    begun = []
+    with Jobs(idle=lambda: begun.append(True)) as jobs:
+        assert not begun
+        for _ in range(2):
+            finished(jobs.submit(job_functions.pid))
+            until(lambda: begun)
+    assert begun == [True]
+
+
 def test_cancelling_a_running_job_ends_its_process():
     with Jobs() as jobs:
         job = jobs.submit(job_functions.endless)
