@@ -11,7 +11,7 @@ endif
 # What a start imports Python compiles as it goes, and keeps, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app setup packages constraints test quick static docs pictures rooms nightly sbom audit bad-inputs vocabulary texts \
+.PHONY: app setup packages constraints test quick slow static docs pictures rooms nightly sbom audit bad-inputs vocabulary texts \
 	benchmarks fidelity strategies simulated algorithms learning reliability clean
 
 # The kernels of the first result are compiled while the page is drawn, the others behind it.
@@ -55,11 +55,18 @@ test: $(VENV)/.kanon-dev
 	$(MAKE) --jobs=2 $(VENV)/.warm static docs
 	$(BIN)/python -m pytest -n 2 --durations 20
 
-# While working: without a browser, without what runs on tables of Adult's size or takes seconds, and on
+# While working: without a browser, without tables of Adult's size and what tests/slow.txt names, and on
 # a quarter of the random tables.
+QUICK := KANON_EXAMPLES=0.05 $(BIN)/python -m pytest -n 2 --durations 20 -m
+
 quick: $(VENV)/.kanon-dev
 	$(MAKE) --jobs=2 $(VENV)/.warm static
-	KANON_EXAMPLES=0.05 $(BIN)/python -m pytest -n 2 -m "not (browser or adult or slow or nightly)" --durations 20
+	$(QUICK) "not (browser or adult or nightly or slow)"
+
+# What `make quick` leaves out: the tests of which a case takes long here.
+slow: $(VENV)/.kanon-dev $(VENV)/.warm
+	$(QUICK) "not (browser or adult or nightly)" --junitxml build/tests.xml
+	$(BIN)/python tests/support/slow_tests.py build/tests.xml > tests/slow.txt
 
 static: $(VENV)/.kanon-dev
 	$(BIN)/python -m ruff check .

@@ -33,11 +33,17 @@ __all__ = [
 ]
 
 IN_CI = os.environ.get("CI") == "true"
+SLOW = frozenset(Path(__file__).with_name("slow.txt").read_text("utf-8").split())
+"""What `make quick` leaves out, as it takes long; `make slow` measures it anew."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Deselect the heavy tests unless they were asked for by ``-m``; begin with the slow ones."""
     items.sort(key=lambda item: "browser" not in item.keywords)
+    for item in items:
+        if item.nodeid.partition("[")[0] in SLOW:
+            item.add_marker("slow")
     if config.option.markexpr:
         return
     heavy = [item for item in items if "nightly" in item.keywords]
