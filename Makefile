@@ -50,9 +50,10 @@ constraints:
 	$(MAKE) VENV=$(NEWEST) CONSTRAINTS= packages
 	$(NEWEST)/$(notdir $(BIN))/python -m pip freeze --all --exclude pip > constraints.txt
 
-# The types are checked and the documentation is built while the kernels are compiled.
-test: $(VENV)/.kanon-dev
-	$(MAKE) --jobs=2 $(VENV)/.warm static docs
+# The kernels are compiled while packages are fetched, the types checked while the documentation is built.
+test: $(VENV)/.kanon
+	$(MAKE) --jobs=2 $(VENV)/.warm packages
+	$(MAKE) --jobs=2 static docs
 	$(BIN)/python -m pytest -n 2 --durations 20
 
 # While working: without a browser, without tables of Adult's size and what tests/slow.txt names, and on

@@ -133,13 +133,16 @@ class KernelDispatcher(CPUDispatcher):
         if outermost:
             without = types.none in getattr(signature, "args", signature)
             _Preparation.begin(self.seconds_without if without else self.seconds)
+        kept = self._cache if isinstance(self._cache, _Cache) else None
+        if kept is None:
+            _Preparation.tell()
         try:
             return super().compile(signature)
         finally:
             if outermost:
                 _Preparation.end()
-            if isinstance(self._cache, _Cache):
-                self._cache.release()
+            if kept is not None:
+                kept.release()
 
     def get_call_template(self, arguments: Sequence[Any], named: Any) -> Any:
         """Have a call with a 0 or a True compiled as a call with any number or truth value.

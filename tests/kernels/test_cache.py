@@ -56,7 +56,7 @@ def root(tmp_path):
     return root
 
 
-@pytest.fixture(params=["", "elsewhere"])
+@pytest.fixture(params=["", pytest.param("elsewhere", marks=pytest.mark.nightly)])
 def copy(tmp_path, root, request):
     """A copy of the kernels, and what a new process prints that calls one of them."""
     kernels = root / "kanon" / "kernels"
