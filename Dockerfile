@@ -9,7 +9,7 @@ FROM python:3.11-slim
 WORKDIR /opt/kanon
 COPY requirements.txt constraints.txt ./
 # With what a login needs.
-RUN pip install --no-cache-dir -c constraints.txt -r requirements.txt "streamlit[auth]"
+RUN pip install --no-cache-dir -c constraints.txt -r requirements.txt "authlib>=1.3.2,<2" httpx
 COPY --from=wheel /wheel /opt/kanon
 RUN pip install --no-cache-dir --no-deps ./*.whl \
     && useradd --system --uid 10001 kanon \

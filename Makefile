@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 .PHONY: app setup packages constraints test quick slow static docs pictures rooms nightly sbom audit bad-inputs vocabulary texts \
 	benchmarks fidelity strategies simulated algorithms learning reliability clean
 
-# The kernels of the first result are compiled while the page is drawn, the others behind it.
+# The kernels of the first result are compiled while the page is drawn, the others after the first result.
 app: $(VENV)/.kanon
 	$(BIN)/python -m streamlit run app.py
 
@@ -67,7 +67,8 @@ quick: $(VENV)/.kanon-dev
 # What `make quick` leaves out: the tests of which a case takes long here.
 slow: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(QUICK) "not (browser or adult or nightly)" --junitxml build/tests.xml
-	$(BIN)/python tests/support/slow_tests.py build/tests.xml > tests/slow.txt
+	$(BIN)/python tests/support/slow_tests.py build/tests.xml > build/slow.txt
+	mv build/slow.txt tests/slow.txt
 
 static: $(VENV)/.kanon-dev
 	$(BIN)/python -m ruff check .

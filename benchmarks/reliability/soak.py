@@ -129,7 +129,7 @@ def _watched(server: Any, found: Soaked) -> Any:
 
     def look() -> None:
         while not done.wait(EVERY):
-            pids = {server.process.pid, *server.children()}
+            pids = {server.process.pid, *server.workers()}
             size = sum(map(_resident, pids))
             found.memory.append((time.monotonic() - began, size))
 

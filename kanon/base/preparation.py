@@ -31,7 +31,9 @@ def preparation_told(listener: Progress) -> Iterator[None]:
 
 def tell_preparation(fraction: float, seconds: float) -> None:
     """Tell how much is compiled, from 0 to 1, of what takes so many seconds in all."""
+    if not _listeners:
+        return
     about = max(1, round(seconds)) if seconds < 8 else 5 * round(seconds / 5)
     text = say("Preparing this algorithm once, about {seconds} s", seconds=about)
-    for listener in _listeners:
+    for listener in tuple(_listeners):
         listener(fraction, text)

@@ -20,7 +20,8 @@ from typing import Any
 from numba import __version__, types
 from numba.core import config
 from numba.core.caching import FunctionCache
-from numba.core.registry import CPUDispatcher
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import typeof_impl
 
 from kanon.base.preparation import tell_preparation
@@ -30,6 +31,9 @@ _general: Callable[[Any], Any] = types.unliteral
 
 _LOOK_AGAIN = 0.5
 """Seconds between two looks whether another process has compiled what is waited for."""
+
+_PATIENCE = 120.0
+"""Seconds after which it is compiled here too, without asking: the other one may have stopped."""
 
 
 def _all_sources() -> str:
@@ -64,14 +68,18 @@ class _Cache(FunctionCache):
         found = self._load(signature, target)
         if found is None:
             from filelock import FileLock, Timeout  # nothing needs it where all is compiled
+
+            end = time.monotonic() + _PATIENCE
         while found is None and self._lock is None:
             _Preparation.tell()
             lock = FileLock(Path(self._cache_path, f"{self._cache_file._index_name}.lock"))
             try:
                 lock.acquire(timeout=_LOOK_AGAIN)
             except Timeout:  # another process compiles it
+                if time.monotonic() > end:
+                    break
                 continue
-            except OSError:  # nothing can be written there: compiled for this process alone
+            except (OSError, NotImplementedError):  # no locks there, or nothing can be written
                 break
             self._lock = lock
             found = self._load(signature, target)
@@ -129,20 +137,21 @@ class KernelDispatcher(CPUDispatcher):
 
     def compile(self, signature: Any) -> Any:
         """Load or compile it for these types of arguments; alone, if compiled, on this machine."""
-        outermost = _Preparation.begun is None
-        if outermost:
-            without = types.none in getattr(signature, "args", signature)
-            _Preparation.begin(self.seconds_without if without else self.seconds)
-        kept = self._cache if isinstance(self._cache, _Cache) else None
-        if kept is None:
-            _Preparation.tell()
-        try:
-            return super().compile(signature)
-        finally:
+        with global_compiler_lock:  # which Numba takes next
+            outermost = _Preparation.begun is None
             if outermost:
-                _Preparation.end()
-            if kept is not None:
-                kept.release()
+                without = types.none in getattr(signature, "args", signature)
+                _Preparation.begin(self.seconds_without if without else self.seconds)
+            kept = self._cache if isinstance(self._cache, _Cache) else None
+            if kept is None:
+                _Preparation.tell()
+            try:
+                return super().compile(signature)
+            finally:
+                if kept is not None:
+                    kept.release()
+                if outermost:
+                    _Preparation.end()
 
     def get_call_template(self, arguments: Sequence[Any], named: Any) -> Any:
         """Have a call with a 0 or a True compiled as a call with any number or truth value.
@@ -188,8 +197,9 @@ def _note() -> Path | None:
         folder = _Cache(_all_sources).cache_path
     except RuntimeError:
         return None
-    made_by = hashlib.sha256(f"{_SOURCES} {__version__} {sys.version}".encode()).hexdigest()
-    return Path(folder, f"all-{made_by[:16]}.compiled")
+    processor = cpu_target.target_context.codegen().magic_tuple()
+    made_by = f"{_SOURCES} {__version__} {sys.version} {processor}"
+    return Path(folder, f"all-{hashlib.sha256(made_by.encode()).hexdigest()[:16]}.compiled")
 
 
 def all_is_compiled() -> bool:

@@ -65,7 +65,7 @@ def begin(page):
 
 def cancelled(page, server):
     """Press Cancel; after how many seconds the page says so, and that no process is left."""
-    worker = server.children()
+    worker = server.workers()
     began = time.monotonic()
     by.button(page, "Cancel").click()
     expect(page.get_by_text("cancelled").first).to_be_visible(timeout=10_000)
@@ -116,7 +116,7 @@ def test_a_user_clicks_while_another_ones_run_takes_the_worker(server, open_wind
 
 
 def kill_worker(server):
-    (worker,) = server.children()
+    (worker,) = server.workers()
     os.kill(worker, signal.SIGKILL)
     server.wait_for_the_end_of({worker})
 

@@ -66,7 +66,7 @@ def copy(tmp_path, root, request):
 
 def start(root: Path, code: str, **variables: str) -> subprocess.Popen[str]:
     """A new process that runs code on a copy of the package."""
-    environment = {**os.environ, "PYTHONPATH": str(root), **variables}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": "", "PYTHONPATH": str(root), **variables}
     command = [sys.executable, "-c", code]
     return subprocess.Popen(
         command, cwd=root, env=environment, encoding="utf-8", stdout=subprocess.PIPE

@@ -97,6 +97,11 @@ window.WebSocket = class extends WebSocket {
 """
 
 
+def _is_worker(pid: str) -> bool:
+    """Whether it is no process that compiles behind the page."""
+    return b"kanon.studio.jobs.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
 # --- the server -----------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Server:
@@ -106,12 +111,12 @@ class Server:
     process: subprocess.Popen
     log: Path
 
-    def children(self) -> set[int]:
-        """The processes that the server has started and that still run. Linux only."""
+    def workers(self) -> set[int]:
+        """The server's worker processes that still run. Linux only."""
         found = set()
         for listed in Path(f"/proc/{self.process.pid}/task").glob("*/children"):
             with contextlib.suppress(OSError):  # the thread has just ended
-                found |= {int(pid) for pid in listed.read_text().split()}
+                found |= {int(pid) for pid in listed.read_text().split() if _is_worker(pid)}
         return found
 
     def check_log(self) -> None:
@@ -119,10 +124,10 @@ class Server:
         told = self.log.read_text("utf-8")
         assert "Traceback" not in told and "Uncaught" not in told, told
 
-    def wait_for_the_end_of(self, children: set[int]) -> None:
+    def wait_for_the_end_of(self, workers: set[int]) -> None:
         """Wait until none of these processes runs any more."""
         end = time.monotonic() + 5
-        while children & self.children():
+        while workers & self.workers():
             assert time.monotonic() < end, "a process goes on"
             time.sleep(0.02)  # between two polls of a condition
 

@@ -111,9 +111,11 @@ def compile_while_warming():
 def compile_then_work(progress, port):
     """Have most of a preparation behind oneself, then a tenth of the work."""
     tell_preparation(0.9, 20)
-    time.sleep(0.3)
+    time.sleep(0.5)
+    progress(0.1, "begun")
+    time.sleep(0.1)
     with socket.create_connection(("127.0.0.1", port)) as connection:
-        progress(0.1, str(os.getpid()))
+        progress(0.2, str(os.getpid()))
         connection.recv(1)
 
 

@@ -4,7 +4,7 @@ import sys
 from xml.etree import ElementTree
 
 LONG = 0.2
-"""Seconds; what is left of the tests takes `make quick` about a minute on two cores."""
+"""Seconds; what is left of the tests takes `make quick` 75 s on two cores."""
 
 
 def slow_tests(report: str) -> list[str]:

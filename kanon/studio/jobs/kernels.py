@@ -9,12 +9,15 @@ import atexit
 import contextlib
 import subprocess
 import sys
+import threading
 
 from kanon.studio.jobs.pool import worker_environment
 
-_LAST_OF_ALL = """
-import os, time
-getattr(os, "nice", int)(19)
+_BEHIND_THE_PAGE = """
+import os, sys, threading, time
+getattr(os, "nice", int)(10)
+# The pipe closes with the server, however that ends.
+threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
 time.sleep(5)  # the browser is drawing the first result
 from kanon.warm import warm_rest
 warm_rest()
@@ -32,14 +35,27 @@ def load_kernels() -> None:
 
 
 def compile_the_rest() -> None:
-    """Compile in a process of its own what no run has needed yet; nobody waits for it."""
+    """Compile what no run has needed yet, in a process of low priority that ends with the server.
+
+    Only a run that needs just what is being compiled waits for it.
+    """
+    # On Windows alone; elsewhere the process lowers its priority itself.
+    low, unseen = (
+        getattr(subprocess, name, 0) for name in ("BELOW_NORMAL_PRIORITY_CLASS", "CREATE_NO_WINDOW")
+    )
     with contextlib.suppress(OSError):
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _LAST_OF_ALL],
-            stdin=subprocess.DEVNULL,
+            [sys.executable, "-P", "-c", _BEHIND_THE_PAGE],
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=worker_environment(threads=1),
-            creationflags=getattr(subprocess, "IDLE_PRIORITY_CLASS", 0),  # Windows only
+            creationflags=low | unseen,
         )
-        atexit.register(process.kill)
+        threading.Thread(target=process.wait, daemon=True).start()  # or it would stay as a zombie
+        atexit.register(_end, process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()

@@ -185,7 +185,7 @@ class Job:
     def remaining(self) -> float | None:
         """An estimate of the seconds to go, as if progress were even; None if unknown."""
         progress, _, after = self._told
-        if self._state != "running" or progress <= 0:
+        if self._state != "running" or progress <= 0 or after == self._stage:
             return None
         return max(0.0, self._stage + (after - self._stage) / progress - self.seconds)
 
@@ -231,9 +231,13 @@ class Job:
         self._state = "running"
 
     def _tell(self, progress: float, text: str) -> None:
-        if progress < self._told[0]:
-            self._stage = self.seconds
-        self._told = (progress, text, self.seconds)
+        with self._changed:
+            if self.finished:  # what a worker that was stopped had said before
+                return
+            seconds = self.seconds
+            if progress < self._told[0]:
+                self._stage = seconds
+            self._told = (progress, text, seconds)
 
     def _hand_to(self, worker: _Worker) -> bytes | None:
         """Note who does the job; what to send, or None if it has been cancelled meanwhile."""
@@ -417,7 +421,7 @@ class Jobs:
                 self._running.discard(job)
                 idle, self._idle = self._idle, None
             del job  # its result belongs to whoever submitted it
-            if idle is not None:
+            if idle is not None and not self._closed:
                 idle()
             if worker is None and not self._closed:
                 worker = self._start_worker()

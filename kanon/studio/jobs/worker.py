@@ -164,14 +164,14 @@ def _listen(requests: IO[bytes], frames: queue.SimpleQueue[bytes]) -> None:
         os._exit(0)
 
 
-def _prepare(frame: bytes, send: Callable[[Message], None]) -> str:
+def _prepare(frames: queue.SimpleQueue[bytes], send: Callable[[Message], None]) -> str:
     """Call what a first job would otherwise wait for; a sentence if that fails.
 
-    How far it is is told to whatever job waits for it already.
+    How far it is is told where a job waits; else nobody would empty the pipe.
     """
-    progress = Progress(send)
+    progress = Progress(lambda message: None if frames.empty() else send(message))
     try:
-        warm = pickle.loads(frame)  # noqa: S301  from the server, over its own pipe
+        warm = pickle.loads(frames.get())  # noqa: S301  from the server, over its own pipe
         if warm is not None:
             with preparation_told(progress):
                 warm()
@@ -228,7 +228,7 @@ def main() -> None:
     frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests, frames), daemon=True).start()
     sys.path[:] = pickle.loads(frames.get())  # noqa: S301  from the server, over its own pipe
-    trouble = _prepare(frames.get(), send)
+    trouble = _prepare(frames, send)
     while True:
         # No variable holds a job or its result while waiting for the next one.
         if trouble:

@@ -17,7 +17,8 @@ def imports_set_aside() -> None:
     """Have the collector of garbage pass over what the imports made.
 
     Streamlit runs it after every script, and every look at 200,000 objects of modules would take a
-    tenth of a second in which nobody else is served. What comes later is collected as ever.
+    tenth of a second in which nobody else is served. What comes later is collected as ever. Nothing
+    of a user is there yet: this is called before anybody's first page is drawn.
     """
     gc.freeze()
 
