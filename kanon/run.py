@@ -28,15 +28,16 @@ from kanon.plan import Plan
 from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
 from kanon.recoding import Recoding
-from kanon.release.check import Verdict, check_files, check_release, require
+from kanon.release.check import Verdict, check_content, check_files, check_release, require
 from kanon.release.remark_kinds import Remark, sentences
 from kanon.release.remarks import release_remarks
 from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource, as_table, require_records
+from kanon.sources.names import kind_of
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
-from kanon.sources.writing import write_table
+from kanon.sources.writing import table_bytes, write_whole
 
 if TYPE_CHECKING:
     from kanon.algorithms.solution import Solution
@@ -266,6 +267,31 @@ class Run:
         released, roots = self.released(), _roots(self.recoding)
         return check_release(released, self.prepared.plan, roots, self.persons_released())
 
+    def content(self, kind: str, neutral: bool = False) -> bytes:
+        """The released table as a file, checked as whoever gets it will read it.
+
+        Parameters
+        ----------
+        kind, neutral
+            See :func:`kanon.sources.writing.table_bytes`.
+
+        Raises
+        ------
+        TableError
+            The table does not fit the kind.
+        ReleaseError
+            What is read back from the file does not meet the plan, or cannot be read back.
+        """
+        rows = self.released()
+        made = table_bytes(rows, kind, neutral=neutral)
+        roots = None if neutral else _roots(self.recoding)  # a root may be a formula
+        persons, plan = self.persons_released(), self.prepared.plan
+        found = check_content(made, kind, rows, plan, roots, persons)
+        if not all(verdict.holds for verdict in found):
+            require(self.verdicts)
+        require(found, kind)
+        return made
+
     def write(
         self, target: Address, progress: Progress = no_progress, neutral: bool = False
     ) -> None:
@@ -284,8 +310,7 @@ class Run:
         if isinstance(source, StoredSource):
             write_stored(source, self.recoding, self.prepared.plan, target, progress)
         else:
-            require(self.verdicts)
-            write_table(self.released(), target.path, neutral=neutral)
+            write_whole(self.content(kind_of(target.path.name), neutral), target.path)
 
 
 def write_stored(
@@ -318,7 +343,7 @@ def write_stored(
         recoding,
         target,
         progress,
-        check=lambda part, kind: require(check_files(part, kind, plan, _roots(recoding))),
+        check=lambda part, kind: require(check_files(part, kind, plan, _roots(recoding)), kind),
         **how,
     )
 

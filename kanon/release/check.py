@@ -21,7 +21,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, time
 from pathlib import Path
@@ -35,6 +35,7 @@ from kanon.errors import ReleaseError, quoted
 from kanon.plan import Plan
 from kanon.privacy.t_closeness import SPOKEN
 from kanon.release.model_checks import MODEL_CHECKS, ClassMix
+from kanon.release.read_back import UNREADABLE, read_back
 from kanon.schema import Role
 from kanon.sources.engines.settings import duckdb_settings
 from kanon.sources.writing import arrow_table
@@ -97,8 +98,13 @@ class Verdict:
         return f"{self.model} ({self.asked}){column}: {level}"
 
 
-def require(verdicts: Sequence[Verdict]) -> None:
+def require(verdicts: Sequence[Verdict], file: str = "") -> None:
     """Check that all hold.
+
+    Parameters
+    ----------
+    file
+        The kind of the file that they are about; nothing if they are about the table in memory.
 
     Raises
     ------
@@ -110,6 +116,12 @@ def require(verdicts: Sequence[Verdict]) -> None:
     kanon.errors.ReleaseError: The release does not meet its plan, so it is not given out: k-ano...
     """
     failed = [verdict.sentence for verdict in verdicts if not verdict.holds]
+    if failed and file:
+        raise ReleaseError(
+            f"Read back from its file ({file}), the release does not meet its plan, so it is not "
+            f"given out: {'; '.join(failed)}. Where a kind of file does not keep all values apart, "
+            "another one does."
+        )
     if failed:
         raise ReleaseError(
             f"The release does not meet its plan, so it is not given out: {'; '.join(failed)}. "
@@ -170,17 +182,69 @@ def check_release(
         return _verdicts(connection, names, plan, roots)
 
 
+def check_content(
+    content: bytes,
+    kind: str,
+    released: pd.DataFrame,
+    plan: Plan,
+    roots: Mapping[str, str] | None = None,
+    persons: pd.Series | None = None,
+) -> tuple[Verdict, ...]:
+    """Check the file of a release, as whoever gets it reads it; see :func:`check_release`.
+
+    Parameters
+    ----------
+    content, kind
+        See :func:`kanon.release.read_back.read_back`.
+    released
+        The table that the file is of, whose columns and number of records it has to have.
+    plan, roots, persons
+        See :func:`check_release`.
+
+    Returns
+    -------
+    tuple of Verdict
+        See :func:`check_release`.
+
+    Raises
+    ------
+    ReleaseError
+        The file cannot be read back as a table of these columns and so many records; or see
+        :func:`check_release`.
+    """
+    try:
+        header, columns = read_back(content, kind)
+    except UNREADABLE:
+        raise _not_checked() from None
+    names = [str(name) for name in released.columns]
+    numbered = {f"c{place}": column for place, column in enumerate(columns)}
+    if persons is not None:
+        numbered["person"] = _numbers_of(persons)
+    sizes = {len(column) for column in numbered.values()}
+    if list(map(_header_text, header)) != list(map(_header_text, names)) or sizes != {
+        len(released)
+    }:
+        raise _not_checked()
+    with _connection() as connection:
+        connection.register("release", pa.table(numbered))
+        return _verdicts(connection, names, plan, roots)
+
+
 def check_files(
-    path: Path, kind: str, plan: Plan, roots: Mapping[str, str] | None = None
+    written: Path | DuckDBPyConnection,
+    kind: str,
+    plan: Plan,
+    roots: Mapping[str, str] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check a release that an engine has written, as :func:`check_release` does.
 
     Parameters
     ----------
-    path
-        Where it stands.
+    written
+        Where it stands: a path, or the connection to a DuckDB file.
     kind
-        ``folder`` of Parquet files, ``parquet``, ``csv`` or ``tsv``.
+        ``folder`` of Parquet files, ``parquet``, ``csv`` or ``tsv``; of a DuckDB file the name of
+        the table, as SQL writes it.
     plan, roots
         See :func:`check_release`.
 
@@ -191,33 +255,36 @@ def check_files(
     """
     import duckdb  # only where a release is checked, as it takes a while
 
-    with _connection() as connection:
-        if kind in ("csv", "tsv"):
+    with _connection(None if isinstance(written, Path) else written) as connection:
+        if not isinstance(written, Path):
+            rows = connection.table(kind)
+            names = list(rows.columns)
+        elif kind in ("csv", "tsv"):
             separator = {"csv": ",", "tsv": "\t"}[kind]
-            names = _header(path, separator)
+            names = _header(written, separator)
             # As it was written: nothing about the file is guessed.
             rows = connection.read_csv(
-                str(path), auto_detect=False, header=True, sep=separator, quotechar='"',
+                str(written), auto_detect=False, header=True, sep=separator, quotechar='"',
                 escapechar='"', lineterminator=duckdb.CSVLineTerminator.LINE_FEED,
                 strict_mode=True, hive_partitioning=False, allow_quoted_nulls=False,
                 columns={f"t{i}": "VARCHAR" for i in range(len(names))},
             )  # fmt: skip
         else:
-            files = sorted(path.glob("*.parquet")) if kind == "folder" else [path]
+            files = sorted(written.glob("*.parquet")) if kind == "folder" else [written]
             rows = connection.read_parquet([str(file) for file in files], hive_partitioning=False)
             names = list(rows.columns)
         numbered = (f"{_name(old)} AS c{i}" for i, old in enumerate(rows.columns))
-        rows.project(", ".join(numbered)).create_view("release")
+        connection.register("release", rows.project(", ".join(numbered)))
         return _verdicts(connection, names, plan, roots)
 
 
 @contextmanager
-def _connection() -> Iterator[DuckDBPyConnection]:
+def _connection(opened: DuckDBPyConnection | None = None) -> Iterator[DuckDBPyConnection]:
     import duckdb
 
     try:
-        with duckdb.connect(config=duckdb_settings()) as connection:
-            yield connection
+        with nullcontext(opened) if opened else duckdb.connect(config=duckdb_settings()) as found:
+            yield found
     except duckdb.OutOfMemoryException:
         raise ReleaseError(
             "Checking the release needs more memory than it may take, so it is not given out: set "
@@ -229,6 +296,11 @@ def _connection() -> Iterator[DuckDBPyConnection]:
 
 def _not_checked() -> ReleaseError:
     return ReleaseError("The release could not be checked, so it is not given out.")
+
+
+def _header_text(name: str) -> str:
+    """A name without what a kind of file may alter: blanks, and a mark before a formula."""
+    return "".join(name.split()).lstrip("'")
 
 
 def _header(path: Path, separator: str) -> list[str]:
@@ -259,8 +331,13 @@ def _verdicts(
     if hidden & set(names) or not {*quasi, *sensitive} <= set(names):
         return (Verdict("columns", "", "no identifier, every other column", None, False),)
 
+    listed = connection.sql("DESCRIBE release").fetchall()
+    floating = {name for name, kind, *_ in listed if kind in ("FLOAT", "DOUBLE")}
+
     def cell(column: str) -> str:
-        return f"CAST(c{names.index(column)} AS VARCHAR)"
+        place = f"c{names.index(column)}"
+        text = f"CAST({place} AS VARCHAR)"
+        return f"nullif({text}, 'nan')" if place in floating else text
 
     def text(column: str) -> str:
         return f"coalesce({cell(column)}, '')"
@@ -313,7 +390,7 @@ def _verdicts(
         said = ", ".join(SPOKEN.get(value, f"{name} = {value}") for name, value in asked.items())
         found.append(Verdict(part.model, column, said, level, bool(holds)))
     if plan.person is not None:
-        known = {row[0] for row in connection.sql("DESCRIBE release").fetchall()}
+        known = {name for name, *_ in listed}
         if "person" not in known and plan.person not in names:
             raise ReleaseError(
                 "The release does not say which records are of one person, so k cannot be counted "
@@ -360,9 +437,10 @@ def _text(cell: object) -> str:
 def _numbered(texts: Sequence[str | None]) -> np.ndarray:
     """Different values as numbers from 0, by their size if they have one; the missing one last.
 
-    Blanks around a value, `.0` behind a whole number and the sign of zero make no other value.
+    Blanks around a value, `.0` behind a whole number and the sign of zero make no other value, and
+    nothing but blanks is missing.
     """
-    plain = [None if text is None else _value(text) for text in texts]
+    plain = [(text and _value(text)) or None for text in texts]
     known = sorted({value for value in plain if value is not None})
     with suppress(ValueError):
         known.sort(key=float)

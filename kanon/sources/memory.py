@@ -27,6 +27,7 @@ from kanon.sources.coverage import check_covered, counted_column, counts_of_text
 from kanon.sources.days import check_days
 from kanon.sources.histograms import histograms, persons_of
 from kanon.sources.limits import check_classes
+from kanon.sources.missing import without_blanks
 from kanon.sources.rows import excerpt_of, released_rows
 from kanon.sources.tables import Excerpt, Table
 
@@ -231,7 +232,7 @@ class MemoryTable:
 
 
 def as_table(table: Table | pd.DataFrame) -> Table:
-    """A pandas table as one that is asked in numbers; any other one as it is.
+    """A pandas table as one that is asked in numbers, blank texts missing; others as they are.
 
     Raises
     ------
@@ -242,7 +243,7 @@ def as_table(table: Table | pd.DataFrame) -> Table:
         return table
     for name, column in table.items():
         check_days(column, str(name))
-    return MemoryTable(table)
+    return MemoryTable(without_blanks(table))
 
 
 class MemorySource:

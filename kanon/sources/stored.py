@@ -28,7 +28,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sensitive_values
 from kanon.sources.memory import require_records
-from kanon.sources.missing import KNOWN_MARKERS
+from kanon.sources.missing import BLANK, KNOWN_MARKERS
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.stored_values import (
@@ -164,7 +164,7 @@ class StoredTable:
     def markers(self) -> tuple[str, ...]:
         """The texts that count as a missing cell."""
         given = self.settings.missing_markers
-        return KNOWN_MARKERS if given is None else given
+        return KNOWN_MARKERS if given is None else tuple(dict.fromkeys([BLANK, *given]))
 
     @cached_property
     def n_records(self) -> int:
@@ -188,7 +188,7 @@ class StoredTable:
         cells = rows[column]
         if cells.type().is_floating() and self.engine != "other":  # databases may know no NaN
             return cells.isnan().ifelse(None, cells)
-        if not cells.type().is_string() or not self.markers:
+        if not cells.type().is_string():
             return cells
         used = sorted({marker.strip() for marker in self.markers})
         # By threes: DuckDB makes a join of a longer list, and cannot tell then how far it is.

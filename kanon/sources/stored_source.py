@@ -222,7 +222,7 @@ class StoredSource:
         progress: Progress = no_progress,
         part: Path | None = None,
         replaces: bool = True,
-        check: Callable[[Path, str], None] | None = None,
+        check: Callable[[Any, str], None] = lambda written, kind: None,
     ) -> None:
         """Have the engine write the release; it appears complete or not at all.
 
@@ -237,7 +237,8 @@ class StoredSource:
             Whether a file that stands there gives way.
         check
             Called with what was written, and whether that is a ``folder``, ``parquet``, ``csv`` or
-            ``tsv``, before it gets its name; if it raises, nothing is left.
+            ``tsv``, before it gets its name; of a new table of a DuckDB file with the connection,
+            and the name of the table as SQL writes it. If it raises, nothing is left.
 
         Raises
         ------
@@ -259,12 +260,13 @@ class StoredSource:
         try:
             try:
                 table.opened.rows.write(self.released(recoding, table), beside, written, progress)
-                if check is not None:
-                    progress(1.0, "Checking the release")
-                    check(beside, written)
+                progress(1.0, "Checking the release")
                 if kind == "duckdb":
-                    import_module("kanon.sources.engines.duckdb").add_table(beside, target)
-                elif replaces or written == "folder":
+                    engine = import_module("kanon.sources.engines.duckdb")
+                    engine.add_table(beside, target, check)
+                    return
+                check(beside, written)
+                if replaces or written == "folder":
                     keep_mode(beside, path)
                     os.replace(beside, path)
                 else:

@@ -106,8 +106,16 @@ def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
         connection.to_csv(wanted, path, delimiter={"csv": ",", "tsv": "\t"}[kind])
 
 
-def add_table(parts: Path, target: Address) -> None:
+def add_table(
+    parts: Path, target: Address, check: Callable[[Any, str], object] = lambda opened, table: None
+) -> None:
     """Make a new table of a DuckDB file from Parquet files; all of it or nothing is there then.
+
+    Parameters
+    ----------
+    check
+        Called with the connection and the name of the table, as SQL writes it, before it stays; if
+        it raises, there is none.
 
     Raises
     ------
@@ -128,10 +136,14 @@ def add_table(parts: Path, target: Address) -> None:
                 raise TableError(
                     f"{quoted(name)} has a table {quoted(target.table)} already: give another name."
                 )
+            table = sql_name(str(target.table))
+            connection.begin()
             connection.execute(
-                f"CREATE TABLE {sql_name(str(target.table))} AS "
+                f"CREATE TABLE {table} AS "
                 f"SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
             )
+            check(connection, table)
+            connection.commit()
     except BaseException:
         if new:
             target.path.unlink(missing_ok=True)

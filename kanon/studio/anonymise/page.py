@@ -13,7 +13,7 @@ from kanon.release.drift import same_levels
 from kanon.report.explanations import what_leaves
 from kanon.run import Run
 from kanon.sources.stored_source import StoredSource
-from kanon.sources.writing import MIME, table_bytes, why_not
+from kanon.sources.writing import MIME, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.anonymise.combined_releases import together
@@ -214,7 +214,7 @@ def download_release(
             noting(
                 result.settings,
                 done,
-                lambda: table_bytes(done.released(), kind, neutral=neutral),
+                lambda: done.content(kind, neutral),
             )
         ),
         disabled=obstacle is not None,

@@ -187,18 +187,19 @@ def reading_fields(version: int, shown: ReadSettings) -> None:
             **bound(f"encoding-{version}", shown.encoding, take_reading, version, "encoding"),
             help=say("Such as utf-8, latin-1, cp1252 or utf-16."),
         )
+    markers = [marker for marker in shown.missing_markers or () if marker.strip()]
     columns[2].multiselect(
         say("Cells that count as missing"),
-        list(dict.fromkeys([*KNOWN_MARKERS, *(shown.missing_markers or ())])),
+        list(dict.fromkeys([*filter(None, KNOWN_MARKERS), *markers])),
         **bound(
             f"markers-{version}",
-            list(shown.missing_markers or ()),
+            markers,
             take_reading,
             version,
             "missing_markers",
         ),
-        format_func=lambda marker: marker or say("(blank)"),
         accept_new_options=True,
+        help=say("Blank cells always do: nobody could tell them apart in a released file."),
     )
 
 
