@@ -1,15 +1,37 @@
 """The command line, ``kanon`` or ``python -m kanon``: the dashboard's plans run here unchanged."""
 
-import atexit
-import gc
-import io
 import sys
-
-from kanon.cli import main as command_line
 
 
 def main() -> int:
     """Run the command that was typed; returns the exit status."""
+    try:
+        from kanon.cli.signals import raise_signals
+
+        raise_signals()
+        _prepare()
+        from kanon.cli.main import main as command_line
+    except KeyboardInterrupt:
+        from kanon.cli.signals import status_when_stopped
+
+        print("Interrupted; nothing was written.", file=sys.stderr)
+        return status_when_stopped()
+    return command_line()
+
+
+def _prepare() -> None:
+    """Get streams and the collection of garbage ready."""
+    import atexit
+    import gc
+    import io
+    import os
+
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:  # closed: the first file that is opened, such as a release, would get it
+            os.open(os.devnull, os.O_RDONLY)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
     for stream in (sys.stdout, sys.stderr):  # a console may lack a sign; better a ? than an error
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -17,7 +39,6 @@ def main() -> int:
     # while it grows, and 0.4 s at the end.
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
-    return command_line.main()
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def load_json(path: Path, what: str) -> Any:
         content, size = read_up_to(bytes_of("plan_megabytes"), path)
         _check_size(size, what)
         text = content.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):  # a name may hold what no file system takes
         named = path.name or str(path)  # a folder such as "." has no name
         raise PlanError(f"{what} {quoted(named)} cannot be read.") from None
     return read_json(text, what)

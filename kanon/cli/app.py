@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import socket
 import subprocess
 import sys
@@ -30,7 +29,6 @@ def execute(given: argparse.Namespace) -> None:
     command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(given.port)]
     # Streamlit also reads .streamlit/ of the current folder, and that may be anybody's.
     with subprocess.Popen(command, cwd=app.parent) as server:
-        signal.signal(signal.SIGTERM, lambda *_: server.terminate())
         try:
             status = server.wait()
         except KeyboardInterrupt:

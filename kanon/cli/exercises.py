@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> None:
     """Mark answers; a file that is none is a row that says so, and stops nothing."""
-    check_written([given.out])
+    check_written(given, [given.out])
     check_different(
         [given.set, *given.answers, given.out], [], "the set, the answers and what is written"
     )

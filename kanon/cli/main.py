@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 
 from kanon.base.preparation import preparation_told
 from kanon.cli.commands import COMMANDS
-from kanon.cli.messages import preparation_shown, warnings_shown
+from kanon.cli.messages import preparation_shown, show_warning, warnings_shown
+from kanon.cli.signals import ignore_signals, status_when_stopped, was_stopped
+from kanon.cli.streams import OutputError, Stream
+from kanon.cli.written import Written
 from kanon.errors import (
     TRACEBACK,
     KanonError,
@@ -28,39 +33,72 @@ _MISTAKE, _BAD_INPUT, _UNSATISFIABLE, _READ_NO_FURTHER = 1, 2, 3, 141
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status.
 
-    0 when it worked, 2 for a bad plan, table or hierarchy, 3 when the plan cannot be satisfied,
-    the check of the release fails, or releases together do not meet their plans, 1 for a
-    mistake of kanon's own, 130 when it was interrupted, and 141 when nobody reads its output.
+    0 when it worked, and once what it is called for was written, whatever failed after that; 2 for
+    a bad plan, table or hierarchy, or what cannot be written; 3 when the plan cannot be satisfied,
+    the check of the release fails, or releases together do not meet their plans; 1 for a mistake of
+    kanon's own; 130, 143 and 129 when it was interrupted by SIGINT, SIGTERM and SIGHUP; 141 when
+    nobody reads its output.
     """
-    try:
-        given = sys.argv[1:] if arguments is None else arguments
-        parsed = _parser(given[0] if given else None).parse_args(given)
-        with warnings.catch_warnings(), preparation_told(preparation_shown()):
-            warnings.simplefilter("always", PrivacyWarning)
-            warnings.simplefilter("always", PlanWarning)
-            warnings.showwarning = warnings_shown()
-            parsed.execute(parsed)
+    output, messages = Stream(sys.stdout, needed=True), Stream(sys.stderr, needed=False)
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(messages):
+        written, hints = Written(), list[str]()
+        try:
+            status, problem = _attempt(arguments, written)
+            ignore_signals()
+            stopped = problem != "" and was_stopped()
+        except KeyboardInterrupt as stop:
+            ignore_signals()
+            stopped, hints = True, getattr(stop, "__notes__", [])
+        said = written.said()
+        if stopped:
+            done = f"Interrupted; {said or 'nothing was written'}."
+            print(" ".join([done, *hints]), file=sys.stderr)
+            status = status_when_stopped()
+        elif problem and written.first:
+            show_warning(f"{problem} {said}.")
+            status = 0
+        elif problem and status != _READ_NO_FURTHER:
+            print(f"kanon: {problem} {said}." if said else f"kanon: {problem}", file=sys.stderr)
+        with contextlib.suppress(OutputError):  # else Python does it, and fails
             sys.stdout.flush()
+        return status
+
+
+def _attempt(arguments: Sequence[str] | None, written: Written) -> tuple[int, str]:
+    """Run a command; returns the exit status if nothing was written, and what is to be said."""
+    try:
+        _execute(arguments, written)
+        sys.stdout.flush()
     except (ReleaseError, Unsatisfiable) as error:
-        return _fail(error, _UNSATISFIABLE)
+        return _UNSATISFIABLE, error.sentence
+    except OutputError as error:
+        return (_READ_NO_FURTHER if error.unread else _BAD_INPUT), error.sentence
     except KanonError as error:
-        return _fail(error, _BAD_INPUT)
-    except KeyboardInterrupt as stop:
-        print(str(stop) or "Interrupted; nothing was written.", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # who read the output, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more
-        return _READ_NO_FURTHER
-    except Exception as error:
+        return _BAD_INPUT, error.sentence
+    except Exception as error:  # noqa: BLE001  told of without its text
         if os.environ.get(TRACEBACK):
-            raise
-        print(  # the text could hold cells
-            f"kanon: failed by a mistake of its own: {withheld(error)}. Please report this line; "
-            f"with {TRACEBACK}=1 there are more, which may hold values of the table.",
-            file=sys.stderr,
+            traceback.print_exc()
+        return _MISTAKE, (  # the text could hold cells
+            f"failed by a mistake of its own: {withheld(error)}. Please report this line; "
+            f"with {TRACEBACK}=1 there are more, which may hold values of the table."
         )
-        return _MISTAKE
-    return 0
+    return 0, ""
+
+
+def _execute(arguments: Sequence[str] | None, written: Written) -> None:
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        parsed = _parser(given[0] if given else None).parse_args(given)
+    except SystemExit:  # it was said what is wrong, or how it is meant
+        sys.stdout.flush()
+        ignore_signals()
+        raise
+    parsed.written = written
+    with warnings.catch_warnings(), preparation_told(preparation_shown()):
+        warnings.simplefilter("always", PrivacyWarning)
+        warnings.simplefilter("always", PlanWarning)
+        warnings.showwarning = warnings_shown()
+        parsed.execute(parsed)
 
 
 def _parser(called: str | None) -> argparse.ArgumentParser:
@@ -76,8 +114,3 @@ def _parser(called: str | None) -> argparse.ArgumentParser:
             module.add_arguments(command)
             command.set_defaults(execute=module.execute)
     return parser
-
-
-def _fail(error: KanonError, status: int) -> int:
-    print(f"kanon: {error.sentence}", file=sys.stderr)
-    return status

@@ -29,7 +29,8 @@ def preparation_shown() -> Progress:
         if sys.stderr.isatty():
             _bar(min(fraction, 0.99), text)
             if fraction >= 1:
-                print("\r" + 90 * " " + "\r", end="", file=sys.stderr, flush=True)
+                print("\r" + 90 * " ", end="", file=sys.stderr)
+                print("\r", end="", file=sys.stderr, flush=True)
         elif text not in told:
             told.add(text)
             print(f"kanon: {text}", file=sys.stderr, flush=True)

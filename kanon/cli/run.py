@@ -12,7 +12,7 @@ from kanon.base.formatting import counted, thin
 from kanon.cli.inputs import read_plan, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
-from kanon.cli.outputs import check_files
+from kanon.cli.outputs import check_files, check_new_table
 from kanon.errors import PlanError, TableError, quoted
 from kanon.plan import Plan
 from kanon.release.drift import same_levels
@@ -59,8 +59,10 @@ def execute(given: argparse.Namespace) -> None:
     if given.neutralise_formulas:
         _check_neutral(given.out, table)
     if isinstance(table, StoredTable):
-        kind_written(given.out)
+        kind = kind_written(given.out)
         check_outside(given.out, given.table)
+        if kind == "duckdb":
+            check_new_table(given, given.out)
     else:
         _check_kind(given.out)
     progress = progress_shown(given)

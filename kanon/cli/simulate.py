@@ -49,11 +49,10 @@ def execute(given: argparse.Namespace) -> None:
 
     try:
         run_study(progress_shown(given), study, lacking(found), keep)
-    except KeyboardInterrupt:
-        if state is None or not found:
-            raise
-        kept = f"what was found so far is in {quoted(state.name)}"
-        raise KeyboardInterrupt(f"Interrupted; {kept}, and the same command goes on.") from None
+    except KeyboardInterrupt as stop:
+        if state is not None and state.exists():
+            stop.add_note(f"The same command goes on from {quoted(state.name)}.")
+        raise
     table = results(study, found)
     write_whole(table.to_csv(index=False, lineterminator="\n").encode("utf-8"), given.out)
     low, high = study.interval

@@ -83,7 +83,7 @@ def write_whole(content: bytes, path: Path) -> None:
     Raises
     ------
     TableError
-        If the place cannot be written to, or is a pipe or a device.
+        If the place cannot be written to, or is a pipe, a device or write-protected.
     """
     check_replaceable(path)
     # In the same folder, so that the last step cannot stop halfway.
@@ -108,7 +108,7 @@ def check_replaceable(path: Path) -> None:
     Raises
     ------
     TableError
-        It is a pipe or a device.
+        It is a pipe or a device, or it is write-protected.
     """
     try:
         found = path.stat().st_mode
@@ -117,6 +117,11 @@ def check_replaceable(path: Path) -> None:
     if not (stat.S_ISREG(found) or stat.S_ISDIR(found)):
         raise TableError(
             f"{quoted(path, 200)} is a pipe or a device, not a file: give another name."
+        )
+    # Who runs kanon as root may write to all files, and has protected this one all the same.
+    if not found & stat.S_IWUSR or not os.access(path, os.W_OK):
+        raise TableError(
+            f"{quoted(path, 200)} is write-protected: give another name, or allow writing to it."
         )
 
 

@@ -131,11 +131,8 @@ def add_table(
             saying(name, _ERRORS, partial(_said, folder)),
             duckdb.connect(str(target.path), config=duckdb_settings()) as connection,
         ):
-            listed = connection.execute("SELECT table_name FROM information_schema.tables")
-            if (target.table,) in listed.fetchall():
-                raise TableError(
-                    f"{quoted(name)} has a table {quoted(target.table)} already: give another name."
-                )
+            if _has(connection, target):
+                raise _taken(target)
             table = sql_name(str(target.table))
             connection.begin()
             connection.execute(
@@ -148,6 +145,47 @@ def add_table(
         if new:
             target.path.unlink(missing_ok=True)
         raise
+
+
+def check_new_table(target: Address) -> None:
+    """Check that a DuckDB file lacks the table that an address names.
+
+    Raises
+    ------
+    TableError
+        It has it, or the file cannot be opened.
+    """
+    if has_table(target):
+        raise _taken(target)
+
+
+def has_table(target: Address) -> bool:
+    """Whether a DuckDB file has the table that an address names; it may not be there at all.
+
+    Raises
+    ------
+    TableError
+        The file cannot be opened.
+    """
+    if not target.path.exists():
+        return False
+    folder = Address(str(target.path.parent), target.path.name)
+    with (
+        saying(target.path.name, _ERRORS, partial(_said, folder)),
+        duckdb.connect(str(target.path), True, duckdb_settings()) as connection,
+    ):
+        return _has(connection, target)
+
+
+def _has(connection: Any, target: Address) -> bool:
+    listed = connection.execute("SELECT table_name FROM information_schema.tables")
+    return (target.table,) in listed.fetchall()
+
+
+def _taken(target: Address) -> TableError:
+    return TableError(
+        f"{quoted(target.path.name)} has a table {quoted(target.table)} already: give another name."
+    )
 
 
 def _with_tables(connection: Any, wanted: Any) -> Any:
