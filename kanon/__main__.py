@@ -11,12 +11,13 @@ def main() -> int:
         raise_signals()
         _prepare()
         from kanon.cli.main import main as command_line
-    except KeyboardInterrupt:
+
+        return command_line()
+    except KeyboardInterrupt:  # before the command began
         from kanon.cli.signals import status_when_stopped
 
         print("Interrupted; nothing was written.", file=sys.stderr)
         return status_when_stopped()
-    return command_line()
 
 
 def _prepare() -> None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
@@ -316,9 +317,13 @@ def part_of(path: Path) -> Path:
 
 def remove(part: Path) -> None:
     """Remove what an interrupted writer has left of a release, if anything."""
-    shutil.rmtree(part, ignore_errors=True)
-    with contextlib.suppress(OSError):
-        part.unlink(missing_ok=True)
+    for _ in range(20):  # an engine that was told to stop may write on for a moment
+        shutil.rmtree(part, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        if not os.path.lexists(part):
+            return
+        time.sleep(0.1)
 
 
 def kind_written(target: Address) -> str:
