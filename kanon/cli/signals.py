@@ -6,32 +6,40 @@ All three are raised in the main thread as Ctrl-C is, so that whatever is half d
 from __future__ import annotations
 
 import signal
-import time
+import sys
 from typing import Any
 
 _STOPPING = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows lacks the last
 
-_SAME = 5.0
-"""For so many seconds a further signal counts as the same one: ``timeout`` sends two, who is
-impatient more, and what clears away must not be interrupted."""
+_AGAIN = 0.1
+"""After so many seconds it is raised again: libraries take it for an error of theirs, and go on."""
 
 _taken: list[int] = []
-_received: list[tuple[int, float]] = []
+_received: list[int] = []
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal came. (Of its base itself Python takes note, and ends by SIGINT in spite of all.)"""
 
 
 def raise_signals() -> None:
-    """Have signals raised as KeyboardInterrupt, but for those that whoever calls wants ignored."""
+    """Have signals raised, but for those that whoever calls kanon wants ignored."""
     for name in _STOPPING:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _raise)
+            signal.signal(number, _receive)
             _taken.append(number)
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, _raise)
+    sys.unraisablehook = _unraisable
 
 
 def ignore_signals() -> None:
     """Have the rest of the process go its way: how the command ended is settled."""
     for number in _taken:
         signal.signal(number, signal.SIG_IGN)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def was_stopped() -> bool:
@@ -41,11 +49,27 @@ def was_stopped() -> bool:
 
 def status_when_stopped() -> int:
     """The exit status that tells by which signal; by Ctrl-C where none was taken."""
-    return 128 + (_received[0][0] if _received else signal.SIGINT)
+    return 128 + (_received[0] if _received else signal.SIGINT)
 
 
-def _raise(number: int, _: Any) -> None:
-    now = time.monotonic()
-    if not _received or now - _received[-1][1] > _SAME:
-        _received.append((number, now))
-        raise KeyboardInterrupt
+def _receive(number: int, frame: Any) -> None:
+    _received.append(number)
+    _raise(number, frame)
+
+
+def _raise(*_: Any) -> None:
+    """Stop what the main thread does, but for what clears away after an earlier signal."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+    error = sys.exc_info()[1]
+    while error is not None:
+        if isinstance(error, Stopped):
+            return
+        error = error.__context__
+    raise Stopped
+
+
+def _unraisable(found: Any) -> None:
+    """Say nothing of a signal that came where nothing can be raised: it is raised again."""
+    if not issubclass(found.exc_type, Stopped):
+        sys.__unraisablehook__(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -9,13 +10,15 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 
+import duckdb
 import pytest
 
 from kanon.__main__ import main as process_main
 from kanon.cli import signals
-from kanon.sources import writing
-from support.command_line import PLAN, RUN, TABLE, check_failure, files, write_plan
+from kanon.cli.main import main
+from support.command_line import PLAN, RELEASED, RUN, TABLE, check_failure, files, write_plan
 from support.paths import ROOT
 
 BOTH = (*RUN, "--measures", "m.json")
@@ -37,12 +40,14 @@ def broken(error):
 @pytest.fixture
 def raised(monkeypatch):
     """Signals raised as in a process of its own; all as it was after the test."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
     before = {number: signal.getsignal(number) for number in numbers}
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     monkeypatch.setattr(signals, "_taken", [])
     monkeypatch.setattr(signals, "_received", [])
     signals.raise_signals()
     yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
     for number, handler in before.items():
         signal.signal(number, handler)
 
@@ -101,9 +106,7 @@ def test_a_signal_just_after_the_release_has_its_name(kanon, folder, monkeypatch
     assert (folder / "released.csv").read_text("utf-8") != "older"
 
 
-def test_of_what_a_library_made_of_a_signal_no_mistake_is_told(
-    kanon, folder, monkeypatch, raised
-):
+def test_of_what_a_library_made_of_a_signal_no_mistake_is_told(kanon, folder, monkeypatch, raised):
     """DuckDB raises a RuntimeError where a signal comes while it works."""
 
     def made_another(*_):
@@ -116,6 +119,32 @@ def test_of_what_a_library_made_of_a_signal_no_mistake_is_told(
     assert kanon(*RUN) == (143, "", "Interrupted; nothing was written.\n")
 
 
+class Unheard:
+    """Nothing can be raised where an object goes."""
+
+    def __del__(self):
+        kill(signal.SIGTERM)()
+
+
+def swallowed():
+    with contextlib.suppress(BaseException):
+        kill(signal.SIGTERM)()
+
+
+@pytest.mark.parametrize("lost", [Unheard, swallowed])
+def test_a_signal_that_a_library_swallows_is_raised_again(kanon, folder, monkeypatch, raised, lost):
+    """Numba loses it where LLVM calls back, and some packages where they are imported."""
+
+    def going_on(*_):
+        lost()
+        for _ in range(1000):
+            time.sleep(0.01)
+        raise AssertionError("nothing stops it")
+
+    monkeypatch.setattr("kanon.cli.run.run", going_on)
+    assert kanon(*RUN) == (143, "", "Interrupted; nothing was written.\n")
+
+
 @pytest.mark.parametrize("out", ["released", "released.parquet", "new.duckdb#people"])
 def test_an_engine_that_is_stopped_leaves_nothing(kanon, folder, monkeypatch, raised, out):
     before = files(folder)
@@ -123,7 +152,9 @@ def test_an_engine_that_is_stopped_leaves_nothing(kanon, folder, monkeypatch, ra
     said = kanon(*RUN[:-1], out, *DUCKDB, "--progress")
     assert said.status == 143
     assert said.err.endswith("\nInterrupted; nothing was written.\n"), "a line below the bar"
-    assert files(folder) == before and not [*folder.glob(".*")] and not (folder / "released").exists()
+    assert (
+        files(folder) == before and not [*folder.glob(".*")] and not (folder / "released").exists()
+    )
 
 
 @pytest.mark.parametrize("committed", [False, True])
@@ -131,18 +162,19 @@ def test_a_table_of_a_database_was_written_if_it_is_there(
     kanon, folder, monkeypatch, raised, committed
 ):
     """The file of the database is there before, and tells nothing."""
-    assert kanon(*RUN[:-1], "data.duckdb#one", *DUCKDB).status == 0
-    place = "kanon.cli.run.json.dumps" if committed else "kanon.sources.engines.duckdb.sql_name"
-    monkeypatch.setattr(place, kill(signal.SIGINT))
-    said = kanon(*RUN[:-1], "data.duckdb#two", *DUCKDB, "--measures", "m.json")
+    path = str(folder / "data.duckdb")
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE one AS SELECT 1 AS a")
+    place = "kanon.cli.run.json.dumps" if committed else "kanon.run.check_files"
+    call = (*RUN[:-1], "data.duckdb#two", *DUCKDB, "--measures", "m.json")
+    with monkeypatch.context() as patch:
+        patch.setattr(place, kill(signal.SIGINT))
+        said = kanon(*call)
     done = "'data.duckdb#two' was written, 'm.json' was not" if committed else "nothing was written"
     assert said == (130, "", f"Interrupted; {done}.\n")
-    monkeypatch.undo()
-    monkeypatch.chdir(folder)
-    monkeypatch.setattr("kanon.cli.run.run", None)  # nothing is computed
-    check_failure(kanon(*RUN[:-1], "data.duckdb#one", *DUCKDB), 2, ["has a table 'one' already"])
-    tables = kanon("measure", "--table", "data.duckdb#none", "--qi", "sex").err
-    assert ("'two'" in tables) is committed
+    with duckdb.connect(path) as connection:
+        tables = {name for (name,) in connection.sql("SHOW TABLES").fetchall()}
+    assert tables == ({"one", "two"} if committed else {"one"})
 
 
 def test_what_nobody_may_interrupt_is_not(monkeypatch, raised):
@@ -167,7 +199,8 @@ if sys.argv.pop(1) == "first":
     class Stopping:
         def find_spec(self, name, *_):
             if name == "pandas":
-                os.kill(os.getpid(), signal.SIGTERM)
+                sys.meta_path.remove(self)
+                exec("os.kill(os.getpid(), signal.SIGTERM)")  # as dataclasses and others do
     sys.meta_path.insert(0, Stopping())
 else:
     atexit.register(os.kill, os.getpid(), signal.SIGINT)
@@ -200,9 +233,14 @@ def test_a_process_says_one_line_at_its_first_and_none_at_its_last(folder, momen
     ],
 )
 def test_what_fails_after_the_release_is_a_warning(kanon, folder, monkeypatch, error, part):
-    replace = os.replace
-    fails = lambda new, old: broken(error)() if old.name == "m.json" else replace(new, old)  # noqa: E731
-    monkeypatch.setattr("kanon.sources.writing.os.replace", fails)
+    real = os.replace
+
+    def replace(part, path):
+        if path.name == "m.json":
+            raise error
+        real(part, path)
+
+    monkeypatch.setattr("kanon.sources.writing.os.replace", replace)
     said = kanon(*BOTH, "--seed", "1")
     assert said.status == 0 and said.err.startswith("kanon: warning: ") and part in said.err
     assert said.err.endswith(". 'released.csv' was written, 'm.json' was not.\n")
@@ -217,16 +255,167 @@ def test_what_fails_after_another_file_is_told_with_it(kanon, folder, monkeypatc
     monkeypatch.setattr("kanon.cli.simulate.written_study", lambda *_: b"{}")
     monkeypatch.setattr("kanon.cli.simulate.results", broken(MemoryError()))
     said = kanon("simulate", *RUN[1:], "--state", "study.json")
-    check_failure(said, 1, ["mistake of its own", "'study.json' was written, 'released.csv' was not"])
+    check_failure(
+        said, 1, ["mistake of its own", "'study.json' was written, 'released.csv' was not"]
+    )
 
 
-@pytest.mark.parametrize("out", [sys.stdout, sys.stderr], ids=["stdout", "stderr"])
-def test_a_full_stream_is_no_failure_of_the_release(kanon, folder, monkeypatch, capsys, out):
-    name = "stdout" if out is sys.stdout else "stderr"
+@pytest.mark.parametrize(
+    ("name", "measured"), [("stdout", (2, "no space left on device.\n")), ("stderr", (0, ""))]
+)
+def test_a_full_stream_does_not_undo_the_release(folder, monkeypatch, capsys, name, measured):
     monkeypatch.chdir(folder)
-    with open("/dev/full", "w") as full, monkeypatch.context() as patch:
+    with open("/dev/full", "w", encoding="utf-8") as full, monkeypatch.context() as patch:
         patch.setattr(sys, name, full)
-        status = kanon.__wrapped__(*RUN) if hasattr(kanon, "__wrapped__") else main_of(*RUN)
-        assert status == 0
-        assert main_of("measure", "--table", "people.csv", "--qi", "sex") == (2 if out is sys.stdout else 0)
-    assert (folder / "released.csv").exists()
+        assert main([*RUN, "--progress"]) == 0
+    err = capsys.readouterr().err
+    assert err.endswith(": no space left on device. 'released.csv' was written.\n") or not err
+    with open("/dev/full", "w", encoding="utf-8") as full, monkeypatch.context() as patch:
+        patch.setattr(sys, name, full)
+        status = main(["measure", "--table", "people.csv", "--qi", "sex"])
+    assert status == measured[0] and capsys.readouterr().err.endswith(measured[1])
+
+
+NOISY = """
+import os, runpy
+from kanon.sources import writing
+replace = writing.os.replace
+def noisy(*paths):
+    try:
+        os.write(1, b"noise")
+    except OSError:
+        pass
+    replace(*paths)
+writing.os.replace = noisy
+runpy.run_module("kanon", run_name="__main__")
+"""
+
+
+def test_a_closed_stream_is_none_that_a_release_gets(folder):
+    """The first file that is opened would get its number, and with it what others print."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-c", NOISY, *RUN],
+        cwd=folder, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert done.stderr.endswith("bad file descriptor. 'released.csv' was written.\n")
+    assert [line.split(",") for line in (folder / "released.csv").read_text("utf-8").split()] == [
+        ["age", "sex", "disease"], *RELEASED,
+    ]  # fmt: skip
+
+
+# Before anything is computed
+
+WRITING = [
+    BOTH,
+    (*RUN, "--pin", "m.json"),
+    ("sweep", *RUN[1:4], "--k", "2", "--out", "m.json"),
+    ("advise", *RUN[1:4], "--out", "m.json"),
+    ("reverse", *RUN[1:4], "--out", "m.json"),
+    ("simulate", *RUN[1:], "--state", "m.json"),
+    ("report", *RUN[1:4], "--out", "m.html"),
+    ("exercises", "score", "plan.json", "sex.csv", "--out", "m.json"),
+]
+
+
+@pytest.mark.parametrize("call", WRITING, ids=lambda call: f"{call[0]} {call[-2]}")
+def test_what_cannot_be_written_is_said_before_anything_is_read(kanon, folder, monkeypatch, call):
+    """Whoever is root may write to a protected file: the file says that it is protected."""
+    name = call[-1]
+    monkeypatch.setattr("kanon.cli.inputs.open_address", None)
+    monkeypatch.setattr("kanon.cli.exercises.read_exercises", None)
+    before = files(folder)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limit[1]))  # as on a full disk, names have room
+    try:
+        said = kanon(*call)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    check_failure(said, 2, ["cannot be written there", "the disk to have room"])
+    assert files(folder) == before and not [*folder.glob(".*")]
+    (folder / name).write_text("mine", "utf-8")
+    (folder / name).chmod(0o444)
+    check_failure(kanon(*call), 2, [f"'{name}' is write-protected: give another name"])
+    assert files(folder) == {**before, name: b"mine"}
+
+
+def test_a_folder_that_takes_no_file_is_refused(kanon):
+    """Not even one of the administrator."""
+    check_failure(kanon(*RUN[:-1], "/proc/released.csv"), 2, ["cannot be written there"])
+
+
+def test_a_table_that_a_database_has_is_no_new_one(kanon, folder, monkeypatch):
+    with duckdb.connect(str(folder / "data.duckdb")) as connection:
+        connection.execute("CREATE TABLE one AS SELECT 1 AS a")
+    monkeypatch.setattr("kanon.cli.run.run", None)  # nothing is computed
+    call = (*RUN[:-1], "data.duckdb#one", *DUCKDB)
+    check_failure(kanon(*call), 2, ["'data.duckdb' has a table 'one' already"])
+
+
+NUL = "a\0b"
+
+
+@pytest.mark.parametrize(
+    ("call", "part"),
+    [
+        (RUN, "The hierarchy file"),
+        ((*RUN[:3], NUL, *RUN[4:]), "does not exist"),
+        ((*RUN[:-1], NUL), "cannot be"),
+        ((*RUN, "--measures", NUL), "cannot be written there"),
+        (("run", NUL, *RUN[2:]), "The plan"),
+    ],
+    ids=["hierarchy", "table", "out", "measures", "plan"],
+)
+def test_a_nul_in_a_path_is_said(kanon, folder, call, part):
+    column = {"role": "quasi-identifier", "hierarchy": NUL}
+    if call is RUN:
+        write_plan(folder, columns={**PLAN["columns"], "sex": column})
+    before = files(folder)
+    check_failure(kanon(*call), 2, [part])
+    assert files(folder) == before
+
+
+# What a terminal gets
+
+HOSTILE = "\x1b[2J\x07\x9b\x7f\u202e\u2066"
+SEEN = r"\u001b[2J\u0007\u009b\u007f"
+SIGNS = {*HOSTILE} - {*"[2J"}
+
+
+def test_control_characters_are_shown_and_control_nothing(kanon, folder, capsys):
+    (folder / "people.csv").write_text(TABLE.replace("disease", HOSTILE), "utf-8")
+    (folder / "sex.csv").write_text(f"F;*\n{HOSTILE};*\n", "utf-8")
+    columns = {**PLAN["columns"], HOSTILE: {"role": "sensitive"}}
+    del columns["disease"]
+    write_plan(folder, columns=columns)
+    measure = ("measure", "--table", "people.csv", "--qi", "sex", "--sensitive", f"age,{HOSTILE}")
+    said = [
+        kanon(*RUN, "--progress"),  # M lacks: the value of a hierarchy
+        kanon(*RUN[:3], f"{HOSTILE}.csv", *RUN[4:]),
+        kanon("measure", "--table", "people.csv", "--qi", f"x{HOSTILE}"),
+        kanon(*measure),
+        kanon("check", *RUN[1:4], "--before", "plan.json"),
+        kanon("quasi-identifiers", "--table", "people.csv", "--share", "0", "--k", "7"),
+    ]
+    with pytest.raises(SystemExit):
+        kanon(*RUN, f"--x{HOSTILE}")
+    everything = "".join(one.out + one.err for one in said) + capsys.readouterr().err
+    assert not SIGNS & {*everything}
+    assert SEEN in said[1].err and SEEN in said[2].err
+    assert SEEN + r"\u202e\u2066" in said[3].out and SEEN in everything.splitlines()[-1]
+    printed = kanon(*measure, "--json").out
+    assert HOSTILE in json.loads(printed)["sensitive"] and not SIGNS & {*printed}
+
+
+def test_what_is_written_keeps_its_control_characters(kanon, folder):
+    (folder / "people.csv").write_text(TABLE.replace("cold", "a\x1b[2Jb"), "utf-8")
+    assert kanon(*RUN).status == 0
+    assert "a\x1b[2Jb" in (folder / "released.csv").read_text("utf-8")
+
+
+def test_a_mistake_is_shown_whole_without_control(kanon, monkeypatch):
+    monkeypatch.setenv("KANON_TRACEBACK", "1")
+    monkeypatch.setattr("kanon.cli.run.run", broken(ValueError(HOSTILE)))
+    said = kanon(*RUN)
+    assert said.status == 1 and f"ValueError: {SEEN}" in said.err and not SIGNS & {*said.err}

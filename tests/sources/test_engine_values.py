@@ -393,6 +393,10 @@ def test_a_file_that_an_engine_replaces_keeps_its_rights(tmp_path):
     with pytest.raises(TableError, match="is a pipe or a device, not a file"):
         done.write(Address(str(tmp_path / "pipe.csv")))
     assert (tmp_path / "pipe.csv").is_fifo()
+    path.chmod(0o400)
+    with pytest.raises(TableError, match="is write-protected: give another name"):
+        done.write(Address(str(path)))
+    assert path.read_text() == "a\nx\nx\n"
 
 
 def test_a_new_file_that_gets_no_table_does_not_stay(tmp_path):

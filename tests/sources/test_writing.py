@@ -199,7 +199,7 @@ def test_nothing_half_written_stays(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["released.csv"]
 
 
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
 def test_a_file_that_is_replaced_keeps_its_rights(tmp_path, mode, monkeypatch):
     """Whoever shut a file for others has its new content shut too, from the first byte on."""
     path = tmp_path / "released.csv"
