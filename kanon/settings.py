@@ -48,6 +48,8 @@ class Settings:
     memory_megabytes: int = _from(0, 1_000_000)
     memory_cells: int = _from(0, 10**12)
     folder_files: int = _from(1, 10**8)
+    release_megabytes: int = _from(1, 10**8)
+    scratch_megabytes: int = _from(1, 10**8)
     distinct_values: int = _from(1, 10**9)
     classes: int = _from(1, 10**9)
     hierarchy_nodes: int = _from(1, 10**8)

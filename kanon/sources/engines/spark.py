@@ -18,7 +18,7 @@ from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines.parts import parquet_parts
-from kanon.sources.engines.rows import Rows, named, saying
+from kanon.sources.engines.rows import Rows, named, saying, watched
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import check_separator
 
@@ -76,9 +76,14 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
             return connection.to_pyarrow(wanted)
 
     def write(wanted: Any, target: Path, kind: str, progress: Progress) -> None:
-        progress(0.0, "Writing the release")
         with saying(name, _ERRORS, partial(_said, name)), _quietly():
-            connection.to_parquet_dir(wanted, target)
+            watched(
+                partial(connection.to_parquet_dir, wanted, target),
+                lambda: 0.0,
+                session.sparkContext.cancelAllJobs,
+                progress,
+                "Writing the release",
+            )
 
     return Rows(rows, fetch, write, ("folder",), ("Read by Spark.",), found)
 
