@@ -131,10 +131,10 @@ def test_a_plan(limits):
     [("rows = 11", "rows"), ("columns = 4", "columns"), ("cells = 59", "cells")],
 )
 def test_what_the_library_refuses_the_page_refuses_with_the_same_sentence(
-    start, limits, text, limit
+    own_workers, start, limits, text, limit
 ):
-    at = start(DATA)
     limits(text)
+    at = start(DATA)
     before = work(at)
     upload(at, "people.csv", as_bytes(PEOPLE, "csv"))
     (said,) = problems(at)

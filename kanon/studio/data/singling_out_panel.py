@@ -60,7 +60,7 @@ def show_singling(work: Work) -> None:
             return
         _asked(work)
         with st.container():  # always there, so that what follows stays where it is
-            if work.running.doing not in ("opening", "reading"):  # which have a bar of their own
+            if work.running.doing not in ("opening", "reading", "uploading"):  # have their own
                 progress()
         found = work.view(SinglingView).found
         if found is not None:
