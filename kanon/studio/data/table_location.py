@@ -138,7 +138,7 @@ def reading_request(work: Work) -> Request | None:
     """Read the table as asked for now; None of one that cannot be read again."""
     table = work.table.records
     if not isinstance(table, StoredTable):
-        return rereading_request(work)
+        return rereading_request(work, work.table.asked, read_again)
     return Request(
         "reading",
         open_work,

@@ -37,6 +37,8 @@ def run(
     wait
         For how many seconds it is waited for before the page is drawn, if it may be done so soon.
     """
+    if instead:
+        collect()  # what has just ended is not lost, whatever comes of this one
     work = state.work()
     if work.busy and not instead:
         return
@@ -95,7 +97,7 @@ def collect() -> None:
         new = request.cancelled(work)
     else:
         new = _failed(work, request, job.error or "")
-    state.put(with_fields(new, job=None, request=None))
+    state.put(with_fields(new, job=None, request=None), request.carry)
 
 
 def _failed(work: Work, request: Request, sentence: str) -> Work:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pickle import PickleBuffer
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kanon.base.language import say
 from kanon.base.progress import Progress
@@ -15,7 +15,7 @@ from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile
 from kanon.studio.jobs.memory import limited_memory
 from kanon.studio.session.request import Request, opening_cancelled, reading_cancelled
-from kanon.studio.session.table_loading import read_again, uploaded_work
+from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.session.work import Work, with_fields
 
 T = TypeVar("T")
@@ -40,18 +40,31 @@ def upload_request(work: Work, content: bytes, name: str) -> Request:
     )
 
 
-def rereading_request(work: Work) -> Request | None:
-    """Read an uploaded table as asked for now; None of any that cannot be read again."""
+def rereading_request(
+    work: Work,
+    asked: ReadSettings,
+    then: Callable[[Work, Work], Work],
+    doing: str = "reading",
+    **how: Any,
+) -> Request | None:
+    """Read an uploaded table in another way; None of any that cannot be read again.
+
+    Parameters
+    ----------
+    then, doing, **how
+        See :class:`kanon.studio.session.request.Request`.
+    """
     if work.table.content is None:
         return None
     name = work.table.file.name
     return Request(
-        "reading",
+        doing,
         open_upload,
-        (PickleBuffer(work.table.content), name, work.table.asked),
-        read_again,
+        (PickleBuffer(work.table.content), name, asked),
+        then,
         cancelled=reading_cancelled,
         died=out_of_memory(name),
+        **how,
     )
 
 

@@ -104,6 +104,8 @@ class Request:
         The work with the sentence that says why it failed.
     died
         What is said where its worker died; see :meth:`kanon.studio.jobs.pool.Jobs.submit`.
+    carry
+        Whether what is the user's comes along; see :func:`kanon.studio.session.state.put`.
     """
 
     doing: str
@@ -116,3 +118,4 @@ class Request:
     cancelled: Callable[[Work], Work] = cancelled_run
     failed: Callable[[Work, str], Work] = said_on_page
     died: str = ""
+    carry: bool = True
