@@ -94,8 +94,9 @@ def _records(content: bytes, separator: str) -> Any:
 
 
 def _parse(content: bytes, separator: str, name: str) -> pd.DataFrame:
-    end = content.find(b"\n")
-    check_size(name, 0, content.count(separator.encode(), 0, end if end >= 0 else None) + 1)
+    ends = [end for end in (content.find(b"\n"), content.find(b"\r")) if end >= 0]
+    first = min(ends, default=len(content))
+    check_size(name, 0, content.count(separator.encode(), 0, first) + 1)
     try:
         header: list[str] = next((row for row in _records(content, separator) if row), [])
         if b'"' in content:
