@@ -152,7 +152,7 @@ def _check_lengths(table: pd.DataFrame, name: str) -> None:
         else:
             continue
         if longest > bytes_of("record_megabytes"):
-            what = f"Column {quoted(column)} of {quoted(name)} has a longer cell"
+            what = f"Column {quoted(column)} of {quoted(name)} has a cell that is too long"
             raise TableError(exceeded("record_megabytes", what))
 
 

@@ -163,7 +163,7 @@ def _check_ends(content: bytes, name: str) -> None:
 
 
 def _too_long(name: str) -> TableError:
-    return TableError(exceeded("record_megabytes", f"{quoted(name)} has a longer record (a line)"))
+    return TableError(exceeded("record_megabytes", f"{quoted(name)} has a record (a line) that is too long"))
 
 
 def _ragged(line: str, cells: int, width: int, separator: str) -> TableError:

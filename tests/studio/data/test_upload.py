@@ -137,7 +137,7 @@ def test_a_line_without_an_end_is_refused_before_it_is_looked_at(limits, end, mo
         with pytest.raises(TableError) as refused:
             read_table(content, "people.csv")
         assert refused.value.sentence == (
-            "'people.csv' has a longer record (a line); the most allowed is 1 MB "
+            "'people.csv' has a record (a line) that is too long; the most allowed is 1 MB "
             "(record_megabytes, see docs/operate/limits.md)."
         )
 
@@ -150,5 +150,5 @@ def test_a_cell_longer_than_a_record_may_be_is_refused(limits, kind):
     assert read_table(content, f"people.{kind}").table["note"].str.len().max() == 30_000
     if kind != "xlsx":
         long = table_bytes(PEOPLE.assign(note="x" * (1 << 20 | 1)), kind)
-        with pytest.raises(TableError, match=r"Column 'note' of 'people.* has a longer cell; the"):
+        with pytest.raises(TableError, match=r"Column 'note' of 'people.* has a cell that is too long; the"):
             read_table(long, f"people.{kind}")
