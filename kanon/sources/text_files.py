@@ -163,7 +163,8 @@ def _check_ends(content: bytes, name: str) -> None:
 
 
 def _too_long(name: str) -> TableError:
-    return TableError(exceeded("record_megabytes", f"{quoted(name)} has a record (a line) that is too long"))
+    what = f"{quoted(name)} has a record (a line) that is too long"
+    return TableError(exceeded("record_megabytes", what))
 
 
 def _ragged(line: str, cells: int, width: int, separator: str) -> TableError:

@@ -48,7 +48,10 @@ def run(
         state.put(refused(_silent(work), error.sentence))
         return
     if isinstance(made, Request):
-        job = _submit(work, made)
+        if instead:  # a study keeps what it has found so far
+            cancel()
+            collect()
+        job = _submit(state.work(), made)
         if wait:
             job.wait(wait)
     elif made is not None:
