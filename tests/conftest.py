@@ -11,7 +11,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from support.browser import chrome, open_window, page, running, server, visitors, windows
 from support.command_line import folder, kanon
-from support.dashboard import downloads, no_job_is_left, start, workers
+from support.dashboard import downloads, no_job_is_left, own_workers, start, workers
 from support.people_texts import people
 
 # Fixtures of many files: of pages, in a browser and without; of the command line; of engines.
@@ -22,6 +22,7 @@ __all__ = [
     "kanon",
     "no_job_is_left",
     "open_window",
+    "own_workers",
     "page",
     "people",
     "running",

@@ -126,15 +126,24 @@ def test_a_plan(limits):
         Plan.from_json(" " * 2 * MEGABYTE)
 
 
+def test_many_small_values_of_a_plan_are_refused_before_they_are_made(monkeypatch):
+    """50 MB of empty lists took 1.1 GB."""
+    monkeypatch.setattr("kanon.base.checked_json._MOST_VALUES", 10)
+    with pytest.raises(PlanError, match=r"The plan has more than 10 values, the most allowed\."):
+        Plan.from_json("[" + "[]," * 5 + "[]]")
+    with pytest.raises(PlanError, match="has to be an object"):
+        Plan.from_json("[" + "[]," * 3 + "[]]")
+
+
 @pytest.mark.parametrize(
     ("text", "limit"),
     [("rows = 11", "rows"), ("columns = 4", "columns"), ("cells = 59", "cells")],
 )
 def test_what_the_library_refuses_the_page_refuses_with_the_same_sentence(
-    start, limits, text, limit
+    own_workers, start, limits, text, limit
 ):
-    at = start(DATA)
     limits(text)
+    at = start(DATA)
     before = work(at)
     upload(at, "people.csv", as_bytes(PEOPLE, "csv"))
     (said,) = problems(at)

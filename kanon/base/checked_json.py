@@ -77,6 +77,8 @@ def read_json(text: str, what: str = "The plan") -> Any:
     {'k': 5}
     """
     _check_size(len(text), what)
+    if sum(map(text.count, "[{,")) > _MOST_VALUES:  # an empty list has two bytes, and takes 64
+        raise PlanError(f"{what} has more than {thin(_MOST_VALUES)} values, the most allowed.")
 
     def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -107,6 +109,7 @@ def _check_size(size: int, what: str) -> None:
         raise PlanError(exceeded("plan_megabytes", f"{what} has {thin(size / MEGABYTE)} MB"))
 
 
+_MOST_VALUES = 5_000_000
 _HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
 
 

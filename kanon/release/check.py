@@ -37,7 +37,7 @@ from kanon.privacy.t_closeness import SPOKEN
 from kanon.release.model_checks import MODEL_CHECKS, ClassMix
 from kanon.release.read_back import UNREADABLE, read_back
 from kanon.schema import Role
-from kanon.sources.engines.settings import duckdb_settings
+from kanon.sources.engines.settings import duckdb_settings, limit_spilling
 from kanon.sources.writing import arrow_table
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def check_files(
 
     with _connection(None if isinstance(written, Path) else written) as connection:
         if not isinstance(written, Path):
-            rows = connection.table(kind)
+            rows = connection.sql(f"SELECT * FROM {kind}")
             names = list(rows.columns)
         elif kind in ("csv", "tsv"):
             separator = {"csv": ",", "tsv": "\t"}[kind]
@@ -284,6 +284,8 @@ def _connection(opened: DuckDBPyConnection | None = None) -> Iterator[DuckDBPyCo
 
     try:
         with nullcontext(opened) if opened else duckdb.connect(config=duckdb_settings()) as found:
+            if opened is None:
+                limit_spilling(found.execute)
             yield found
     except duckdb.OutOfMemoryException:
         raise ReleaseError(

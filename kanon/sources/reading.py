@@ -20,6 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from kanon.errors import TableError, quoted
+from kanon.settings import bytes_of, exceeded
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
 from kanon.sources.missing import KNOWN_MARKERS, about_missing, mark_missing
@@ -130,6 +131,7 @@ def read_table(
     if table.empty:
         raise TableError(f"{quoted(name)} has a header but no records.")
 
+    _check_lengths(table, name)
     given = settings.missing_markers
     table, present = mark_missing(table, KNOWN_MARKERS if given is None else given)
     used = tuple(m for m in KNOWN_MARKERS if m in present) if given is None else given
@@ -138,6 +140,20 @@ def read_table(
     return TableFile(
         name, kind, table, ReadSettings(separator, encoding, used), tuple(found), missing, present
     )
+
+
+def _check_lengths(table: pd.DataFrame, name: str) -> None:
+    """Check that no cell is longer than a record may be."""
+    for column, cells in table.items():
+        if isinstance(cells.dtype, pd.StringDtype):
+            longest = cells.str.len().max()
+        elif cells.dtype == object:
+            longest = max((len(cell) for cell in cells if isinstance(cell, str)), default=0)
+        else:
+            continue
+        if longest > bytes_of("record_megabytes"):
+            what = f"Column {quoted(column)} of {quoted(name)} has a cell that is too long"
+            raise TableError(exceeded("record_megabytes", what))
 
 
 def file_content(path: Path) -> bytes:

@@ -9,7 +9,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from importlib import import_module
 from operator import add
 from pathlib import Path
@@ -30,6 +30,7 @@ from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
 from kanon.sources.coverage import check_covered, with_missing_leaf
 from kanon.sources.memory import require_records
+from kanon.sources.room import check_room, growing, size_of
 from kanon.sources.rows import excerpt_of
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions, whole_numbers
 from kanon.sources.tables import Excerpt
@@ -244,7 +245,8 @@ class StoredSource:
         Raises
         ------
         TableError
-            The place cannot be written to, the disk is full, or the engine cannot write that kind.
+            The place cannot be written to, the engine cannot write that kind, or the release takes
+            more of the disk than is allowed or free.
         """
         kind, path = kind_written(target), target.path
         check_outside(target, self._table.address)
@@ -256,15 +258,17 @@ class StoredSource:
                 f"{quoted(path.name)} cannot be written by the engine that has the rows: give a "
                 "folder for Parquet files."
             )
+        check_room(path, self._expected_size(recoding, table, written))
         # In the same folder, so that the last step cannot stop halfway.
         beside = part or part_of(path)
+        progress = growing(progress, path, partial(size_of, beside))
         try:
             try:
                 table.opened.rows.write(self.released(recoding, table), beside, written, progress)
                 progress(1.0, "Checking the release")
                 if kind == "duckdb":
                     engine = import_module("kanon.sources.engines.duckdb")
-                    engine.add_table(beside, target, check)
+                    engine.add_table(beside, target, check, progress)
                     return
                 check(beside, written)
                 if replaces or written == "folder":
@@ -279,6 +283,34 @@ class StoredSource:
                 f"{quoted(path)} cannot be written: "
                 f"{(error.strerror or 'no reason given').lower()}."
             ) from None
+
+    def _expected_size(self, recoding: Recoding, table: StoredTable, written: str) -> int:
+        """About how many bytes a release takes: its records, as long as the first ones are."""
+        length = _mean_length(table, self.passed_through())
+        for tree, nodes in zip(recoding.hierarchies, recoding.nodes.T, strict=True):
+            lengths = np.array([len(label) for label in tree.labels])
+            length += float(lengths[nodes] @ recoding.counts) / max(int(recoding.counts.sum()), 1)
+        length += len(table.columns)
+        return int(recoding.counts.sum() * length) // (1 if written in ("csv", "tsv") else _PACKED)
+
+
+_FIRST = 10_000
+_PACKED = 8
+"""How many times smaller Parquet is than text, at best: none is refused that would have fitted."""
+
+
+def _mean_length(table: StoredTable, columns: Sequence[str]) -> float:
+    """How many characters the first records have in some columns, on average."""
+    rows = table.expression.limit(_FIRST)
+    kinds = {column: rows[column].type() for column in columns}
+    texts = [column for column, kind in kinds.items() if kind.is_string() or kind.is_binary()]
+    sums = {f"{OURS} {j}": rows[one].cast("string").length().sum() for j, one in enumerate(texts)}
+    found = table.opened.fetch(rows.aggregate(**sums, **{f"{OURS} n": rows.count()})).to_pylist()
+    *lengths, records = (number or 0 for number in found[0].values())
+    return sum(lengths) / max(records, 1) + _NUMBER * (len(columns) - len(texts))
+
+
+_NUMBER = 8
 
 
 def _put_new(part: Path, path: Path) -> None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from kanon.errors import TableError, quoted
-from kanon.settings import settings
+from kanon.settings import bytes_of, exceeded, settings
 from kanon.sources.encodings import decode
 from kanon.sources.limits import check_size
 from kanon.sources.names import column_names
@@ -29,8 +29,6 @@ from kanon.sources.separators import (
     find_separator,
     shown,
 )
-
-_LONGEST_RECORD = 8 << 20
 
 
 def read_text(
@@ -61,6 +59,7 @@ def read_text(
     TableError
         If the file is no text, or its records do not fit its header.
     """
+    _check_ends(data, name)  # before anything is made of a line without an end
     content, used_encoding, guessed = decode(data, name, encoding)
     if separator is None:
         likely = find_separator(content, kind)
@@ -95,8 +94,9 @@ def _records(content: bytes, separator: str) -> Any:
 
 
 def _parse(content: bytes, separator: str, name: str) -> pd.DataFrame:
-    end = content.find(b"\n")
-    check_size(name, 0, content.count(separator.encode(), 0, end if end >= 0 else None) + 1)
+    ends = [end for end in (content.find(b"\n"), content.find(b"\r")) if end >= 0]
+    first = min(ends, default=len(content))
+    check_size(name, 0, content.count(separator.encode(), 0, first) + 1)
     try:
         header: list[str] = next((row for row in _records(content, separator) if row), [])
         if b'"' in content:
@@ -111,7 +111,7 @@ def _parse(content: bytes, separator: str, name: str) -> pd.DataFrame:
         table = pyarrow.csv.read_csv(
             pa.BufferReader(content),
             read_options=pyarrow.csv.ReadOptions(
-                autogenerate_column_names=True, block_size=_LONGEST_RECORD
+                autogenerate_column_names=True, block_size=bytes_of("record_megabytes")
             ),
             parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(
@@ -119,6 +119,8 @@ def _parse(content: bytes, separator: str, name: str) -> pd.DataFrame:
                 strings_can_be_null=False,
             ),
         )
+    except pa.ArrowMemoryError:
+        raise
     except pa.ArrowException:
         raise _first_fault(content, separator, name, len(columns)) from None
     return table.slice(1).rename_columns(columns).to_pandas()
@@ -146,7 +148,23 @@ def _first_fault(content: bytes, separator: str, name: str, width: int | None) -
             f"Line {line} of {quoted(name)} has a quote that is not closed where its cell ends:"
             ' inside quotes a quote is written twice ("").'
         )
-    return TableError(f"{quoted(name)} cannot be read: a record is longer than 8 MB.")
+    return _too_long(name)
+
+
+def _check_ends(content: bytes, name: str) -> None:
+    """Check that no line is longer than a record may be, from an end to the last one in reach."""
+    start, most = 0, bytes_of("record_megabytes")
+    while len(content) - start > most:
+        ends = (content.rfind(end, start, start + most + 1) for end in (b"\n", b"\r"))
+        end = max(ends)
+        if end < 0:
+            raise _too_long(name)
+        start = end + 1
+
+
+def _too_long(name: str) -> TableError:
+    what = f"{quoted(name)} has a record (a line) that is too long"
+    return TableError(exceeded("record_megabytes", what))
 
 
 def _ragged(line: str, cells: int, width: int, separator: str) -> TableError:

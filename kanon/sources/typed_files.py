@@ -61,6 +61,8 @@ def read_arrow(data: bytes, name: str, kind: str) -> pd.DataFrame:
         check_size(name, content.num_rows, content.num_columns)
         content.validate(full=True)
         check_unpacked(name, sum(map(expanded_size, content.columns)))
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, ValueError):
         raise _damaged(name, kind.capitalize()) from None
     names = column_names(content.column_names, name)
@@ -188,6 +190,8 @@ def typed_column(column: Any, name: str) -> pd.Series:
         if column.null_count and kinds.is_boolean(column.type):
             return pd.Series(pd.BooleanDtype().__from_arrow__(column))
         found = column.to_pandas()
+    except MemoryError:
+        raise
     except (pa.ArrowException, ValueError, OverflowError):
         if kinds.is_date(column.type):
             raise far_days(name) from None

@@ -27,6 +27,7 @@ from kanon.sources.formulas import is_formula, neutralised
 from kanon.sources.names import kind_of
 from kanon.sources.padding import is_padded
 from kanon.sources.plain_columns import bare_column
+from kanon.sources.room import check_room
 from kanon.sources.separators import check_separator
 
 KINDS = ("csv", "tsv", "parquet", "feather", "xlsx")
@@ -83,9 +84,11 @@ def write_whole(content: bytes, path: Path) -> None:
     Raises
     ------
     TableError
-        If the place cannot be written to, or is a pipe, a device or write-protected.
+        If the place cannot be written to, is a pipe, a device or write-protected, or has no room for
+        so much.
     """
     check_replaceable(path)
+    check_room(path, len(content))
     # In the same folder, so that the last step cannot stop halfway.
     beside = path.with_name(f".{uuid.uuid4().hex}.part")
     try:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+import types
 import zipfile
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -18,16 +22,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import _absent
 from kanon.base.unzipping import Unreadable, unzipped
 from kanon.errors import TableError
+from kanon.plan import Plan
+from kanon.run import run
 from kanon.sources import typed_files
+from kanon.sources.addresses import Address
 from kanon.sources.arrow_sizes import arrow_size, footer_length, parquet_size
+from kanon.sources.engines.duckdb import _said
+from kanon.sources.engines.settings import duckdb_settings, limit_spilling
 from kanon.sources.reading import read_table
 from kanon.sources.shared_texts import copied_size, text_sizes
 from kanon.sources.sheets import extent
-from kanon.sources.writing import table_bytes
+from kanon.sources.stored import open_stored
+from kanon.sources.writing import table_bytes, write_whole
 from support import bombs
 from support.random_tables import examples
+from support.spark import SPARK, spark_is_there
 
 NAMES = [name for files in bombs.BOMBS.values() for name in files]
 MOST_MEGABYTES = 200
@@ -311,3 +323,160 @@ def test_a_page_header_with_another_kind_of_field_is_damaged(place, kind):
     broken[at + place] = kind
     with contextlib.suppress(TableError):
         assert len(read_table(bytes(broken), "t.parquet").table) == 3
+
+
+# Releases
+
+WIDE = """
+COPY (SELECT 1 AS age, repeat(md5(i::VARCHAR), {times}) AS note FROM range({rows}) t(i))
+TO '{path}' (FORMAT parquet)
+"""
+TARGETS = ["out", "out.parquet", "out.csv", "out.tsv", "out.duckdb#released"]
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Runs on tables whose releases are much larger than anything that is needed to make them."""
+    folder = tmp_path_factory.mktemp("wide")
+
+    @functools.cache
+    def made(rows, times, engine=None):
+        path = folder / f"{rows}.parquet"
+        duckdb.sql(WIDE.format(rows=rows, times=times, path=path))
+        if engine == "other":
+            frame, path = duckdb.read_parquet(str(path)).df(), path.with_suffix(".sqlite")
+            with contextlib.closing(sqlite3.connect(path)) as base, base:
+                frame.to_sql("t", base, index=False)
+        return run(PLAN, open_stored(Address(str(path)), engine))
+
+    return made
+
+
+PLAN = Plan.from_content(
+    {
+        "version": 2,
+        "columns": {
+            "age": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+            "note": {"role": "insensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "algorithm": {"name": "gaa"},
+    }
+)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_release_larger_than_allowed_is_not_begun(tmp_path, limits, wide, name, monkeypatch):
+    """A Parquet file of 184 KB filled a disk: it stood for 30 million records of 20 KB."""
+    done = wide(rows=1_000, times=1_000)
+    limits(release_megabytes=1)
+    monkeypatch.setattr("kanon.sources.stored_source.part_of", lambda path: 1 / 0)
+    size = 31 if name in ("out.csv", "out.tsv") else 4
+    with pytest.raises(TableError) as refused:
+        done.write(Address.parse(str(tmp_path / name)))
+    said = f"would take some {size} MB; the most allowed is 1 MB (release_megabytes, see docs/"
+    assert said in refused.value.sentence
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_release_that_grows_beyond_what_is_allowed_is_stopped(
+    tmp_path, limits, wide, name, monkeypatch
+):
+    """Its first records are short, or packing it helped less than it was expected to."""
+    done = wide(rows=400_000, times=10)
+    limits(release_megabytes=1)
+    monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
+    with pytest.raises(TableError) as refused:
+        done.write(Address.parse(str(tmp_path / name)))
+    assert "Writing was stopped: 'out" in refused.value.sentence
+    assert "the most allowed is 1 MB (release_megabytes, see docs/" in refused.value.sentence
+    assert [path for path in tmp_path.iterdir() if path.suffix != ".toml"] == []
+
+
+def test_a_release_from_a_database_is_held_to_the_same(tmp_path, limits, wide, monkeypatch):
+    done = wide(rows=20_000, times=10, engine="other")
+    limits(release_megabytes=1)
+    with pytest.raises(TableError, match=r"'out.csv' would take some 7 MB; the most allowed is 1"):
+        done.write(Address(str(tmp_path / "out.csv")))
+    monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
+    with pytest.raises(TableError, match=r"Writing was stopped: 'out.csv' had taken"):
+        done.write(Address(str(tmp_path / "out.csv")))
+    assert [path for path in tmp_path.iterdir() if path.suffix != ".toml"] == []
+
+
+def test_a_table_of_a_database_takes_no_more_than_is_allowed(tmp_path, limits, wide, monkeypatch):
+    """The parts that it is made from are small; what is made of them is not."""
+    wide(rows=1_000, times=1_000).write(Address(str(tmp_path / "there.duckdb"), "first"))
+    done = wide(rows=400_000, times=10)
+    monkeypatch.setattr("kanon.sources.stored_source.growing", lambda progress, *_: progress)
+    monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
+    limits(release_megabytes=1)
+    for name in ("new.duckdb", "there.duckdb"):
+        with pytest.raises(TableError, match=f"Writing was stopped: '{name}' had taken"):
+            done.write(Address(str(tmp_path / name), "second"))
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".toml"] == ["there.duckdb"]
+    with duckdb.connect(str(tmp_path / "there.duckdb")) as connection:
+        assert connection.execute("SHOW TABLES").fetchall() == [("first",)]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out"])
+def test_a_release_larger_than_what_is_free_is_not_begun(tmp_path, wide, name, monkeypatch):
+    done = wide(rows=1_000, times=1_000)
+    free = types.SimpleNamespace(free=3 << 20)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: free)
+    with pytest.raises(TableError, match=r"'out.*' would take some .* and the disk has 3 MB free"):
+        done.write(Address.parse(str(tmp_path / name)))
+    assert [path for path in tmp_path.iterdir() if path.suffix != ".toml"] == []
+
+
+def test_a_release_that_fills_the_disk_is_stopped_before_it_is_full(tmp_path, wide, monkeypatch):
+    done = wide(rows=400_000, times=10)
+    monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=1))
+    with pytest.raises(TableError, match=r"disk is full but for 64 MB: writing 'out.csv' was stop"):
+        done.write(Address(str(tmp_path / "out.csv")))
+    assert [path for path in tmp_path.iterdir() if path.suffix != ".toml"] == []
+
+
+def test_what_fits_exactly_is_written(tmp_path, limits, monkeypatch):
+    limits(release_megabytes=1)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=1 << 20))
+    write_whole(b"x" * (1 << 20), tmp_path / "a.csv")
+    with pytest.raises(TableError, match=r"'a.csv' would take some 2 MB; the most allowed is 1"):
+        write_whole(b"x" * (1 << 20 | 1), tmp_path / "a.csv")
+    monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=9))
+    with pytest.raises(TableError, match=r"would take some 1 MB, and the disk has 1 MB free"):
+        write_whole(b"x" * 10, tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").stat().st_size == 1 << 20, "what stood there stays"
+
+
+def test_what_is_spilled_is_limited(tmp_path, limits, monkeypatch):
+    monkeypatch.setenv("KANON_SCRATCH", str(tmp_path))
+    monkeypatch.setenv("KANON_MEMORY", "30MB")
+    counting = "SELECT count(DISTINCT md5(i::VARCHAR)) FROM range(1000000) t(i)"
+
+    def counted():
+        with duckdb.connect(config={**duckdb_settings(), "threads": 1}) as connection:
+            limit_spilling(connection.execute)
+            return connection.execute(counting).fetchone()
+
+    assert counted() == (1_000_000,)
+    limits(scratch_megabytes=1)
+    with pytest.raises(duckdb.Error) as refused:
+        counted()
+    said = _said(Address(str(tmp_path)), str(refused.value))
+    assert said is not None and "up to 1 MB (scratch_megabytes, see docs/" in said
+
+
+@pytest.mark.nightly
+def test_a_release_that_spark_writes_is_stopped(tmp_path, limits, wide, monkeypatch):
+    if not spark_is_there():
+        _absent("Java or pyspark is missing, which Spark needs")
+    for name, value in SPARK.items():
+        monkeypatch.setenv(name, value)
+    done = wide(rows=400_000, times=10, engine="spark")
+    limits(release_megabytes=1)
+    monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
+    with pytest.raises(TableError, match="Writing was stopped: 'out' had taken"):
+        done.write(Address(str(tmp_path / "out")))
+    assert [path for path in tmp_path.iterdir() if path.suffix != ".toml"] == []

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
@@ -37,16 +35,10 @@ from kanon.sources.tables import Table
 from support.paths import ROOT
 from support.people_texts import AS_WRITTEN, DATAFLY, GAA, PASSED, TEXT_ROLES, TEXTS, plan_of
 from support.random_tables import Problem, problems
+from support.spark import SPARK, spark_is_there
 
 # In every run two engines; Spark takes twenty seconds for what they do in one.
 ENGINES = ("duckdb", "spark", "other")
-# A machine of Java that is there for half a minute compiles less of Spark, and no query.
-SPARK = {
-    "KANON_SPARK": "local[2]",
-    "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "PYSPARK_SUBMIT_ARGS": "--conf spark.sql.codegen.wholeStage=false "
-    "--conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",
-}
 
 TYPED = pd.DataFrame(
     {
@@ -94,7 +86,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., T
     os.environ |= SPARK
 
     def put(frame: pd.DataFrame, engine: str) -> Table:
-        if engine == "spark" and not (shutil.which("java") and find_spec("pyspark")):
+        if engine == "spark" and not spark_is_there():
             _absent("Java or pyspark is missing, which Spark needs")
         key = id(frame), engine
         if key not in made:
@@ -556,9 +548,12 @@ def tiny_disk(tmp_path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", ["released", "released.parquet", "released.csv"])
-def test_a_full_disk_is_said_and_nothing_is_left(many, tiny_disk, name):
+def test_a_full_disk_is_said_and_nothing_is_left(many, tiny_disk, name, monkeypatch):
     plan, table = many
     done = run(Plan.load(plan), open_stored(Address(str(table))))
+    with pytest.raises(TableError, match=r"and the disk has 2 MB free"):
+        done.write(Address(str(tiny_disk / name)))
+    monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
     with pytest.raises(TableError, match="disk is full"):
         done.write(Address(str(tiny_disk / name)))
     assert list(tiny_disk.iterdir()) == []

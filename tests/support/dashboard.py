@@ -73,6 +73,19 @@ def workers():
 
 
 @pytest.fixture
+def own_workers(workers):
+    """Workers for a test alone: they have the limits that there are when the first is asked for."""
+
+    def none() -> None:
+        server_pool.jobs().close()
+        server_pool.jobs.clear()
+
+    none()
+    yield
+    none()
+
+
+@pytest.fixture
 def no_job_is_left():
     """Each test ends what it began, so that none waits for another one's run."""
     sessions = []
@@ -214,7 +227,7 @@ def build(at, column, builder, **typed):
 def upload(at, name, content):
     """Upload a table on the page Data."""
     at.file_uploader(key=f"upload-{work(at).version}").set_value((name, content, "text/plain"))
-    return go(at)
+    return settled(go(at))
 
 
 def upload_tree(at, column, name, content):

@@ -15,8 +15,10 @@ import duckdb
 import ibis
 import pyarrow as pa
 
-from kanon.base.progress import Progress
+from kanon.base.formatting import thin
+from kanon.base.progress import Progress, no_progress
 from kanon.errors import TableError, quoted
+from kanon.settings import settings
 from kanon.sources.addresses import Address
 from kanon.sources.encodings import decode
 from kanon.sources.engines.parts import parquet_parts
@@ -29,10 +31,11 @@ from kanon.sources.engines.rows import (
     sql_name,
     watched,
 )
-from kanon.sources.engines.settings import duckdb_settings, scratch
+from kanon.sources.engines.settings import duckdb_settings, limit_spilling, scratch
 from kanon.sources.names import column_names, kind_of
 from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings
+from kanon.sources.room import growing, size_of
 from kanon.sources.separators import SEPARATORS, check_separator, find_separator
 
 _SAMPLE = 1 << 20
@@ -63,6 +66,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     name = address.name
     with saying(name, _ERRORS, partial(_said, address)):
         connection = ibis.duckdb.connect(":memory:", **duckdb_settings())
+        limit_spilling(connection.raw_sql)
         opened = _KINDS.get(address.kind)
         if opened is None:
             raise TableError(
@@ -107,7 +111,10 @@ def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
 
 
 def add_table(
-    parts: Path, target: Address, check: Callable[[Any, str], object] = lambda opened, table: None
+    parts: Path,
+    target: Address,
+    check: Callable[[Any, str], object] = lambda opened, table: None,
+    progress: Progress = no_progress,
 ) -> None:
     """Make a new table of a DuckDB file from Parquet files; all of it or nothing is there then.
 
@@ -120,25 +127,31 @@ def add_table(
     Raises
     ------
     TableError
-        There is such a table, or the file cannot be written.
+        There is such a table, the file cannot be written, or takes more than is allowed or free.
     """
     name = target.path.name
     folder = Address(str(target.path.parent), name)  # the file itself may not be there yet
-    new = not target.path.exists()
+    new, before = not target.path.exists(), _bytes_of(target.path)
     files = ", ".join(_sql(str(part)) for part in sorted(parts.glob("*.parquet")))
     try:
         with (
             saying(name, _ERRORS, partial(_said, folder)),
             duckdb.connect(str(target.path), config=duckdb_settings()) as connection,
         ):
+            limit_spilling(connection.execute)
             if _has(connection, target):
                 raise _taken(target)
             table = sql_name(str(target.table))
-            connection.begin()
-            connection.execute(
+            making = (
                 f"CREATE TABLE {table} AS "
                 f"SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
             )
+            told = growing(progress, target.path, lambda: _bytes_of(target.path) - before)
+            text = "Writing the release"
+            connection.begin()  # whatever ends this before its end, nothing of the table stays
+            work = partial(connection.execute, making)
+            watched(work, lambda: 0.0, connection.interrupt, told, text)
+            told(1.0, text)
             check(connection, table)
             connection.commit()
     except BaseException:
@@ -186,6 +199,11 @@ def _taken(target: Address) -> TableError:
     return TableError(
         f"{quoted(target.path.name)} has a table {quoted(target.table)} already: give another name."
     )
+
+
+def _bytes_of(path: Path) -> int:
+    """The bytes of a DuckDB file and of what was not taken over into it yet."""
+    return size_of(path) + size_of(path.with_name(f"{path.name}.wal"))
 
 
 def _with_tables(connection: Any, wanted: Any) -> Any:
@@ -374,7 +392,7 @@ def _said(address: Address, message: str) -> str | None:
         return _about_line(f"Line {line.group(1)} of {quoted(name)}", message)
     for pattern, sentence in _SENTENCES.items():
         if re.search(pattern, message):
-            return sentence.format(name=quoted(name))
+            return sentence.format(name=quoted(name), spilled=thin(settings().scratch_megabytes))
     return None
 
 
@@ -395,9 +413,10 @@ def _about_line(where: str, message: str) -> str:
 
 _SENTENCES = {
     r"No space left|disk full": "The disk is full: nothing was written under the final name.",
-    r"Out of Memory|could not allocate|failed to (pin|offload)": (
+    r"Out of Memory|could not allocate|failed to (pin|offload)|max_temp_directory_size": (
         "The engine needs more memory than it may take for {name}: set KANON_MEMORY higher, or "
-        "KANON_SCRATCH to a folder that it may spill to."
+        "KANON_SCRATCH to a folder that it may spill to, up to {spilled} MB (scratch_megabytes, "
+        "see docs/operate/limits.md)."
     ),
     r"schema mismatch|type of column|Mismatch Type|Conversion Error|Could not convert": (
         "A column of {name} changes its type: every file and row has to have the same type."

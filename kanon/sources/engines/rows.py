@@ -81,7 +81,7 @@ def saying(
 
 
 def watched(
-    work: Callable[[], None],
+    work: Callable[[], object],
     done: Callable[[], float],
     stop: Callable[[], None],
     progress: Progress,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from kanon.settings import bytes_of
 
 
 def scratch() -> list[Path]:
@@ -24,3 +29,15 @@ def duckdb_settings() -> dict[str, Any]:
         "autoload_known_extensions": False,
         **({"memory_limit": limit} if limit else {}),
     }
+
+
+def limit_spilling(execute: Callable[[str], object]) -> None:
+    """Let a connection spill no more than is allowed, and nine tenths of what is free.
+
+    DuckDB heeds this of a connection that is open, not where it is opened with it.
+    """
+    for folder in scratch():
+        most = bytes_of("scratch_megabytes")
+        with contextlib.suppress(OSError):  # it is not there yet: DuckDB makes it
+            most = min(most, shutil.disk_usage(folder).free * 9 // 10)
+        execute(f"SET max_temp_directory_size='{most}B'")

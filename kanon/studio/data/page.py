@@ -28,6 +28,7 @@ from kanon.studio.data.person_column import person_choice
 from kanon.studio.data.singling_out_panel import show_singling
 from kanon.studio.data.table_location import place_tab, reading_request, table_tabs
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.upload import AT_ONCE, upload_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice
@@ -38,10 +39,8 @@ from kanon.studio.session.run_choices import incomplete_records
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import (
     adult_work,
-    reread,
     sample_work,
     settings_shown,
-    uploaded_work,
 )
 from kanon.studio.session.table_state import Missing
 from kanon.studio.session.text import in_badge, plain, spoken
@@ -86,7 +85,7 @@ def take_upload(version: int) -> None:
     """Work on the file that was just uploaded; if it is no table, keep the old one."""
     file = state.typed(f"upload-{version}")
     if file is not None:
-        state.attempt(lambda: uploaded_work(file.getvalue(), file.name, next_version()))
+        runner.run(upload_request, file.getvalue(), file.name, instead=True, wait=AT_ONCE)
 
 
 def take_sample(name: str) -> None:
@@ -110,6 +109,9 @@ def table_choice(work: Work) -> None:
             on_change=take_upload,
             args=(version,),
         )
+        if work.running.doing == "uploading":
+            progress()
+            cancel_button("cancel-upload")
     with samples:
         for column, sample in zip(st.columns(len(SAMPLES)), SAMPLES.values(), strict=True):
             column.button(
@@ -149,8 +151,7 @@ def take_reading(version: int, field: str, value: Any) -> None:
     value = tuple(value) if isinstance(value, list) else value or None
     changed: dict[str, Any] = {field: value}
     state.change(asked=replace(state.work().table.asked, **changed))
-    runner.run(reading_request, instead=True)
-    state.attempt(lambda: reread(state.work()))
+    runner.run(reading_request, instead=True, wait=AT_ONCE)
 
 
 def take_missing(version: int, missing: Missing) -> None:

@@ -59,8 +59,8 @@ def show_singling(work: Work) -> None:
             )
             return
         _asked(work)
-        with st.container():  # always there, so that what follows stays where it is
-            if work.running.doing not in ("opening", "reading"):  # which have a bar of their own
+        with st.container():  # always there; what opens a table has a bar of its own
+            if work.running.doing not in ("opening", "reading", "uploading", "project"):
                 progress()
         found = work.view(SinglingView).found
         if found is not None:

@@ -19,10 +19,11 @@ from kanon.sources.reading import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import open_work
+from kanon.studio.jobs.upload import rereading_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.places import Place
-from kanon.studio.session.request import Request, opening_cancelled
+from kanon.studio.session.request import Request, opening_cancelled, reading_cancelled
 from kanon.studio.session.table_loading import read_again
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
@@ -134,19 +135,17 @@ def _open() -> None:
 
 
 def reading_request(work: Work) -> Request | None:
-    """Read a table that stays where it is as asked for now; None of any other."""
+    """Read the table as asked for now; None of one that cannot be read again."""
     table = work.table.records
     if not isinstance(table, StoredTable):
-        return None
+        return rereading_request(work, work.table.asked, read_again)
     return Request(
         "reading",
         open_work,
         (table.address, table.engine, work.table.asked),
         read_again,
         limit="engine_minutes",
-        cancelled=lambda work: with_fields(
-            work, notice=say("Reading was cancelled; nothing was changed.")
-        ),
+        cancelled=reading_cancelled,
     )
 
 

@@ -16,7 +16,6 @@ import atexit
 import contextlib
 import math
 import os
-import pickle
 import subprocess
 import sys
 import threading
@@ -29,7 +28,8 @@ from typing import Literal, cast
 
 from kanon.base.language import say
 from kanon.errors import KanonError
-from kanon.studio.jobs.worker import failure, read_frame, write_frame
+from kanon.studio.jobs.frames import Frame, packed, read_frame, unpacked, write_frame
+from kanon.studio.jobs.worker import failure
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 
@@ -59,7 +59,7 @@ def worker_environment(threads: int) -> dict[str, str]:
 class _Worker:
     """One worker process. Any thread may kill it; only its slot's thread does the rest."""
 
-    def __init__(self, preparation: bytes, threads: int) -> None:
+    def __init__(self, preparation: Frame, threads: int) -> None:
         self._process = subprocess.Popen(
             # -P: a file in the current folder must not pass for a module.
             [sys.executable, "-P", "-m", "kanon.studio.jobs.worker"],
@@ -74,14 +74,14 @@ class _Worker:
         # A name has to mean the same module on both sides.
         path = [os.path.abspath(entry) for entry in sys.path]
         with contextlib.suppress(OSError):  # already dead: the first job reports it
-            self.send(pickle.dumps(path if _ROOT in path else [*path, _ROOT]))
+            self.send(packed(path if _ROOT in path else [*path, _ROOT]))
             self.send(preparation)
 
-    def send(self, payload: bytes) -> None:
+    def send(self, payload: Frame) -> None:
         write_frame(self._requests, payload)
 
     def receive(self) -> tuple[str, object]:
-        return pickle.loads(read_frame(self._answers))  # noqa: S301  our own process's pipe
+        return cast(tuple[str, object], unpacked(read_frame(self._answers)))
 
     def alive(self) -> bool:
         """Whether the process lives; if it does not, no zombie is left of it."""
@@ -104,14 +104,16 @@ class Job:
 
     def __init__(
         self,
-        payload: bytes,
+        payload: Frame,
         deadline: float,
         queue: deque[Job],
         changed: threading.Condition,
         after: Callable[[], object],
         late: str,
+        died: str,
     ) -> None:
         self._after = after
+        self._died = died
         self._late = late or (
             f"The calculation was stopped: it took longer than {deadline:g} seconds."
         )
@@ -216,7 +218,7 @@ class Job:
                 return False
             if self._state == "queued":
                 self._queue.remove(self)
-            self._payload = b""
+            self._payload = ()
             self._result, self._error, self._exception = result, error, exception
             self._ended = time.monotonic()
             if state == "cancelled":
@@ -239,7 +241,7 @@ class Job:
                 self._stage = seconds
             self._told = (progress, text, seconds)
 
-    def _hand_to(self, worker: _Worker) -> bytes | None:
+    def _hand_to(self, worker: _Worker) -> Frame | None:
         """Note who does the job; what to send, or None if it has been cancelled meanwhile."""
         with self._changed:
             if self.finished:
@@ -268,7 +270,7 @@ class Job:
             while True:
                 kind, value = worker.receive()
                 if kind == "begun":
-                    self._payload, last = b"", True
+                    self._payload, last = (), True
                     self._tell(0.0, say("Starting"))
                 elif kind == "progress":
                     self._tell(*cast(tuple[float, str], value))
@@ -284,7 +286,8 @@ class Job:
             if last:
                 self._settle(
                     "failed",
-                    error=say(
+                    error=self._died
+                    or say(
                         "The worker process ended unexpectedly; perhaps the memory ran out. The "
                         "next calculation gets a fresh one."
                     ),
@@ -326,7 +329,7 @@ class Jobs:
     ) -> None:
         if slots < 1:
             raise ValueError(f"There must be at least one slot, not {slots}.")
-        self._preparation = pickle.dumps(warm)
+        self._preparation = packed(warm)
         self._idle = idle
         self._threads = threads or max(1, ((os.cpu_count() or 1) - 1) // slots)
         self._changed = threading.Condition()
@@ -348,6 +351,7 @@ class Jobs:
         deadline: float = 600,
         after: Callable[[], object] = lambda: None,
         late: str = "",
+        died: str = "",
     ) -> Job:
         """Queue ``function(progress, *arguments)``.
 
@@ -357,16 +361,16 @@ class Jobs:
             A module-level function; ``progress(fraction, text)`` is how it tells how far it is,
             and ``progress.keep(part)`` how it hands over what is to outlive a cancel.
         arguments
-            What it is called with; pickled now, so that later changes have no effect.
+            What it is called with; pickled now, so that later changes have no effect. Large bytes
+            that nobody can change are handed over without a copy in a :class:`pickle.PickleBuffer`.
         deadline
             After how many seconds of running the job is stopped and has failed.
         after
             Called in this process once a job that was begun has ended, however it ended: removes
             what a killed worker has left.
-
-        late
-            What is said of a job that was stopped by its deadline; a sentence with its seconds if
-            nothing is given.
+        late, died
+            What is said of a job that was stopped by its deadline, and of one whose worker died; a
+            general sentence if nothing is given.
 
         Raises
         ------
@@ -379,8 +383,8 @@ class Jobs:
             raise ValueError("A job's function must live in a module; __main__ has no name here.")
         if math.isnan(deadline) or deadline <= 0:
             raise ValueError(f"A deadline must be a positive number of seconds, not {deadline}.")
-        payload = pickle.dumps((function, arguments), pickle.HIGHEST_PROTOCOL)
-        job = Job(payload, deadline, self._queue, self._changed, after, late)
+        payload = packed((function, arguments))
+        job = Job(payload, deadline, self._queue, self._changed, after, late, died)
         with self._changed:
             if self._closed:
                 raise RuntimeError("The jobs have been closed.")

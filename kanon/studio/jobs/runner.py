@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.settings import exceeded, settings
+from kanon.studio.jobs.pool import Job
 from kanon.studio.jobs.server_pool import jobs
 from kanon.studio.session import state
 from kanon.studio.session.request import Request, said_on_page
@@ -18,6 +19,7 @@ def run(
     *arguments: object,
     refused: Callable[[Work, str], Work] = said_on_page,
     instead: bool = False,
+    wait: float = 0,
 ) -> None:
     """Have a worker do what a page asks for; what cannot be done is said and changes nothing.
 
@@ -32,7 +34,11 @@ def run(
         The work with the sentence that says why it cannot be done.
     instead
         Whether it takes the place of a calculation under way; else that one goes on alone.
+    wait
+        For how many seconds it is waited for before the page is drawn, if it may be done so soon.
     """
+    if instead:
+        collect()  # what has just ended is not lost, whatever comes of this one
     work = state.work()
     if work.busy and not instead:
         return
@@ -42,18 +48,29 @@ def run(
         state.put(refused(_silent(work), error.sentence))
         return
     if isinstance(made, Request):
-        _submit(work, made)
+        if instead:  # a study keeps what it has found so far
+            cancel()
+            collect()
+        job = _submit(state.work(), made)
+        if wait:
+            job.wait(wait)
     elif made is not None:
         state.put(with_fields(made, problem=None, notice=None))
 
 
-def _submit(work: Work, request: Request) -> None:
+def _submit(work: Work, request: Request) -> Job:
     deadline = 60 * getattr(settings(), request.limit)
     late = exceeded(request.limit, "The calculation was stopped: it took too many minutes")
     job = jobs().submit(
-        request.function, *request.arguments, deadline=deadline, after=request.after, late=late
+        request.function,
+        *request.arguments,
+        deadline=deadline,
+        after=request.after,
+        late=late,
+        died=request.died,
     )
     state.put(with_fields(request.begins(_silent(work)), job=job, request=request))
+    return job
 
 
 def cancel() -> None:
@@ -83,7 +100,7 @@ def collect() -> None:
         new = request.cancelled(work)
     else:
         new = _failed(work, request, job.error or "")
-    state.put(with_fields(new, job=None, request=None))
+    state.put(with_fields(new, job=None, request=None), request.carry)
 
 
 def _failed(work: Work, request: Request, sentence: str) -> Work:

@@ -1,19 +1,17 @@
 """What a worker process runs: one job after the other, until the server's pipe closes.
 
-The server starts it with ``python -P -m kanon.studio.jobs.worker`` and talks to it in frames, a
-length and that many bytes of pickle, over the pipes that are its standard input and output. Frames
-in: the module search path, then the preparation, then one frame per job. Frames out: progress
-messages of the preparation; then per job that it is begun, any number of progress messages and
-parts of the result, then its answer.
+The server starts it with ``python -P -m kanon.studio.jobs.worker`` and talks to it in frames
+(:mod:`kanon.studio.jobs.frames`) over the pipes that are its standard input and output. Frames in:
+the module search path, then the preparation, then one frame per job. Frames out: progress messages
+of the preparation; then per job that it is begun, any number of progress messages and parts of the
+result, then its answer.
 """
 
 from __future__ import annotations
 
 import os
-import pickle
 import queue
 import signal
-import struct
 import sys
 import threading
 import time
@@ -23,44 +21,19 @@ from typing import IO
 from kanon.base.language import say
 from kanon.base.preparation import preparation_told
 from kanon.errors import KanonError
+from kanon.studio.jobs.frames import (
+    Frame,
+    is_array_or_arrow,
+    packed,
+    read_frame,
+    unpacked,
+    write_frame,
+)
 
 GAP = 0.05
 """Seconds between two progress messages, at least."""
 
-_LENGTH = struct.Struct(">Q")
-
 Message = tuple[str, object]
-
-
-def write_frame(stream: IO[bytes], payload: bytes) -> None:
-    """Write one frame: its length, then its bytes."""
-    stream.write(_LENGTH.pack(len(payload)))
-    stream.write(payload)
-    stream.flush()
-
-
-def read_frame(stream: IO[bytes]) -> bytes:
-    """Wait for one frame.
-
-    Raises
-    ------
-    EOFError
-        If the other side has closed its end, or has died in the middle of a frame.
-
-    >>> import io
-    >>> stream = io.BytesIO()
-    >>> write_frame(stream, b"a job")
-    >>> read_frame(io.BytesIO(stream.getvalue()))
-    b'a job'
-    """
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    (length,) = _LENGTH.unpack(head)
-    payload = stream.read(length)
-    if len(payload) < length:
-        raise EOFError
-    return payload
 
 
 def failure(error: BaseException) -> str:
@@ -152,7 +125,7 @@ def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
     return requests, answers
 
 
-def _listen(requests: IO[bytes], frames: queue.SimpleQueue[bytes]) -> None:
+def _listen(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
     """Pass on frames; end the process, busy or not, once the server is gone.
 
     A compiled kernel that holds the interpreter lock delays this until it returns.
@@ -164,14 +137,14 @@ def _listen(requests: IO[bytes], frames: queue.SimpleQueue[bytes]) -> None:
         os._exit(0)
 
 
-def _prepare(frames: queue.SimpleQueue[bytes], send: Callable[[Message], None]) -> str:
+def _prepare(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) -> str:
     """Call what a first job would otherwise wait for; a sentence if that fails.
 
     How far it is is told where a job waits; else nobody would empty the pipe.
     """
     progress = Progress(lambda message: None if frames.empty() else send(message))
     try:
-        warm = pickle.loads(frames.get())  # noqa: S301  from the server, over its own pipe
+        warm = unpacked(frames.get())
         if warm is not None:
             with preparation_told(progress):
                 warm()
@@ -182,22 +155,23 @@ def _prepare(frames: queue.SimpleQueue[bytes], send: Callable[[Message], None]) 
     return ""
 
 
-def _answer(frame: bytes, send: Callable[[Message], None]) -> bytes:
+def _answer(frame: Frame, send: Callable[[Message], None]) -> Frame:
     """Run one job and pickle what comes of it."""
     send(("begun", None))  # before anything that a worker may die of
     progress = Progress(send)
     try:
-        function, arguments = pickle.loads(frame)  # noqa: S301  from the server, over its own pipe
+        function, arguments = unpacked(frame)
+        del frame
         with preparation_told(progress):
             result = function(progress, *arguments)
-        return pickle.dumps(("done", result), pickle.HIGHEST_PROTOCOL)
+        return packed(("done", result), is_array_or_arrow)
     except KanonError as error:
         try:
-            return pickle.dumps(("refused", error), pickle.HIGHEST_PROTOCOL)
+            return packed(("refused", error))
         except Exception as second:  # noqa: BLE001  cells that cannot be pickled
-            return pickle.dumps(("failed", failure(second)))
+            return packed(("failed", failure(second)))
     except BaseException as error:  # noqa: BLE001  also SystemExit: the worker goes on
-        return pickle.dumps(("failed", failure(error)))
+        return packed(("failed", failure(error)))
     finally:
         progress.close()
 
@@ -215,19 +189,19 @@ def main() -> None:
 
     writing = threading.Lock()
 
-    def write(payload: bytes) -> None:
+    def write(frame: Frame) -> None:
         try:
             with writing:
-                write_frame(answers, payload)
+                write_frame(answers, frame)
         except OSError:
             os._exit(0)
 
     def send(message: Message) -> None:
-        write(pickle.dumps(message))
+        write(packed(message))
 
-    frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests, frames), daemon=True).start()
-    sys.path[:] = pickle.loads(frames.get())  # noqa: S301  from the server, over its own pipe
+    sys.path[:] = unpacked(frames.get())
     trouble = _prepare(frames, send)
     while True:
         # No variable holds a job or its result while waiting for the next one.

@@ -12,9 +12,7 @@ from kanon.base.language import say, say_counted
 from kanon.classes import EquivalenceClasses
 from kanon.measures.linkage import Linkage, Match, projected
 from kanon.privacy.reidentification import THRESHOLD
-from kanon.report.origin import origin_of_content
 from kanon.sensitive import Sensitive
-from kanon.sources.opening import open_table
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, with_fields
 
@@ -50,19 +48,6 @@ class PrivacyView:
     known: tuple[str, ...] | None = None
     person: Mapping[str, str] = field(default_factory=dict)
     uploads: int = 0
-
-
-def with_population(work: Work, content: bytes, name: str) -> Work:
-    """The work with the population of a file.
-
-    Raises
-    ------
-    TableError
-        The file is not a table that can be read.
-    """
-    people = open_table(content, name)
-    origin = origin_of_content(content, name)
-    return with_fields(work, population=people, population_origin=origin)
 
 
 def without_population(work: Work) -> Work:

@@ -9,9 +9,10 @@ from kanon.errors import KanonError
 from kanon.measures.linkage import people_below
 from kanon.run import Run
 from kanon.sources.population import population_of
+from kanon.studio.jobs import runner
+from kanon.studio.jobs.upload import AT_ONCE, people_request
 from kanon.studio.privacy.attacker import (
     PrivacyView,
-    with_population,
     without_population,
 )
 from kanon.studio.privacy.disclosure import (
@@ -21,6 +22,7 @@ from kanon.studio.session import state
 from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
+from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import in_columns
 from kanon.studio.widgets.uploads import upload_field
 
@@ -38,6 +40,9 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
     )
     key = f"privacy-population-{work.version}-{work.view(PrivacyView).uploads}"
     upload_field(say("A table of the population"), key=key, on_change=take_population, args=(key,))
+    if work.running.doing == "people":
+        progress()
+        cancel_button("cancel-people")
     people = work.purpose.population
     if people is None:
         return
@@ -85,9 +90,4 @@ def take_population(key: str) -> None:
     if given is None:
         forget_population()
         return
-    try:
-        seen = with_population(state.silent(), given.getvalue(), given.name)
-    except KanonError as error:
-        state.change(problem=error.sentence)
-        return
-    state.put(seen)
+    runner.run(people_request, given.getvalue(), given.name, instead=True, wait=AT_ONCE)

@@ -30,7 +30,7 @@ from kanon.studio.session.history import History
 from kanon.studio.session.named_configurations import carried, check_whole, checked_title
 from kanon.studio.session.plan_loading import settings_said
 from kanon.studio.session.run_plan import plan_content
-from kanon.studio.session.table_loading import reread
+from kanon.studio.session.table_loading import read_again, reread
 from kanon.studio.session.work import CalculationState, Work, views_read_again, with_fields
 
 _FORMAT = 1
@@ -106,14 +106,61 @@ def _without_identifiers(plan: Plan, work: Work) -> dict[str, Any]:
     return content
 
 
-def opened_project(work: Work, content: bytes) -> Work:
+def reading_asked(work: Work, content: bytes) -> ReadSettings | None:
+    """How a project file has an uploaded table read, if that is otherwise than it was read.
+
+    Raises
+    ------
+    KanonError
+        The file is no project.
+    """
+    given = _given(content)
+    plan = _plan(of_this_version(given["plan"])[0], say("The project file"))
+    return None if work.table.content is None else _other_reading(work, plan)
+
+
+def opened_project(work: Work, content: bytes, again: Work | None = None) -> Work:
     """The work on the same table, with all that a project file has chosen for it.
+
+    Parameters
+    ----------
+    again
+        The work on the table read as the project has it; if it is not given, an uploaded table is
+        read here.
 
     Raises
     ------
     KanonError
         The file is no project, or it is about columns that this table lacks.
     """
+    given = _given(content)
+    plan_content, change = of_this_version(given["plan"])
+    plan = _plan(plan_content, say("The project file"))
+    earlier = [part["plan"] for part in given["kept"] if isinstance(part, dict) and "plan" in part]
+    change = change or next(filter(None, (of_this_version(each)[1] for each in earlier)), "")
+    if "words" in given:  # earlier files have none
+        words = parse_words(given["words"], say("The project file: the key words"))
+        work = with_fields(work, texts=words_given(words))
+    if "context" in given:
+        try:
+            context = Context.from_content(given["context"])
+        except PlanError as error:
+            raise error.within(say("The project file")) from None
+        work = with_fields(work, context=context)
+    work = _read_as(with_fields(work, problem=None), plan, again)
+    kept: list[NamedConfiguration] = []
+    for part in given["kept"]:
+        kept.append(_pinned(part, [each.title for each in kept]))
+    opened = _with_choices_of(work, given["hierarchies"])
+    opened = _with_settings(opened, plan, given["compared"])
+    return carried(
+        with_fields(opened, pinned=tuple(kept)),
+        with_fields(opened, notice=_said(work, opened, plan, change)),
+    )
+
+
+def _given(content: bytes) -> dict[str, Any]:
+    """What stands in a project file, its parts of the right kinds."""
     try:
         given = read_json(content.decode("utf-8-sig"), "The project file")
     except UnicodeDecodeError:
@@ -134,29 +181,7 @@ def opened_project(work: Work, content: bytes) -> Work:
                 if kind is dict
                 else say("The project file: the key {key} has to be a list.", key=key)
             )
-    content, change = of_this_version(given["plan"])
-    plan = _plan(content, say("The project file"))
-    earlier = [part["plan"] for part in given["kept"] if isinstance(part, dict) and "plan" in part]
-    change = change or next(filter(None, (of_this_version(each)[1] for each in earlier)), "")
-    if "words" in given:  # earlier files have none
-        words = parse_words(given["words"], say("The project file: the key words"))
-        work = with_fields(work, texts=words_given(words))
-    if "context" in given:
-        try:
-            context = Context.from_content(given["context"])
-        except PlanError as error:
-            raise error.within(say("The project file")) from None
-        work = with_fields(work, context=context)
-    work = _read_as(with_fields(work, problem=None), plan)
-    kept: list[NamedConfiguration] = []
-    for part in given["kept"]:
-        kept.append(_pinned(part, [each.title for each in kept]))
-    opened = _with_choices_of(work, given["hierarchies"])
-    opened = _with_settings(opened, plan, given["compared"])
-    return carried(
-        with_fields(opened, pinned=tuple(kept)),
-        with_fields(opened, notice=_said(work, opened, plan, change)),
-    )
+    return given
 
 
 def _said(work: Work, opened: Work, plan: Plan, change: str) -> str:
@@ -259,14 +284,8 @@ def _tree(nodes: Any, where: str) -> Hierarchy:
 
 
 # --- settings -------------------------------------------------------------------------------
-def _read_as(work: Work, plan: Plan) -> Work:
-    """The table read as in the project, with the project's roles.
-
-    Raises
-    ------
-    KanonError
-        It cannot be read that way, or has no such columns then.
-    """
+def _other_reading(work: Work, plan: Plan) -> ReadSettings | None:
+    """How a project has the table read, if that is otherwise than it was read."""
     read = plan.read
     now = work.table.file.settings
     wanted = ReadSettings(
@@ -277,8 +296,21 @@ def _read_as(work: Work, plan: Plan) -> Work:
     differ = any(
         value is not None and value != getattr(now, name) for name, value in vars(wanted).items()
     )
-    if differ and work.table.content is not None:
-        work = reread(with_fields(work, asked=wanted))
+    return wanted if differ else None
+
+
+def _read_as(work: Work, plan: Plan, again: Work | None) -> Work:
+    """The table read as in the project, with the project's roles.
+
+    Raises
+    ------
+    KanonError
+        It cannot be read that way, or has no such columns then.
+    """
+    wanted = _other_reading(work, plan)
+    if wanted is not None and work.table.content is not None:
+        asked = with_fields(work, asked=wanted)
+        work = reread(asked) if again is None else read_again(asked, again)
     missing = [
         name
         for name, column in plan.columns.items()
@@ -300,7 +332,7 @@ def _read_as(work: Work, plan: Plan) -> Work:
         work,
         roles=roles,
         reasons={**work.table.reasons, **chosen},
-        missing=read.missing or work.table.missing,
+        missing=plan.read.missing or work.table.missing,
     )
     return with_choices(work)
 

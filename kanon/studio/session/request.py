@@ -69,6 +69,11 @@ def opening_cancelled(work: Work) -> Work:
     return with_fields(work, notice=say("Opening was cancelled; nothing was changed."))
 
 
+def reading_cancelled(work: Work) -> Work:
+    """The work after reading the table once more was cancelled: nothing has changed."""
+    return with_fields(work, notice=say("Reading was cancelled; nothing was changed."))
+
+
 def said_on_page(work: Work, sentence: str) -> Work:
     """The work with what went wrong said at the head of the page, after what is said there."""
     return with_fields(work, problem=" ".join(filter(None, [work.message.problem, sentence])))
@@ -97,6 +102,10 @@ class Request:
         The work after it was cancelled.
     failed
         The work with the sentence that says why it failed.
+    died
+        What is said where its worker died; see :meth:`kanon.studio.jobs.pool.Jobs.submit`.
+    carry
+        Whether what is the user's comes along; see :func:`kanon.studio.session.state.put`.
     """
 
     doing: str
@@ -108,3 +117,5 @@ class Request:
     after: Callable[[], object] = lambda: None
     cancelled: Callable[[Work], Work] = cancelled_run
     failed: Callable[[Work, str], Work] = said_on_page
+    died: str = ""
+    carry: bool = True

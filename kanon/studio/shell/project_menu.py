@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+from functools import partial
+
 import streamlit as st
 
 from kanon.base.language import say
 from kanon.errors import KanonError
+from kanon.studio.jobs import runner
+from kanon.studio.jobs.upload import AT_ONCE, rereading_request
 from kanon.studio.session import state
-from kanon.studio.session.project import check_savable, opened_project, saved_project
+from kanon.studio.session.project import (
+    check_savable,
+    opened_project,
+    reading_asked,
+    saved_project,
+)
 from kanon.studio.session.server import desks
 from kanon.studio.session.session_store import new_token
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import with_fields
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.shell.tour import invite
 from kanon.studio.widgets.files import content, file_name
+from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.uploads import upload_field
 
 _FILE = "project-file"
@@ -68,6 +79,9 @@ def _project() -> None:
         args=(key,),
         help=say("Load the table first. What was chosen for it now is replaced."),
     )
+    if work.running.doing == "project":
+        progress()
+        cancel_button("cancel-project")
     state.said_here(_FILE)
 
 
@@ -75,10 +89,28 @@ def _open(key: str) -> None:
     given = state.typed(key)
     if given is not None:
         made = given.getvalue()
-        state.attempt(
-            lambda: with_fields(opened_project(state.work(), made), problem_at=_FILE),
-            at=_FILE, carry=False,
-        )  # fmt: skip
+        asked = None
+        with contextlib.suppress(KanonError):  # which opening it says
+            asked = reading_asked(state.work(), made)
+        opened = partial(_opened, made)
+        if asked is None:
+            state.attempt(lambda: opened(state.work()), at=_FILE, carry=False)
+            return
+        runner.run(
+            lambda work: rereading_request(
+                work, asked, opened, "project", carry=False, failed=_refused
+            ),
+            instead=True,
+            wait=AT_ONCE,
+        )
+
+
+def _opened(made: bytes, work: Work, again: Work | None = None) -> Work:
+    return with_fields(opened_project(work, made, again), problem_at=_FILE)
+
+
+def _refused(work: Work, sentence: str) -> Work:
+    return with_fields(work, problem=sentence, problem_at=_FILE)
 
 
 def _forget() -> None:

@@ -107,6 +107,9 @@ def under_way(doing: str) -> str:
     return _named(doing) or {
         "run": say("Anonymise"),
         "opening": say("Opening a table"),
+        "uploading": say("Opening a table"),
+        "people": say("Opening a table"),
+        "project": say("Reading the table"),
         "reading": say("Reading the table"),
         "writing": say("Writing the release"),
     }.get(doing, say("Another calculation"))

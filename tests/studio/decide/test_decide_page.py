@@ -17,7 +17,8 @@ from kanon.errors import PlanError
 from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.studio.decide.decision import with_context
 from kanon.studio.decide.state import DecideView
-from kanon.studio.privacy.attacker import with_population, without_population
+from kanon.studio.jobs.upload import people_request
+from kanon.studio.privacy.attacker import without_population
 from kanon.studio.report.report_request import (
     context_of_report,
     make_report,
@@ -50,6 +51,12 @@ MADE = re.compile(rb'<p class="small" id="made">[^<]*</p>')
 def hospital(start):
     """Ten records and their release, on the page."""
     return go(anonymised(start()), DECIDE)
+
+
+def with_people(work, content):
+    """The work with the population of a file."""
+    request = people_request(work, content, "people.csv")
+    return request.then(work, request.function(no_progress, *request.arguments))
 
 
 def texts(at):
@@ -96,7 +103,7 @@ def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital)
     rows = work(hospital).table.records.frame[work(hospital).table.quasi_identifiers]
     people = pd.concat([rows] * 5).to_csv(index=False).encode()
     asked = Context(release="research", attacker="journalist")
-    seen = with_population(with_fields(work(hospital), context=asked), people, "people.csv")
+    seen = with_people(with_fields(work(hospital), context=asked), people)
     hospital.session_state[WORK] = seen
     go(hospital)
     assert "✓ the person who is easiest to find is found once in 10 tries" in texts(hospital)
@@ -204,7 +211,7 @@ def test_a_report_is_outdated_under_another_population_but_not_under_the_same_fi
     files = [pd.concat([rows] * times).to_csv(index=False).encode() for times in (5, 6)]
 
     def beside(content, work):
-        return with_population(work, content, "people.csv")
+        return with_people(work, content)
 
     asked = with_context(begun, Context(release="research", attacker="journalist"))
     asked = beside(

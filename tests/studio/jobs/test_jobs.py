@@ -1,6 +1,7 @@
 """The jobs: worker processes that report, can be stopped, and stay warm."""
 
 import contextlib
+import io
 import os
 import signal
 import socket
@@ -8,12 +9,21 @@ import subprocess
 import sys
 import time
 import types
+from pickle import PickleBuffer
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks.reliability.kills import STAGES, kill_workers
 from kanon.errors import CoverageError
+from kanon.studio.jobs.frames import (
+    is_array_or_arrow,
+    packed,
+    read_frame,
+    unpacked,
+    write_frame,
+)
 from kanon.studio.jobs.pool import Jobs
 from kanon.studio.jobs.worker import GAP, Progress
 from support import job_functions
@@ -123,6 +133,38 @@ def test_large_arguments_and_results_pass(shared):
     assert job.result.nbytes == 32_000_000 and job.result[-1] == 3_999_999
     doubled = finished(shared.submit(job_functions.double, job.result))
     assert np.array_equal(doubled.result, job.result * 2)
+    assert doubled.result.flags.writeable, "kernels are compiled for one or the other"
+
+
+def test_a_table_passes_with_its_buffers_beside_the_pickle():
+    table = pd.DataFrame({"text": ["x" * 1_000] * 1_000, "number": np.arange(1_000)})
+    table = table.loc[table.index.repeat(20)].reset_index(drop=True)
+    frame = packed(table, is_array_or_arrow)
+    assert len(frame[0]) < 10_000 and sum(map(len, frame)) > 20_000_000
+    with io.BytesIO() as pipe:
+        write_frame(pipe, frame)
+        pipe.seek(0)
+        again = unpacked(read_frame(pipe))
+    pd.testing.assert_frame_equal(again, table)
+    again["number"] += 1
+    assert again["number"].tolist() == (table["number"] + 1).tolist()
+
+
+def test_a_frame_that_ends_too_soon_is_none():
+    with io.BytesIO() as pipe:
+        write_frame(pipe, packed("a job"))
+        whole = pipe.getvalue()
+    for length in range(len(whole)):
+        with pytest.raises(EOFError):
+            read_frame(io.BytesIO(whole[:length]))
+
+
+def test_what_is_sent_is_what_it_was_when_it_was_submitted():
+    numbers = np.zeros(100_000)
+    assert len(packed(numbers)) == 1, "an array is copied into the pickle"
+    content = bytes(100_000)
+    pickled, beside = packed(PickleBuffer(content))
+    assert beside.obj is content and len(pickled) < 1_000
 
 
 def test_the_worker_does_not_run_the_page_script(tmp_path, monkeypatch):

@@ -1,0 +1,102 @@
+"""Room on the disk: what a file takes there, before it is written and while it grows."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from kanon.base.formatting import thin
+from kanon.base.progress import Progress
+from kanon.errors import TableError, quoted
+from kanon.settings import MEGABYTE, bytes_of, exceeded
+
+_LEFT_FREE = 64 * MEGABYTE
+"""What a file that grows leaves to others, or as much as it has taken itself, if that is less."""
+
+
+def check_room(path: Path, size: int) -> None:
+    """Check that so many bytes may be written to a path, and that they fit on its disk.
+
+    Raises
+    ------
+    TableError
+        They are more than is allowed, or than is free.
+
+    >>> check_room(Path("release.csv"), 10**18)
+    Traceback (most recent call last):
+    kanon.errors.TableError: 'release.csv' would take some 953...674...317 MB; the most allowed ...
+    """
+    name = quoted(path.name)
+    takes = f"{name} would take some {_megabytes(size)}"
+    if size > bytes_of("release_megabytes"):
+        raise TableError(exceeded("release_megabytes", takes))
+    free = _free(path)
+    if size > free:
+        raise TableError(f"{takes}, and the disk has {_megabytes(free)} free: give another place.")
+
+
+def growing(progress: Progress, path: Path, taken: Callable[[], int]) -> Progress:
+    """Tell how far a writer is, and look each time how much it has written.
+
+    Parameters
+    ----------
+    path
+        What is written, by the name that it is to have.
+    taken
+        How many bytes it takes by now.
+
+    Returns
+    -------
+    progress
+        Raises a :class:`TableError`, which has to end the writer, where they are more than is
+        allowed, or leave next to nothing free.
+    """
+
+    def told(fraction: float, text: str) -> None:
+        size = taken()
+        if size > bytes_of("release_megabytes"):
+            what = f"Writing was stopped: {quoted(path.name)} had taken {_megabytes(size)}"
+            raise TableError(exceeded("release_megabytes", what))
+        if _free(path) < min(size, _LEFT_FREE):
+            raise TableError(
+                f"The disk is full but for {_megabytes(_LEFT_FREE)}: writing {quoted(path.name)} "
+                "was stopped, and nothing is left of it."
+            )
+        progress(fraction, text)
+
+    return told
+
+
+def size_of(path: Path) -> int:
+    """The bytes of a file, or of all files in a folder; 0 if there is neither.
+
+    >>> size_of(Path(__file__)) == Path(__file__).stat().st_size, size_of(Path("nowhere"))
+    (True, 0)
+    """
+    return sum(_sizes(path))
+
+
+def _sizes(path: Path) -> Iterator[int]:
+    try:
+        if not path.is_dir():
+            yield path.stat().st_size
+            return
+        with os.scandir(path) as entries:
+            parts = [Path(entry.path) for entry in entries]
+    except OSError:  # it is not there yet, or not any more
+        return
+    for part in parts:
+        yield from _sizes(part)
+
+
+def _free(path: Path) -> int:
+    try:
+        return shutil.disk_usage(path.parent).free
+    except OSError:  # there is no such folder: writing will say so
+        return 1 << 62
+
+
+def _megabytes(size: int) -> str:
+    return f"{thin(-(-size // MEGABYTE))} MB"

@@ -1,0 +1,154 @@
+"""An upload is parsed in a worker, under a limit of memory, and there alone."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from kanon.base.progress import no_progress
+from kanon.errors import TableError
+from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.writing import table_bytes
+from kanon.studio.jobs import server_pool
+from kanon.studio.jobs.memory import limited_memory
+from kanon.studio.jobs.upload import open_upload, upload_request
+from kanon.studio.session.project import saved_project
+from kanon.studio.session.table_loading import uploaded_work
+from support import job_functions
+from support.dashboard import (
+    DATA,
+    PEOPLE,
+    WORK,
+    as_bytes,
+    go,
+    held_worker,
+    infos,
+    problems,
+    settled,
+    upload,
+    work,
+)
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="no other system limits memory")
+
+
+@pytest.fixture
+def nothing_is_parsed_here(monkeypatch):
+    """The server has no reader of tables that are uploaded."""
+    monkeypatch.setattr("kanon.sources.opening.read_table", lambda *_: 1 / 0)
+
+
+def test_the_server_parses_no_upload(start, nothing_is_parsed_here):
+    at = start(DATA)
+    for kind in ("csv", "tsv", "xlsx", "parquet", "feather"):
+        upload(at, f"people.{kind}", table_bytes(PEOPLE, kind))
+        table = work(at).table
+        assert table.title == f"people.{kind}" and table.records.n_records == len(PEOPLE)
+        assert table.content == table_bytes(PEOPLE, kind) and not problems(at)
+    upload(at, "people.csv", b"a,b\n1,2\n3\n")
+    assert problems(at) == ["Line 3 of 'people.csv' has 1 cell where the header has 2."]
+    assert work(at).table.title == "people.feather", "what was there stays"
+
+
+def test_the_server_parses_no_file_once_more(start, nothing_is_parsed_here):
+    at = start(DATA)
+    upload(at, "people.csv", b"a;b\n1;x\n2;y\n")
+    before = work(at)
+    at.multiselect(key=f"markers-{before.version}").set_value(["x"])
+    settled(go(at))
+    assert work(at).table.file.missing == {"b": 1} and work(at).version == before.version + 1
+    at.selectbox(key=f"separator-{work(at).version}").set_value(",")
+    settled(go(at))
+    assert "';'" in problems(at)[0] and work(at).table.file.missing == {"b": 1}
+
+
+def test_the_server_parses_nothing_for_a_project(start, monkeypatch):
+    before = uploaded_work(b"a;b\n1;x\n2;y\n", "people.csv", 1)
+    project = saved_project(before).replace('"missing_markers": []', '"missing_markers": ["x"]')
+    assert '"x"' in project
+    monkeypatch.setattr("kanon.sources.opening.read_table", lambda *_: 1 / 0)
+    at = start(sample=None, typed={WORK: before})
+    field = at.file_uploader(key="project-file-1-0")
+    field.set_value(("project.json", project.encode(), "application/json"))
+    settled(go(at))
+    assert work(at).table.file.missing == {"b": 1} and not problems(at)
+    assert any("The project was opened on this table" in one for one in infos(at))
+
+
+def test_an_upload_waits_its_turn_and_can_be_cancelled(start):
+    at = start(DATA)
+    before = work(at)
+    with held_worker():
+        at.file_uploader(key=f"upload-{before.version}").set_value(
+            ("people.csv", as_bytes(PEOPLE, "csv"), "text/plain")
+        )
+        go(at)
+        at.text_input(key=f"place-{before.version}").set_value("typed meanwhile")
+        go(at)
+        assert work(at).running.doing == "uploading"
+        assert work(at).table.records is before.table.records
+        at.button(key="cancel-upload").click()
+        go(at)
+    assert infos(at) == ["Opening was cancelled; nothing was changed."]
+    assert work(at).table.records is before.table.records
+    assert at.text_input(key=f"place-{before.version}").value == "typed meanwhile"
+    upload(at, "people.csv", as_bytes(PEOPLE, "csv"))
+    assert work(at).table.records.n_records == len(PEOPLE)
+
+
+@LINUX
+def test_a_file_that_takes_too_much_memory_is_refused_in_a_sentence(limits):
+    limits(opening_megabytes=50)
+    content = memoryview(b"a,b\n" + b"1,2\n" * 20_000_000)
+    with pytest.raises(TableError) as refused:
+        open_upload(no_progress, content, "people.csv", ReadSettings())
+    assert refused.value.sentence == (
+        "'people.csv' needs more memory to be opened than it may take; the most allowed is 50 MB "
+        "(opening_megabytes, see docs/operate/limits.md)."
+    )
+    small = open_upload(no_progress, memoryview(b"a,b\n1,2\n"), "people.csv", ReadSettings())
+    assert small.table.records.n_records == 1 and small.table.content is None
+
+
+@LINUX
+def test_memory_is_limited_for_a_while(limits):
+    with limited_memory(50), pytest.raises(MemoryError):
+        bytearray(60 << 20)
+    assert len(bytearray(60 << 20)) == 60 << 20
+
+
+def test_a_worker_that_dies_of_a_file_ends_in_the_same_sentence(workers, start):
+    at = start(DATA)
+    request = upload_request(work(at), b"a,b\n1,2\n", "people.csv")
+    job = server_pool.jobs().submit(job_functions.die, died=request.died)
+    assert job.wait(60)
+    assert job.error is not None and "needs more memory to be opened than it may take" in job.error
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r"])
+def test_a_line_without_an_end_is_refused_before_it_is_looked_at(limits, end, monkeypatch):
+    """A file of 150 MB without a line break took 1.2 GB."""
+    limits(record_megabytes=1)
+    read = read_table(b"a,b" + end + (b"1,2" + end) * 600_000, "people.csv")
+    assert len(read.table) == 600_000
+    monkeypatch.setattr("kanon.sources.text_files.decode", lambda *_: 1 / 0)
+    for content in (b"x" * (2 << 20), b"a,b" + end + b"1," + b"x" * (2 << 20)):
+        with pytest.raises(TableError) as refused:
+            read_table(content, "people.csv")
+        assert refused.value.sentence == (
+            "'people.csv' has a record (a line) that is too long; the most allowed is 1 MB "
+            "(record_megabytes, see docs/operate/limits.md)."
+        )
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "parquet", "feather"])
+def test_a_cell_longer_than_a_record_may_be_is_refused(limits, kind):
+    limits(record_megabytes=1)
+    rows = PEOPLE.assign(note="x" * 30_000)
+    content = table_bytes(rows, kind)
+    assert read_table(content, f"people.{kind}").table["note"].str.len().max() == 30_000
+    if kind != "xlsx":
+        long = table_bytes(PEOPLE.assign(note="x" * (1 << 20 | 1)), kind)
+        with pytest.raises(TableError, match=r"Column 'note' of 'people.* a cell that is too long"):
+            read_table(long, f"people.{kind}")
