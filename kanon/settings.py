@@ -56,6 +56,8 @@ class Settings:
     hierarchies_files: int = _from(1, 10**6)
     plan_megabytes: int = _from(1, 10_000)
     jobs_at_once: int = _from(1, 1_000)
+    long_jobs_at_once: int = _from(0, 1_000)
+    studies_at_once: int = _from(0, 1_000)
     job_minutes: float = _from(0.01, 100_000)
     study_minutes: float = _from(0.01, 100_000)
     engine_minutes: float = _from(0.01, 100_000)

@@ -187,9 +187,9 @@ def test_what_is_uploaded_is_not_written_to_a_disk():
 
 
 def test_as_many_calculations_run_at_once_as_the_settings_say(limits, monkeypatch):
-    limits(jobs_at_once=3)
-    monkeypatch.setattr(server_pool, "Jobs", lambda slots, **_: slots)
-    assert server_pool.jobs.__wrapped__() == 3
+    limits(jobs_at_once=3, long_jobs_at_once=5, studies_at_once=0)
+    monkeypatch.setattr(server_pool, "Jobs", lambda places, **_: places)
+    assert server_pool.jobs.__wrapped__() == (3, 5, 0)
 
 
 @pytest.mark.parametrize(

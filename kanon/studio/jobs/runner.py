@@ -7,10 +7,13 @@ from collections.abc import Callable
 from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.settings import exceeded, settings
+from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.server_pool import jobs
 from kanon.studio.session import state
 from kanon.studio.session.request import Request, said_on_page
 from kanon.studio.session.work import Work, with_fields
+
+_LANES = {"short": SHORT, "long": LONG, "study": STUDY}
 
 
 def run(
@@ -51,7 +54,13 @@ def _submit(work: Work, request: Request) -> None:
     deadline = 60 * getattr(settings(), request.limit)
     late = exceeded(request.limit, "The calculation was stopped: it took too many minutes")
     job = jobs().submit(
-        request.function, *request.arguments, deadline=deadline, after=request.after, late=late
+        request.function,
+        *request.arguments,
+        deadline=deadline,
+        after=request.after,
+        late=late,
+        visitor=state.visitor(),
+        lane=_LANES[request.lane],
     )
     state.put(with_fields(request.begins(_silent(work)), job=job, request=request))
 
