@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks.reliability.kills import STAGES, kill_workers
 from kanon.errors import CoverageError
+from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
 from kanon.studio.jobs.worker import GAP, Progress
 from support import job_functions
@@ -232,6 +233,92 @@ def test_two_slots_run_two_jobs(listener):
         assert all(finished(job).state == "done" for job in both)
 
 
+# --- lanes ----------------------------------------------------------------------------------
+# Who has begun makes room as soon as somebody waits. A function that was done once counts as long.
+AT_ONCE = (0.0, 600.0)
+
+
+@contextlib.contextmanager
+def held(jobs, listener, **how):
+    """A job that works until the block ends."""
+    job = jobs.submit(job_functions.wait_for, listener.getsockname()[1], **how)
+    connection, _ = listener.accept()
+    with connection:
+        yield job
+    finished(job)
+
+
+def test_a_short_job_is_done_beside_a_long_one(listener):
+    with Jobs([1, 1]) as jobs, held(jobs, listener, lane=LONG) as long:
+        short = finished(jobs.submit(job_functions.pid))
+        assert (short.state, long.state) == ("done", "running")
+        assert short.result != running_pid(long)
+        with contextlib.suppress(AttributeError):  # Windows
+            low, usual = (os.getpriority(os.PRIO_PROCESS, pid) for pid in
+                          (running_pid(long), short.result))  # fmt: skip
+            assert low > usual == os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def test_a_job_that_turns_out_long_goes_on_in_the_next_lane(listener):
+    with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener) as long:
+        pid = running_pid(long)
+        assert long.lane == SHORT, "nobody waits for its place"
+        assert finished(jobs.submit(job_functions.add, 1, 1)).result == 2
+        assert (long.state, long.lane, running_pid(long)) == ("running", LONG, pid)
+        lower = job_functions.pid, job_functions.niceness
+        _, niceness = (finished(jobs.submit(one)) for one in lower)
+        assert niceness.result == job_functions.niceness(None), "a worker of its own came instead"
+    assert long.result == pid, "it was not begun anew"
+
+
+def test_a_job_that_turns_out_long_begins_anew_where_no_place_is_free(listener):
+    with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG) as first:
+        ended = []
+        second = jobs.submit(
+            job_functions.wait_for, listener.getsockname()[1], after=lambda: ended.append(1)
+        )
+        connection, _ = listener.accept()
+        with connection:
+            pid = running_pid(second)
+            assert finished(jobs.submit(job_functions.add, 1, 1)).result == 2
+            until(lambda: second.state == "queued")
+            assert second.text.startswith("Waiting: place 1 in the queue")
+            assert (second.seconds, second.progress, ended) == (0, 0, [])
+            until(lambda: gone(pid))
+            assert first.state == "running"
+            first.cancel()
+            again, _ = listener.accept()
+            assert running_pid(second) != pid
+            again.close()
+        assert finished(second).state == "done"
+        until(lambda: ended == [1])
+
+
+def test_a_job_that_was_set_aside_can_be_cancelled(listener):
+    with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG):
+        second = jobs.submit(job_functions.endless)
+        running_pid(second)
+        finished(jobs.submit(job_functions.pid))
+        assert second.state == "queued"
+        second.cancel()
+        assert (second.state, second.text) == ("cancelled", "Cancelled")
+        assert finished(jobs.submit(job_functions.add, 1, 1)).state == "done"
+
+
+def test_there_are_never_more_workers_than_places(listener):
+    with Jobs([1, 1, 1], bounds=AT_ONCE) as jobs:
+        port = listener.getsockname()[1]
+        heavy = [jobs.submit(job_functions.hold, port, visitor=str(n)) for n in range(5)]
+        study = jobs.submit(job_functions.hold, port, lane=STUDY)
+        for short in (job_functions.pid, job_functions.modules, job_functions.threads):
+            assert finished(jobs.submit(short, visitor="short")).state == "done"
+            running = [job for job in [*heavy, study] if job.state == "running"]
+            assert study in running and len(running) <= 3
+        for job in [*heavy, study]:
+            job.cancel()
+        assert finished(jobs.submit(job_functions.niceness)).state == "done"
+
+
 def test_a_worker_that_ends_itself_is_reported():
     with Jobs() as jobs:
         job = finished(jobs.submit(job_functions.die))
@@ -344,6 +431,7 @@ SERVER = """
 import sys
 sys.path[:0] = {paths!r}
 from support import job_functions
+from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
 jobs = Jobs()
 job = jobs.submit(job_functions.hold, {port})
