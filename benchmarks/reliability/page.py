@@ -165,9 +165,9 @@ def _visitors(found: Figures) -> str:
     ]
     return (
         f"{thousands(found['runs'])} short runs of {records['short']} records in "
-        f"{seconds(found['seconds'] / 60)} minutes, beside calculations on {records['long']} "
-        f"records in memory and {records['stored']} in a file, of which were done: "
-        f"{done or 'none'}; seed {found['seed']}.\n\n"
+        f"{seconds(found['seconds'] / 60)} minutes, beside comparisons and a study of "
+        f"{records['compared']} records, runs of {records['long']} and a file of "
+        f"{records['stored']}. Of these were done: {done or 'none'}; seed {found['seed']}.\n\n"
         + table(["from the press", "median, s", "worst, s"], rows)
     )
 

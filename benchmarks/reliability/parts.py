@@ -21,7 +21,7 @@ from benchmarks.reliability.fuzz import feed_all
 from benchmarks.reliability.kills import kill_workers
 from benchmarks.reliability.releases import Counts, release_many
 from benchmarks.reliability.soak import growth, soak
-from benchmarks.reliability.visitors import FEW, MANY, STORED, visit
+from benchmarks.reliability.visitors import COMPARED, FEW, MANY, STORED, visit
 
 __all__ = ["PARTS"]
 
@@ -87,7 +87,7 @@ def visitors() -> dict[str, Any]:
     return {
         "seed": VISIT_SEED,
         "seconds": VISIT_SECONDS,
-        "records": {"short": FEW, "long": MANY, "stored": STORED},
+        "records": {"short": FEW, "compared": COMPARED, "long": MANY, "stored": STORED},
         "heavy": found.heavy,
         "runs": len(found.results),
         "begins": [median(found.begins), max(found.begins)],

@@ -36,8 +36,8 @@ from kanon.studio.jobs.stored_table import open_work, prepare_and_solve
 
 __all__ = ["Visited", "visit"]
 
-FEW, MANY, STORED = 60, 20_000, 2_000_000
-"""The records of the short run, of the long ones in memory, and of a table that stays in a file."""
+FEW, COMPARED, MANY, STORED = 60, 20_000, 100_000, 5_000_000
+"""The records of the short run, of comparisons and the study, of the long run, and of the file."""
 
 PAUSE = 3.0
 """The most seconds that the visitor with short runs looks at a result."""
@@ -126,11 +126,13 @@ def _run(short: Submit, found: Visited) -> None:
 def _work(jobs: Jobs, folder: Path) -> tuple[Submit, Mapping[str, list[Submit]]]:
     """The short run, and what each of the others asks for in turn."""
     plan = Plan.from_content(CONTENT)
-    small, large = prepare(plan, _table(FEW, 90_000)), prepare(plan, _table(MANY, 90_000))
+    small, compared, large = (
+        prepare(plan, _table(records, 90_000)) for records in (FEW, COMPARED, MANY)
+    )
     metrics = [metric_named(name) for name in PUBLISHED]
-    runs = [PlannedRun("gaa", large.guided_by(metric=name).task()) for name in PUBLISHED]
-    study = study_of(large)
-    _table(STORED, 200).to_parquet(folder / "table.parquet")
+    runs = [PlannedRun("gaa", compared.guided_by(metric=name).task()) for name in PUBLISHED]
+    study = study_of(compared)
+    _table(STORED, 3_000).to_parquet(folder / "table.parquet")
     stored = Address(str(folder / "table.parquet"))
 
     def asked(visitor: str, function: Callable[..., object], *given: object) -> Submit:

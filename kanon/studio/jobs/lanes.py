@@ -151,6 +151,10 @@ class Queue(Generic[J]):
         """The lane for what took too long in this one; None if there is none."""
         return next((n for n in range(lane + 1, len(self.places)) if self.places[n]), None)
 
+    def visitors(self) -> int:
+        """How many visitors have jobs."""
+        return len({job.visitor for job in (*self.running, *self.waiting)})
+
     def any_waits(self, lane: int) -> bool:
         """Whether somebody waits in a lane."""
         return any(self._lane_of(job) == lane for job in self.waiting)

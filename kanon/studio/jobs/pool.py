@@ -10,8 +10,9 @@ its server thread notices; a server that dies closes the other one, which the wo
 Each slot has one thread, which owns one worker, and works for one lane (:mod:`.lanes`). A job that
 takes too long for its lane, while others wait there, goes with its slot to the next one, and an
 idle slot of that lane comes in its place; where none is idle, a short lane's job begins anew when
-its turn comes there. So there are never more workers than slots. These threads make no Streamlit
-call.
+its turn comes there. While several visitors are there, a worker in reserve spares them the wait for
+a process to be started. So there are never more workers than slots and one. These threads make no
+Streamlit call.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _ROOT = str(Path(__file__).resolve().parents[3])
 
 _IDLE = 1.0  # seconds after which an idle slot looks whether its worker has died
 _LOOK = 0.2  # seconds between two looks whether a job has to make room
-_KEPT = 300.0  # seconds that a worker of a longer lane is kept without work
+_KEPT = 300.0  # seconds that a worker of a longer lane, or in reserve, is kept without work
 _LOW = 10  # the niceness of a worker of a longer lane
 
 _THREADS = (
@@ -408,9 +409,9 @@ class Jobs:
     Parameters
     ----------
     places
-        How many jobs run at once in each lane, see :mod:`kanon.studio.jobs.lanes`; their sum is the
-        most worker processes that there are. Those of the first lane are always there, others are
-        started when they are needed, and have a lower priority.
+        How many jobs run at once in each lane, see :mod:`kanon.studio.jobs.lanes`. There are as
+        many worker processes at most, and with several lanes one in reserve. Those of the first
+        lane are always there, others are started when they are needed, and have a lower priority.
     warm
         A module-level function that each fresh worker calls once before its first job, for
         example to load compiled kernels. If it fails, then so does every job, and says so.
@@ -441,6 +442,8 @@ class Jobs:
         self._changed = threading.Condition()  # a lock that its owner may take again
         self._queue: Queue[Job] = Queue(places, bounds)
         self._closed = False
+        self._reserve: _Worker | None = None
+        self._crowded = 0.0  # when jobs of several visitors were last there
         self._slots = [_Slot(lane) for lane, number in enumerate(places) for _ in range(number)]
         self._service = [
             threading.Thread(target=self._serve, args=(slot,), name="kanon-slot", daemon=True)
@@ -542,11 +545,13 @@ class Jobs:
 
     def _keep_ready(self, slot: _Slot) -> None:
         """Have the first lane's worker there before its job; end another one that has no work."""
-        long_idle = slot.lane != SHORT and time.monotonic() - slot.since > _KEPT
-        if long_idle or not slot.fits():
-            slot.dismiss()
-        if slot.lane == SHORT and slot.worker is None:
-            slot.worker = self._start_worker()
+        old = slot.worker
+        if slot.lane == SHORT and not slot.fits():
+            slot.worker = self._ready_worker()
+        elif slot.lane != SHORT and time.monotonic() - slot.since > _KEPT:
+            slot.worker = None
+        if old is not None and old is not slot.worker:
+            old.dismiss()  # last, as the end of a process of low priority can take its time
 
     def _next(self, slot: _Slot) -> Job | None:
         """Wait for a job for a while; None if there is none."""
@@ -569,10 +574,15 @@ class Jobs:
     def _borrow(self, slot: _Slot) -> None:
         """Take over the worker that an idle slot of the first lane has, which starts another one.
 
-        So who is alone never waits for a process to be started.
+        So a visitor who is alone never waits for a process to be started.
         """
         for other in self._slots:
-            if slot.worker is None and other.parked and other.lane == SHORT:
+            if (
+                self._queue.visitors() == 1
+                and slot.worker is None
+                and other.parked
+                and other.lane == SHORT
+            ):
                 slot.worker, other.worker = other.worker, None
                 self._changed.notify_all()
 
@@ -584,7 +594,8 @@ class Jobs:
         for last in (False, True):
             if not (slot.fits() and slot.worker is not None and slot.worker.alive()):
                 slot.dismiss()  # it may have died idle
-            worker = slot.worker = slot.worker or self._start_worker()
+            start = self._ready_worker if slot.lane == SHORT else self._start_worker
+            worker = slot.worker = slot.worker or start()
             if worker is None:
                 job._settle("failed", error=say("The worker process could not be started."))
                 return
@@ -610,11 +621,38 @@ class Jobs:
             idle()
 
     def _watch(self) -> None:
-        """See to it that jobs make room."""
-        with self._changed:
-            while not self._closed:
+        """See to it that jobs make room, and that there is a worker for who comes to it."""
+        while not self._closed:
+            self._keep_reserve()
+            with self._changed:
                 self._make_room()
-                self._changed.wait(_LOOK if self._queue.waiting else None)
+                if not self._closed:
+                    self._changed.wait(_LOOK if self._queue.waiting else _IDLE)
+        if self._reserve is not None:
+            self._reserve.dismiss()
+
+    def _keep_reserve(self) -> None:
+        """Start a worker in reserve while several visitors have jobs; end one nobody needed."""
+        with self._changed:
+            several, old = self._queue.visitors() > 1, None
+            if several:
+                self._crowded = time.monotonic()
+            elif time.monotonic() - self._crowded > _KEPT:
+                old, self._reserve = self._reserve, None
+            lacking = several and self._reserve is None and self._queue.begins_anew(SHORT)
+        if old is not None:
+            old.dismiss()
+        if lacking:
+            self._reserve = self._start_worker()
+
+    def _ready_worker(self) -> _Worker | None:
+        """The worker in reserve, or else a fresh one."""
+        with self._changed:
+            worker, self._reserve = self._reserve, None
+        if worker is not None and not worker.alive():
+            worker.dismiss()
+            worker = None
+        return worker or self._start_worker()
 
     def _make_room(self) -> None:
         """Where somebody waits, have the job make room that has been there for the longest."""

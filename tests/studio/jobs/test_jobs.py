@@ -294,6 +294,16 @@ def test_a_job_that_turns_out_long_begins_anew_where_no_place_is_free(listener):
         until(lambda: ended == [1])
 
 
+def test_a_visitor_who_is_alone_never_waits_for_a_process():
+    with Jobs([1, 1]) as jobs:
+        idle = finished(jobs.submit(job_functions.pid, visitor="a")).result
+        until(lambda: jobs._slots[0].parked)
+        assert finished(jobs.submit(job_functions.pid, visitor="a", lane=LONG)).result == idle
+        fresh = finished(jobs.submit(job_functions.pid, visitor="a")).result
+        assert fresh != idle
+        assert finished(jobs.submit(job_functions.pid, visitor="a", lane=LONG)).result == idle
+
+
 def test_a_job_that_was_set_aside_can_be_cancelled(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG):
         second = jobs.submit(job_functions.endless)
@@ -305,7 +315,18 @@ def test_a_job_that_was_set_aside_can_be_cancelled(listener):
         assert finished(jobs.submit(job_functions.add, 1, 1)).state == "done"
 
 
-def test_there_are_never_more_workers_than_places(listener):
+def test_there_are_never_more_workers_than_places_and_one(listener, monkeypatch):
+    started = []
+
+    class Recorded(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    def workers():
+        return [process for process in started if process.poll() is None]
+
+    monkeypatch.setattr(subprocess, "Popen", Recorded)
     with Jobs([1, 1, 1], bounds=AT_ONCE) as jobs:
         port = listener.getsockname()[1]
         heavy = [jobs.submit(job_functions.hold, port, visitor=str(n)) for n in range(5)]
@@ -314,6 +335,7 @@ def test_there_are_never_more_workers_than_places(listener):
             assert finished(jobs.submit(short, visitor="short")).state == "done"
             running = [job for job in [*heavy, study] if job.state == "running"]
             assert study in running and len(running) <= 3
+            assert len(workers()) <= 4, "one per place, and one in reserve"
         for job in [*heavy, study]:
             job.cancel()
         assert finished(jobs.submit(job_functions.niceness)).state == "done"
