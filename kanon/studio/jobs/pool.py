@@ -576,13 +576,9 @@ class Jobs:
 
         So a visitor who is alone never waits for a process to be started.
         """
+        alone = self._queue.visitors() == 1
         for other in self._slots:
-            if (
-                self._queue.visitors() == 1
-                and slot.worker is None
-                and other.parked
-                and other.lane == SHORT
-            ):
+            if alone and slot.worker is None and other.parked and other.lane == SHORT:
                 slot.worker, other.worker = other.worker, None
                 self._changed.notify_all()
 

@@ -304,6 +304,16 @@ def test_a_visitor_who_is_alone_never_waits_for_a_process():
         assert finished(jobs.submit(job_functions.pid, visitor="a", lane=LONG)).result == idle
 
 
+def test_while_several_visitors_calculate_a_worker_is_in_reserve(listener):
+    with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG, visitor="a"):
+        second = jobs.submit(job_functions.endless, visitor="b")
+        running_pid(second)
+        reserve = until(lambda: jobs._reserve)
+        short = finished(jobs.submit(job_functions.pid, visitor="c"))
+        assert second.state == "queued" and short.result == reserve._process.pid
+        second.cancel()
+
+
 def test_a_job_that_was_set_aside_can_be_cancelled(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG):
         second = jobs.submit(job_functions.endless)
