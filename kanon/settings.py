@@ -60,6 +60,8 @@ class Settings:
     plan_megabytes: int = _from(1, 10_000)
     opening_megabytes: int = _from(50, 1_000_000)
     jobs_at_once: int = _from(1, 1_000)
+    long_jobs_at_once: int = _from(0, 1_000)
+    studies_at_once: int = _from(0, 1_000)
     job_minutes: float = _from(0.01, 100_000)
     study_minutes: float = _from(0.01, 100_000)
     engine_minutes: float = _from(0.01, 100_000)

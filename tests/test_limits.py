@@ -24,6 +24,7 @@ from kanon.sources.memory import MemorySource
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.stored import open_stored
 from kanon.studio.jobs import runner, server_pool
+from kanon.studio.jobs.lanes import STUDY
 from kanon.studio.session.request import Request, cancelled_run
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets import uploads
@@ -196,9 +197,9 @@ def test_what_is_uploaded_is_not_written_to_a_disk():
 
 
 def test_as_many_calculations_run_at_once_as_the_settings_say(limits, monkeypatch):
-    limits(jobs_at_once=3)
-    monkeypatch.setattr(server_pool, "Jobs", lambda slots, **_: slots)
-    assert server_pool.jobs.__wrapped__() == 3
+    limits(jobs_at_once=3, long_jobs_at_once=5, studies_at_once=0)
+    monkeypatch.setattr(server_pool, "Jobs", lambda places, **_: places)
+    assert server_pool.jobs.__wrapped__() == (3, 5, 0)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,9 @@ def test_a_calculation_is_stopped_after_its_minutes(limits, monkeypatch, limit, 
     session = sample_work("hospital")
     monkeypatch.setattr(runner.state, "work", lambda: session)
     monkeypatch.setattr(runner.state, "put", lambda work: None)
-    runner.run(lambda work: Request("run", len, (), cancelled_run, limit=limit))
+    monkeypatch.setattr(runner.state, "visitor", lambda: "somebody")
+    runner.run(lambda work: Request("run", len, (), cancelled_run, limit=limit, lane="study"))
+    assert (given["visitor"], given["lane"]) == ("somebody", STUDY)
     assert given["deadline"] == 60 * minutes
     assert given["late"].startswith("The calculation was stopped: it took too many minutes; the")
     assert f"({limit}, see docs/operate/limits.md)." in given["late"]

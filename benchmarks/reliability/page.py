@@ -156,6 +156,34 @@ def _aims_of_sessions(found: Figures) -> list[str]:
     ]
 
 
+def _visitors(found: Figures) -> str:
+    records = {name: thousands(number) for name, number in found["records"].items()}
+    done = ", ".join(f"{name} {times}" for name, times in sorted(found["heavy"].items()))
+    rows = [
+        [title, *map(seconds, found[name])]
+        for title, name in (("to its begin", "begins"), ("to its result", "results"))
+    ]
+    return (
+        f"{thousands(found['runs'])} short runs of {records['short']} records in "
+        f"{seconds(found['seconds'] / 60)} minutes, beside comparisons and a study of "
+        f"{records['compared']} records, runs of {records['long']} and a file of "
+        f"{records['stored']}. Of these were done: {done or 'none'}; seed {found['seed']}.\n\n"
+        + table(["from the press", "median, s", "worst, s"], rows)
+    )
+
+
+def _aims_of_visitors(found: Figures) -> list[str]:
+    (_, worst), (middle, slowest) = found["begins"], found["results"]
+    return [
+        aim(
+            "a short run beside five visitors with long ones waits at most 5 s",
+            f"worst {seconds(worst)} s; to its result median {seconds(middle)} s, worst "
+            f"{seconds(slowest)} s",
+            worst <= 5,
+        )
+    ]
+
+
 def _browser(found: Figures) -> str:
     measured = found["measured"]
     text = [f"pytest: {found['said']}."]
@@ -217,5 +245,6 @@ _PARTS: Mapping[str, tuple[Callable[[Figures], str], Callable[[Figures], list[st
     "fuzz": (_fuzz, _aims_of_fuzz),
     "kills": (_kills, _aims_of_kills),
     "sessions": (_sessions, _aims_of_sessions),
+    "visitors": (_visitors, _aims_of_visitors),
     "browser": (_browser, _aims_of_browser),
 }

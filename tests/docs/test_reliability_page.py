@@ -26,6 +26,11 @@ FOUND = {
         "steps": {"reload": 4}, "slow": {}, "requests": 900, "elsewhere": 0, "complaints": [],
         "memory": [[0.0, 900.0], [0.5, 1000.0]],
     },
+    "visitors": {
+        "seed": 7, "seconds": 600.0, "runs": 300, "heavy": {"a run": 20, "a comparison": 9},
+        "records": {"short": 60, "compared": 20_000, "long": 100_000, "stored": 5_000_000},
+        "begins": [0.1, 4.9], "results": [0.2, 5.1],
+    },
     "browser": {
         "said": "9 passed in 60 s", "passed": True, "seconds": 60.0,
         "requests": {"windows": 2, "requests": 5_000},
@@ -45,7 +50,7 @@ def full():
 def test_aims_are_judged_by_the_figures():
     found = full()
     text = page(found)
-    assert text.count("**Met.**") == 6 and text.count("**Not met.**") == 1
+    assert text.count("**Met.**") == 7 and text.count("**Not met.**") == 1
     assert "at most 10 % above the plateau. Found: +10.1 %. **Not met.**" in text
     assert "median 0.20 s alone, 0.60 s beside. **Met.**" in text
     found["fuzz"]["targets"]["csv"] = {**FED, "findings": ["7/csv/3: ValueError: no"]}
@@ -53,6 +58,7 @@ def test_aims_are_judged_by_the_figures():
     found["browser"]["passed"] = False
     found["browser"]["measured"]["cancel, s"]["Data"] = 2.5
     found["browser"]["measured"]["clicks, s"]["beside a run"] = [0.8]
+    found["visitors"]["begins"] = [0.1, 5.1]
     text = page(found)
     assert text.count("**Met.**") == 1 and "`7/csv/3: ValueError: no`" in text
 

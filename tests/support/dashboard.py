@@ -10,6 +10,7 @@ import re
 import socket
 import subprocess
 import types
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -17,6 +18,7 @@ import streamlit
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 
+from kanon.settings import settings
 from kanon.studio.jobs import pool as jobs_module
 from kanon.studio.jobs import server_pool
 from kanon.studio.session.table_loading import sample_work
@@ -64,6 +66,10 @@ def workers():
         jobs_module, "subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Recorded})
     )
     server_pool.jobs.clear()
+    with patch.context() as one:  # place, so that a test can hold it
+        alone = replace(settings(), jobs_at_once=1, long_jobs_at_once=0, studies_at_once=0)
+        one.setattr(server_pool, "settings", lambda: alone)
+        server_pool.jobs()
     yield started
     server_pool.jobs().close()
     server_pool.jobs.clear()

@@ -34,6 +34,11 @@ def pid(progress):
     return os.getpid()
 
 
+def niceness(progress):
+    """How far the process lets others go first; Windows has no such number."""
+    return os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else 0
+
+
 def warmed(progress):
     return len(WARMED) == 1 and os.getpid() in WARMED
 

@@ -114,6 +114,7 @@ def writing_request(
         (source, done.recoding, plan.model_dump(mode="json"), target, part),
         then,
         limit="engine_minutes",
+        lane="long",
         begins=partial(_with_target, target),
         after=partial(remove, part),
         cancelled=partial(_cancelled, then),

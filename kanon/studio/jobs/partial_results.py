@@ -53,4 +53,6 @@ def study_request(
     def begins(work: Work) -> Work:
         return with_fields(work, studying=str(key))
 
-    return Request(doing, function, arguments, then, limit="study_minutes", begins=begins)
+    return Request(
+        doing, function, arguments, then, limit="study_minutes", lane="study", begins=begins
+    )

@@ -7,7 +7,12 @@ plainer choice: it never forks the threaded server, it never imports the server'
 in memory, and it is the same on Linux, macOS and Windows. A worker that dies closes its pipe, which
 its server thread notices; a server that dies closes the other one, which the worker notices.
 
-Each slot has one thread, which owns one worker; these threads make no Streamlit call.
+Each slot has one thread, which owns one worker, and works for one lane (:mod:`.lanes`). A job that
+takes too long for its lane, while others wait there, goes with its slot to the next one, and an
+idle slot of that lane comes in its place; where none is idle, a short lane's job begins anew when
+its turn comes there. While several visitors are there, a worker in reserve spares them the wait for
+a process to be started. So there are never more workers than slots and one. These threads make no
+Streamlit call.
 """
 
 from __future__ import annotations
@@ -20,8 +25,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, cast
@@ -29,6 +34,7 @@ from typing import Literal, cast
 from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.studio.jobs.frames import Frame, packed, read_frame, unpacked, write_frame
+from kanon.studio.jobs.lanes import BOUNDS, LONG, SHORT, Kind, Queue, kind_of, waiting
 from kanon.studio.jobs.worker import failure
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -36,6 +42,9 @@ State = Literal["queued", "running", "done", "failed", "cancelled"]
 _ROOT = str(Path(__file__).resolve().parents[3])
 
 _IDLE = 1.0  # seconds after which an idle slot looks whether its worker has died
+_LOOK = 0.2  # seconds between two looks whether a job has to make room
+_KEPT = 300.0  # seconds that a worker of a longer lane, or in reserve, is kept without work
+_LOW = 10  # the niceness of a worker of a longer lane
 
 _THREADS = (
     "MKL_NUM_THREADS",
@@ -69,6 +78,7 @@ class _Worker:
             env=worker_environment(threads),
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # Windows only
         )
+        self.lowered = False
         assert self._process.stdin is not None and self._process.stdout is not None
         self._requests, self._answers = self._process.stdin, self._process.stdout
         # A name has to mean the same module on both sides.
@@ -90,6 +100,15 @@ class _Worker:
     def kill(self) -> None:
         self._process.kill()
 
+    def lower(self) -> None:
+        """Let others go first from now on, which cannot be taken back; not on Windows."""
+        self.lowered = True
+        process = self._process.pid
+        with contextlib.suppress(AttributeError, OSError):  # Windows; a process that is gone
+            os.setpriority(os.PRIO_PROCESS, process, _LOW)
+            for thread in Path(f"/proc/{process}/task").iterdir():  # Linux: each by itself
+                os.setpriority(os.PRIO_PROCESS, int(thread.name), _LOW)
+
     def dismiss(self) -> None:
         """End the process and wait for it."""
         self._process.kill()
@@ -106,12 +125,16 @@ class Job:
         self,
         payload: Frame,
         deadline: float,
-        queue: deque[Job],
+        queue: Queue[Job],
         changed: threading.Condition,
         after: Callable[[], object],
         late: str,
         died: str,
+        kind: Kind,
+        visitor: str,
+        lane: int,
     ) -> None:
+        self.kind, self.visitor, self.lane = kind, visitor, lane  # see lanes.Waiting
         self._after = after
         self._died = died
         self._late = late or (
@@ -124,6 +147,7 @@ class Job:
         self._state: State = "queued"
         self._worker: _Worker | None = None
         self._began: float | None = None
+        self._begun: float | None = None  # when the worker, which may have had to be started, did
         self._ended: float | None = None
         self._told = (0.0, "", 0.0)  # progress, text, and after how many seconds
         self._stage = 0.0  # after how many seconds progress began anew, as once all is prepared
@@ -149,11 +173,10 @@ class Job:
 
     @property
     def text(self) -> str:
-        """What is being done, or the place in the queue."""
+        """What is being done, or the place in the queue and about how long the wait is."""
         with self._changed:
             if self._state == "queued":
-                place = self._queue.index(self) + 1
-                return say("Waiting: place {place} in the queue", place=place)
+                return waiting(self._queue.place(self), self._queue.wait(self))
         return self._told[1]
 
     @property
@@ -179,9 +202,17 @@ class Job:
     @property
     def seconds(self) -> float:
         """How long the job has run, the wait in the queue left out."""
-        if self._began is None:
+        return self._since(self._began)
+
+    @property
+    def worked(self) -> float:
+        """For how many seconds its worker has been at it."""
+        return self._since(self._begun)
+
+    def _since(self, moment: float | None) -> float:
+        if moment is None:
             return 0.0
-        return (time.monotonic() if self._ended is None else self._ended) - self._began
+        return (time.monotonic() if self._ended is None else self._ended) - moment
 
     @property
     def remaining(self) -> float | None:
@@ -200,8 +231,8 @@ class Job:
         with self._changed:
             return self._changed.wait_for(lambda: self.finished, timeout)
 
-    def _stop(self, state: State, error: str | None = None) -> None:
-        if self._settle(state, error=error) and self._worker is not None:
+    def _stop(self, state: State, error: str | None = None, by: _Worker | None = None) -> None:
+        if self._settle(state, error=error, by=by) and self._worker is not None:
             self._worker.kill()
 
     def _settle(
@@ -211,13 +242,20 @@ class Job:
         result: object = None,
         error: str | None = None,
         exception: KanonError | None = None,
+        by: _Worker | None = None,
     ) -> bool:
-        """Make the state final; False if it was, so that of two threads only one succeeds."""
+        """Make the state final; False if it was, so that of two threads only one succeeds.
+
+        Parameters
+        ----------
+        by
+            The worker that has come to this end; it has no say once the job was set aside.
+        """
         with self._changed:
-            if self.finished:
+            if self.finished or (by is not None and by is not self._worker):
                 return False
             if self._state == "queued":
-                self._queue.remove(self)
+                self._queue.waiting.remove(self)
             self._payload = ()
             self._result, self._error, self._exception = result, error, exception
             self._ended = time.monotonic()
@@ -232,9 +270,40 @@ class Job:
         self._began = time.monotonic()
         self._state = "running"
 
-    def _tell(self, progress: float, text: str) -> None:
+    def _move(self, lane: int) -> None:
+        """Go on in another lane. Whoever calls has the lock."""
+        self._queue.move(self, lane)
+        self._payload = ()
+        if self._worker is not None:
+            self._worker.lower()
+
+    def _set_aside(self, lane: int) -> None:
+        """Wait again, in another lane, as if it had not been begun. Whoever calls has the lock."""
+        self._queue.set_aside(self, lane)
+        worker, self._worker = self._worker, None
+        self._state = "queued"
+        self._told, self._stage = (0.0, "", 0.0), 0.0
+        self._began = self._begun = None
+        self._parts.clear()
+        if worker is not None:
+            worker.kill()
+
+    def _note_begin(self, worker: _Worker) -> None:
         with self._changed:
-            if self.finished:  # what a worker that was stopped had said before
+            if worker is self._worker:
+                self._begun = time.monotonic()
+                if not self._queue.begins_anew(self.lane):
+                    self._payload = ()
+
+    def _keep(self, worker: _Worker, part: object) -> None:
+        with self._changed:
+            if worker is self._worker:
+                self._parts.append(part)
+
+    def _tell(self, worker: _Worker, progress: float, text: str) -> None:
+        with self._changed:
+            # What a worker that was stopped had said before.
+            if self.finished or worker is not self._worker:
                 return
             seconds = self.seconds
             if progress < self._told[0]:
@@ -260,7 +329,7 @@ class Job:
         if payload is None:
             return True
         timer = threading.Timer(
-            min(self._deadline, threading.TIMEOUT_MAX), self._stop, ("failed", self._late)
+            min(self._deadline, threading.TIMEOUT_MAX), self._stop, ("failed", self._late, worker)
         )
         timer.daemon = True
         try:
@@ -270,18 +339,20 @@ class Job:
             while True:
                 kind, value = worker.receive()
                 if kind == "begun":
-                    self._payload, last = (), True
-                    self._tell(0.0, say("Starting"))
+                    last = True
+                    self._note_begin(worker)
+                    self._tell(worker, 0.0, say("Starting"))
                 elif kind == "progress":
-                    self._tell(*cast(tuple[float, str], value))
+                    self._tell(worker, *cast(tuple[float, str], value))
                 elif kind == "part":
-                    self._parts.append(value)
+                    self._keep(worker, value)
                 elif kind == "done":
-                    return self._settle("done", result=value)
+                    return self._settle("done", result=value, by=worker)
                 elif isinstance(value, KanonError):
-                    return self._settle("failed", error=value.sentence, exception=value)
+                    said = value.sentence
+                    return self._settle("failed", error=said, exception=value, by=worker)
                 else:
-                    return self._settle("failed", error=str(value))
+                    return self._settle("failed", error=str(value), by=worker)
         except (EOFError, OSError):
             if last:
                 self._settle(
@@ -291,57 +362,99 @@ class Job:
                         "The worker process ended unexpectedly; perhaps the memory ran out. The "
                         "next calculation gets a fresh one."
                     ),
+                    by=worker,
                 )
         except Exception as error:  # noqa: BLE001  a result that cannot be read must not end the slot
-            self._settle("failed", error=failure(error))
+            self._settle("failed", error=failure(error), by=worker)
         finally:
             timer.cancel()
         return False
 
 
+@dataclass(eq=False)
+class _Slot:
+    """A thread with at most one worker, which it starts, hands jobs and ends.
+
+    Attributes
+    ----------
+    lane
+        The lane that it works for.
+    job
+        What it does.
+    parked
+        Whether it only waits, so that its worker may be exchanged for another one's.
+    since
+        When it did something last.
+    """
+
+    lane: int
+    worker: _Worker | None = None
+    job: Job | None = None
+    parked: bool = False
+    since: float = 0.0
+
+    def fits(self) -> bool:
+        """Whether its worker is as quick as its lane wants."""
+        return self.worker is not None and not (self.lane == SHORT and self.worker.lowered)
+
+    def dismiss(self) -> None:
+        """End its worker."""
+        if self.worker is not None:
+            self.worker.dismiss()
+        self.worker = None
+
+
 class Jobs:
-    """The worker processes of a server and the queue before them, first in, first out.
+    """The worker processes of a server and the queue before them.
 
     Make one per server process and close it at its end (which also happens at exit).
 
     Parameters
     ----------
-    slots
-        How many jobs run at once.
+    places
+        How many jobs run at once in each lane, see :mod:`kanon.studio.jobs.lanes`. There are as
+        many worker processes at most, and with several lanes one in reserve. Those of the first
+        lane are always there, others are started when they are needed, and have a lower priority.
     warm
         A module-level function that each fresh worker calls once before its first job, for
         example to load compiled kernels. If it fails, then so does every job, and says so.
     threads
         How many threads numerical libraries may use in one worker; by default the processors are
-        shared between the slots, with one left for the server. Variables such as
+        shared between the first lane's workers, with one left for the server. Variables such as
         ``NUMBA_NUM_THREADS`` in the server's environment win.
     idle
         Called in this process once the first job has ended: what can wait until then.
+    bounds
+        After how many seconds a job of a lane makes room for others.
     """
 
     def __init__(
         self,
-        slots: int = 1,
+        places: Sequence[int] = (1,),
         *,
         warm: Callable[[], object] | None = None,
         threads: int | None = None,
         idle: Callable[[], object] | None = None,
+        bounds: Sequence[float] = BOUNDS,
     ) -> None:
-        if slots < 1:
-            raise ValueError(f"There must be at least one slot, not {slots}.")
+        if places[SHORT] < 1:
+            raise ValueError(f"There must be at least one slot, not {places[SHORT]}.")
         self._preparation = packed(warm)
         self._idle = idle
-        self._threads = threads or max(1, ((os.cpu_count() or 1) - 1) // slots)
-        self._changed = threading.Condition()
-        self._queue: deque[Job] = deque()
-        self._running: set[Job] = set()
+        self._threads = threads or max(1, ((os.cpu_count() or 1) - 1) // places[SHORT])
+        self._changed = threading.Condition()  # a lock that its owner may take again
+        self._queue: Queue[Job] = Queue(places, bounds)
         self._closed = False
-        self._slots = [
-            threading.Thread(target=self._serve, name=f"kanon-slot-{number}", daemon=True)
-            for number in range(slots)
+        self._reserve: _Worker | None = None
+        self._crowded = 0.0  # when jobs of several visitors were last there
+        self._slots = [_Slot(lane) for lane, number in enumerate(places) for _ in range(number)]
+        self._service = [
+            threading.Thread(target=self._serve, args=(slot,), name="kanon-slot", daemon=True)
+            for slot in self._slots
         ]
-        for slot in self._slots:
-            slot.start()
+        self._service.append(threading.Thread(target=self._watch, name="kanon-lanes", daemon=True))
+        for thread in self._service:
+            thread.start()
         atexit.register(self.close)
 
     def submit(
@@ -352,6 +465,8 @@ class Jobs:
         after: Callable[[], object] = lambda: None,
         late: str = "",
         died: str = "",
+        visitor: str = "",
+        lane: int = SHORT,
     ) -> Job:
         """Queue ``function(progress, *arguments)``.
 
@@ -371,6 +486,11 @@ class Jobs:
         late, died
             What is said of a job that was stopped by its deadline, and of one whose worker died; a
             general sentence if nothing is given.
+        visitor
+            Whose it is: visitors take turns.
+        lane
+            The first lane that it may run in. A job of the first one may be begun twice, so that
+            whatever leaves something behind belongs in another one.
 
         Raises
         ------
@@ -384,11 +504,13 @@ class Jobs:
         if math.isnan(deadline) or deadline <= 0:
             raise ValueError(f"A deadline must be a positive number of seconds, not {deadline}.")
         payload = packed((function, arguments))
-        job = Job(payload, deadline, self._queue, self._changed, after, late, died)
+        kind = kind_of(function, payload)
+        shared = (self._queue, self._changed)
+        job = Job(payload, deadline, *shared, after, late, died, kind, visitor, lane)
         with self._changed:
             if self._closed:
                 raise RuntimeError("The jobs have been closed.")
-            self._queue.append(job)
+            self._queue.waiting.append(job)
             self._changed.notify_all()
         return job
 
@@ -396,12 +518,12 @@ class Jobs:
         """Cancel all jobs and end all workers; a second call does nothing."""
         with self._changed:
             self._closed = True
-            jobs = [*self._queue, *self._running]
+            jobs = [*self._queue.waiting, *self._queue.running]
             self._changed.notify_all()
         for job in jobs:
             job.cancel()
-        for slot in self._slots:
-            slot.join(timeout=5)
+        for thread in self._service:
+            thread.join(timeout=5)
         atexit.unregister(self.close)
 
     def __enter__(self) -> Jobs:
@@ -415,57 +537,148 @@ class Jobs:
     ) -> None:
         self.close()
 
-    def _serve(self) -> None:
+    def _serve(self, slot: _Slot) -> None:
         """The life of one slot."""
-        worker = self._start_worker()
-        while (job := self._next(worker)) is not None:
-            worker = self._do(job, worker)
-            job._after()
-            with self._changed:
-                self._running.discard(job)
-                idle, self._idle = self._idle, None
+        while not self._closed:
+            self._keep_ready(slot)
+            job = self._next(slot)
+            if job is not None:
+                self._do(job, slot)
+                self._end(job, slot)
             del job  # its result belongs to whoever submitted it
-            if idle is not None and not self._closed:
-                idle()
-            if worker is None and not self._closed:
-                worker = self._start_worker()
-        if worker is not None:
-            worker.dismiss()
+        slot.dismiss()
 
-    def _do(self, job: Job, worker: _Worker | None) -> _Worker | None:
-        """Have a job done; the worker that can do another one, if there is one.
+    def _keep_ready(self, slot: _Slot) -> None:
+        """Have the first lane's worker there before its job; end another one that has no work."""
+        old = slot.worker
+        if slot.lane == SHORT and not slot.fits():
+            slot.worker = self._ready_worker()
+        elif slot.lane != SHORT and time.monotonic() - slot.since > _KEPT:
+            slot.worker = None
+        if old is not None and old is not slot.worker:
+            old.dismiss()  # last, as the end of a process of low priority can take its time
+
+    def _next(self, slot: _Slot) -> Job | None:
+        """Wait for a job for a while; None if there is none."""
+        with self._changed:
+            if self._closed:
+                return None
+            job = self._queue.take(slot.lane)
+            if job is not None:
+                slot.job = job
+                job._take_from_queue()
+                self._borrow(slot)
+                return job
+            slot.parked = True
+            self._changed.wait(_IDLE)
+            slot.parked = False
+            if slot.worker is not None:
+                slot.worker.alive()  # reaps it if it has died
+        return None
+
+    def _borrow(self, slot: _Slot) -> None:
+        """Take over the worker that an idle slot of the first lane has, which starts another one.
+
+        So a visitor who is alone never waits for a process to be started.
+        """
+        alone = self._queue.visitors() == 1
+        for other in self._slots:
+            if alone and slot.worker is None and other.parked and other.lane == SHORT:
+                slot.worker, other.worker = other.worker, None
+                self._changed.notify_all()
+
+    def _do(self, job: Job, slot: _Slot) -> None:
+        """Have a job done; the slot keeps a worker that can do another one.
 
         A job that its worker has died without beginning goes to a fresh one, once.
         """
         for last in (False, True):
-            if worker is not None and not worker.alive():  # it has died idle
-                worker.dismiss()
-                worker = None
-            worker = worker or self._start_worker()
+            if not (slot.fits() and slot.worker is not None and slot.worker.alive()):
+                slot.dismiss()  # it may have died idle
+            start = self._ready_worker if slot.lane == SHORT else self._start_worker
+            worker = slot.worker = slot.worker or start()
             if worker is None:
                 job._settle("failed", error=say("The worker process could not be started."))
-                return None
+                return
+            if slot.lane != SHORT:
+                worker.lower()
             if job._carry_out(worker, last):
-                return worker
+                return
+            slot.dismiss()
+            if job.finished or slot.job is not job:
+                return
+
+    def _end(self, job: Job, slot: _Slot) -> None:
+        """Note that a slot is free again, and clear up after a job that was not set aside."""
+        mine = slot.job is job
+        if mine:
+            job._after()
+        with self._changed:
+            if mine:
+                self._queue.end(job, job.state == "done")
+            slot.job, slot.since = None, time.monotonic()
+            idle, self._idle = self._idle, None
+        if idle is not None and not self._closed:
+            idle()
+
+    def _watch(self) -> None:
+        """See to it that jobs make room, and that there is a worker for who comes to it."""
+        while not self._closed:
+            self._keep_reserve()
+            with self._changed:
+                self._make_room()
+                if not self._closed:
+                    self._changed.wait(_LOOK if self._queue.waiting else _IDLE)
+        if self._reserve is not None:
+            self._reserve.dismiss()
+
+    def _keep_reserve(self) -> None:
+        """Start a worker in reserve while several visitors have jobs; end one nobody needed."""
+        with self._changed:
+            several, old = self._queue.visitors() > 1, None
+            if several:
+                self._crowded = time.monotonic()
+            elif time.monotonic() - self._crowded > _KEPT:
+                old, self._reserve = self._reserve, None
+            lacking = several and self._reserve is None and self._queue.begins_anew(SHORT)
+        if old is not None:
+            old.dismiss()
+        if lacking:
+            self._reserve = self._start_worker()
+
+    def _ready_worker(self) -> _Worker | None:
+        """The worker in reserve, or else a fresh one."""
+        with self._changed:
+            worker, self._reserve = self._reserve, None
+        if worker is not None and not worker.alive():
             worker.dismiss()
             worker = None
-            if job.finished:
-                break
-        return None
+        return worker or self._start_worker()
 
-    def _next(self, worker: _Worker | None) -> Job | None:
-        """Wait for a job; None once closed."""
-        with self._changed:
-            while not self._closed:
-                if self._queue:
-                    job = self._queue.popleft()
-                    job._take_from_queue()
-                    self._running.add(job)
-                    return job
-                self._changed.wait(_IDLE)
-                if worker is not None:
-                    worker.alive()  # reaps it if it has died
-        return None
+    def _make_room(self) -> None:
+        """Where somebody waits, have the job make room that has been there for the longest."""
+        for lane in (SHORT, LONG):
+            beyond = self._queue.next_lane(lane)
+            if beyond is None or not self._queue.any_waits(lane):
+                continue
+            busy = [
+                (slot.job.worked, slot, slot.job)
+                for slot in self._slots
+                if slot.lane == lane and slot.job is not None and not slot.job.finished
+            ]
+            if len(busy) < self._queue.places[lane]:  # a slot is about to take the next job
+                continue
+            worked, slot, job = max(busy, key=lambda each: each[0])
+            if worked <= self._queue.bound(lane):
+                continue
+            idle = (one for one in self._slots if one.lane == beyond and one.job is None)
+            if (other := next(idle, None)) is not None:
+                slot.lane, other.lane = beyond, lane
+                job._move(beyond)
+            elif self._queue.begins_anew(lane):
+                slot.job = None
+                job._set_aside(beyond)
+            self._changed.notify_all()
 
     def _start_worker(self) -> _Worker | None:
         try:

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.settings import exceeded, settings
+from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Job
 from kanon.studio.jobs.server_pool import jobs
 from kanon.studio.session import state
 from kanon.studio.session.request import Request, said_on_page
 from kanon.studio.session.work import Work, with_fields
+
+_LANES = {"short": SHORT, "long": LONG, "study": STUDY}
 
 
 def run(
@@ -68,6 +71,8 @@ def _submit(work: Work, request: Request) -> Job:
         after=request.after,
         late=late,
         died=request.died,
+        visitor=state.visitor(),
+        lane=_LANES[request.lane],
     )
     state.put(with_fields(request.begins(_silent(work)), job=job, request=request))
     return job

@@ -12,4 +12,6 @@ from kanon.studio.jobs.pool import Jobs
 @st.cache_resource(show_spinner=False)
 def jobs() -> Jobs:
     """The job runner of this server; its workers load the compiled kernels in advance."""
-    return Jobs(slots=settings().jobs_at_once, warm=load_kernels, idle=compile_the_rest)
+    most = settings()
+    places = (most.jobs_at_once, most.long_jobs_at_once, most.studies_at_once)
+    return Jobs(places, warm=load_kernels, idle=compile_the_rest)

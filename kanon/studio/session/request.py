@@ -12,6 +12,9 @@ from kanon.studio.session.work import Work, with_fields
 Limit = Literal["job_minutes", "study_minutes", "engine_minutes"]
 """The setting that says how long it may take."""
 
+Lane = Literal["short", "long", "study"]
+"""What it is held to be before it is known: short, longer than seconds, hours."""
+
 
 class Calculation(Protocol):
     """A :class:`kanon.studio.jobs.pool.Job`, as far as a session and pages look at it."""
@@ -94,6 +97,8 @@ class Request:
         parts of the job, and of what was complete although it was cancelled.
     limit
         See :data:`Limit`.
+    lane
+        See :data:`Lane`. What is short may be begun twice, so that what writes never is.
     begins
         The work while it is done, beside that it is.
     after
@@ -113,6 +118,7 @@ class Request:
     arguments: tuple[object, ...]
     then: Callable[[Work, Any], Work]
     limit: Limit = "job_minutes"
+    lane: Lane = "short"
     begins: Callable[[Work], Work] = lambda work: work
     after: Callable[[], object] = lambda: None
     cancelled: Callable[[Work], Work] = cancelled_run

@@ -167,6 +167,11 @@ def token() -> str:
     return found
 
 
+def visitor() -> str:
+    """Whose calculations take turns with those of others: who is logged in, or else this tab."""
+    return owner() or token()
+
+
 def settled() -> bool:
     """Whether this session's page was drawn: its tab had its chance to name an earlier desk."""
     return _SETTLED in st.session_state

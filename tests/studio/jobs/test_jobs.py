@@ -24,6 +24,7 @@ from kanon.studio.jobs.frames import (
     unpacked,
     write_frame,
 )
+from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
 from kanon.studio.jobs.worker import GAP, Progress
 from support import job_functions
@@ -253,18 +254,18 @@ def test_the_queue_is_first_in_first_out_and_jobs_can_leave_it(listener):
         with connection:
             second, third, fourth = (jobs.submit(job_functions.say_time) for _ in range(3))
             assert [job.state for job in (second, third, fourth)] == ["queued"] * 3
-            assert third.text == "Waiting: place 2 in the queue"
+            assert third.text.startswith("Waiting: place 2 in the queue")
             assert third.seconds == 0 and third.remaining is None
             second.cancel()
             assert second.state == "cancelled"
-            assert third.text == "Waiting: place 1 in the queue"
+            assert third.text.startswith("Waiting: place 1 in the queue")
         finished(first), finished(third), finished(fourth)
         assert float(third.text) < float(fourth.text)
         assert second.state == "cancelled" and second.text == "Cancelled"
 
 
 def test_two_slots_run_two_jobs(listener):
-    with Jobs(slots=2) as jobs:
+    with Jobs([2]) as jobs:
         port = listener.getsockname()[1]
         both = [jobs.submit(job_functions.wait_for, port) for _ in range(2)]
         connections = [listener.accept()[0] for _ in both]
@@ -272,6 +273,124 @@ def test_two_slots_run_two_jobs(listener):
         for connection in connections:
             connection.close()
         assert all(finished(job).state == "done" for job in both)
+
+
+# --- lanes ----------------------------------------------------------------------------------
+# Who has begun makes room as soon as somebody waits. A function that was done once counts as long.
+AT_ONCE = (0.0, 600.0)
+
+
+@contextlib.contextmanager
+def held(jobs, listener, **how):
+    """A job that works until the block ends."""
+    job = jobs.submit(job_functions.wait_for, listener.getsockname()[1], **how)
+    connection, _ = listener.accept()
+    with connection:
+        yield job
+    finished(job)
+
+
+def test_a_short_job_is_done_beside_a_long_one(listener):
+    with Jobs([1, 1]) as jobs, held(jobs, listener, lane=LONG) as long:
+        short = finished(jobs.submit(job_functions.pid))
+        assert (short.state, long.state) == ("done", "running")
+        assert short.result != running_pid(long)
+        with contextlib.suppress(AttributeError):  # Windows
+            low, usual = (os.getpriority(os.PRIO_PROCESS, pid) for pid in
+                          (running_pid(long), short.result))  # fmt: skip
+            assert low > usual == os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def test_a_job_that_turns_out_long_goes_on_in_the_next_lane(listener):
+    with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener) as long:
+        pid = running_pid(long)
+        assert long.lane == SHORT, "nobody waits for its place"
+        assert finished(jobs.submit(job_functions.add, 1, 1)).result == 2
+        assert (long.state, long.lane, running_pid(long)) == ("running", LONG, pid)
+        lower = job_functions.pid, job_functions.niceness
+        _, niceness = (finished(jobs.submit(one)) for one in lower)
+        assert niceness.result == job_functions.niceness(None), "a worker of its own came instead"
+    assert long.result == pid, "it was not begun anew"
+
+
+def test_a_job_that_turns_out_long_begins_anew_where_no_place_is_free(listener):
+    with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG) as first:
+        ended = []
+        second = jobs.submit(
+            job_functions.wait_for, listener.getsockname()[1], after=lambda: ended.append(1)
+        )
+        connection, _ = listener.accept()
+        with connection:
+            pid = running_pid(second)
+            assert finished(jobs.submit(job_functions.add, 1, 1)).result == 2
+            until(lambda: second.state == "queued")
+            assert second.text.startswith("Waiting: place 1 in the queue")
+            assert (second.seconds, second.progress, ended) == (0, 0, [])
+            until(lambda: gone(pid))
+            assert first.state == "running"
+            first.cancel()
+            again, _ = listener.accept()
+            assert running_pid(second) != pid
+            again.close()
+        assert finished(second).state == "done"
+        until(lambda: ended == [1])
+
+
+def test_a_visitor_who_is_alone_never_waits_for_a_process():
+    with Jobs([1, 1]) as jobs:
+        idle = finished(jobs.submit(job_functions.pid, visitor="a")).result
+        until(lambda: jobs._slots[0].parked)
+        assert finished(jobs.submit(job_functions.pid, visitor="a", lane=LONG)).result == idle
+        fresh = finished(jobs.submit(job_functions.pid, visitor="a")).result
+        assert fresh != idle
+        assert finished(jobs.submit(job_functions.pid, visitor="a", lane=LONG)).result == idle
+
+
+def test_while_several_visitors_calculate_a_worker_is_in_reserve(listener):
+    with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG, visitor="a"):
+        second = jobs.submit(job_functions.endless, visitor="b")
+        running_pid(second)
+        reserve = until(lambda: jobs._reserve)
+        short = finished(jobs.submit(job_functions.pid, visitor="c"))
+        assert second.state == "queued" and short.result == reserve._process.pid
+        second.cancel()
+
+
+def test_a_job_that_was_set_aside_can_be_cancelled(listener):
+    with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, lane=LONG):
+        second = jobs.submit(job_functions.endless)
+        running_pid(second)
+        finished(jobs.submit(job_functions.pid))
+        assert second.state == "queued"
+        second.cancel()
+        assert (second.state, second.text) == ("cancelled", "Cancelled")
+        assert finished(jobs.submit(job_functions.add, 1, 1)).state == "done"
+
+
+def test_there_are_never_more_workers_than_places_and_one(listener, monkeypatch):
+    started = []
+
+    class Recorded(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    def workers():
+        return [process for process in started if process.poll() is None]
+
+    monkeypatch.setattr(subprocess, "Popen", Recorded)
+    with Jobs([1, 1, 1], bounds=AT_ONCE) as jobs:
+        port = listener.getsockname()[1]
+        heavy = [jobs.submit(job_functions.hold, port, visitor=str(n)) for n in range(5)]
+        study = jobs.submit(job_functions.hold, port, lane=STUDY)
+        for short in (job_functions.pid, job_functions.modules, job_functions.threads):
+            assert finished(jobs.submit(short, visitor="short")).state == "done"
+            running = [job for job in [*heavy, study] if job.state == "running"]
+            assert study in running and len(running) <= 3
+            assert len(workers()) <= 4, "one per place, and one in reserve"
+        for job in [*heavy, study]:
+            job.cancel()
+        assert finished(jobs.submit(job_functions.niceness)).state == "done"
 
 
 def test_a_worker_that_ends_itself_is_reported():
@@ -367,7 +486,7 @@ def test_close_ends_everything():
     jobs.close()
     assert running.state == waiting.state == "cancelled"
     assert gone(pid)
-    assert not any(slot.is_alive() for slot in jobs._slots)
+    assert not any(thread.is_alive() for thread in jobs._service)
     with pytest.raises(RuntimeError, match="closed"):
         jobs.submit(job_functions.pid)
 
@@ -379,13 +498,14 @@ def test_what_cannot_be_run_is_refused_at_once(shared):
     with pytest.raises(ValueError, match="deadline"):
         shared.submit(job_functions.pid, deadline=0)
     with pytest.raises(ValueError, match="slot"):
-        Jobs(slots=0)
+        Jobs([0])
 
 
 SERVER = """
 import sys
 sys.path[:0] = {paths!r}
 from support import job_functions
+from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Jobs
 jobs = Jobs()
 job = jobs.submit(job_functions.hold, {port})

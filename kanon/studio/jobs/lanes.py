@@ -1,0 +1,218 @@
+"""Which job is next, and how long the others wait. Nothing here starts, stops or measures anything.
+
+Jobs wait in lanes by how long they take, so that short ones wait for short ones alone. How long a
+job will take is learnt from those before it that called the same function with about as many bytes;
+of the first of its kind nobody knows, so that it counts as short unless it was handed much. Within
+a lane visitors take turns, however many jobs each has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
+from statistics import median_low
+from typing import Generic, Protocol, TypeVar
+
+from kanon.base.language import say
+
+SHORT, LONG, STUDY = range(3)
+"""The lanes: first answers and small tables; minutes; hours."""
+BOUNDS = (2.0, 600.0)
+"""After how many seconds a job of a lane belongs in the next one."""
+
+Kind = tuple[str, int]
+"""The name of a function, and the bits of the number of bytes that it was handed."""
+
+_MUCH = 20
+"""Bits: who is handed a megabyte counts as long until it is known better."""
+
+_REMEMBERED = 9
+"""Of each kind how many durations are remembered."""
+
+
+def kind_of(
+    function: Callable[..., object], payload: Sequence[bytes | bytearray | memoryview]
+) -> Kind:
+    """What jobs have in common that take about as long.
+
+    >>> kind_of(sum, bytes(1000)) == kind_of(sum, bytes(600)) != kind_of(sum, bytes(5000))
+    True
+    """
+    return f"{function.__module__}.{function.__qualname__}", sum(map(len, payload)).bit_length()
+
+
+def waiting(place: int, seconds: float | None) -> str:
+    """Tell somebody his place, and for about how long he will wait.
+
+    >>> waiting(1, 0.2), waiting(2, 100)
+    ('Waiting: place 1 in the queue, about 1 s', 'Waiting: place 2 in the queue, about 2 min')
+    """
+    if seconds is None:
+        return say("Waiting: place {place} in the queue; for how long is not known", place=place)
+    if seconds > 90:
+        minutes = math.ceil(seconds / 60)
+        return say(
+            "Waiting: place {place} in the queue, about {minutes} min", place=place, minutes=minutes
+        )
+    seconds = max(1, math.ceil(seconds))
+    return say(
+        "Waiting: place {place} in the queue, about {seconds} s", place=place, seconds=seconds
+    )
+
+
+class Waiting(Protocol):
+    """A job, as far as its turn goes."""
+
+    kind: Kind
+    visitor: str
+    lane: int
+    """The first lane it may wait in; the one it runs in, once it does."""
+
+    @property
+    def worked(self) -> float:
+        """For how many seconds a worker has been at it."""
+
+    @property
+    def remaining(self) -> float | None:
+        """By its own progress the seconds to go; None if unknown."""
+
+
+J = TypeVar("J", bound=Waiting)
+
+
+class Queue(Generic[J]):
+    """The jobs that wait and those that run. Whoever calls holds a lock.
+
+    Parameters
+    ----------
+    places
+        Of each lane how many of its jobs run at once; those of a lane without a place run in the
+        one before.
+    bounds
+        See :data:`BOUNDS`.
+
+    Attributes
+    ----------
+    places
+        As given.
+    waiting, running
+        The jobs.
+    """
+
+    def __init__(self, places: Sequence[int], bounds: Sequence[float] = BOUNDS) -> None:
+        self.places = places
+        self._bounds = bounds
+        self._took: dict[Kind, deque[float]] = {}
+        self._late: set[Kind] = set()  # of which a job was too long for the first lane
+        self._served: dict[tuple[int, str], int] = {}  # when a visitor was served last, by a count
+        self._count = 0
+        self.waiting: list[J] = []
+        self.running: list[J] = []
+
+    def take(self, lane: int) -> J | None:
+        """Let the next job of a lane run; None if nobody waits there."""
+        job = next(iter(self._in_turn(lane)), None)
+        if job is not None:
+            self.waiting.remove(job)
+            self.running.append(job)
+            job.lane = lane
+            self._count += 1
+            self._served[lane, job.visitor] = self._count
+            if not self.waiting:  # nobody is left to be treated fairly
+                self._served.clear()
+        return job
+
+    def end(self, job: J, done: bool) -> None:
+        """Note that a job runs no longer; how long it took is learnt if it was done."""
+        self.running.remove(job)
+        if done:
+            self._took.setdefault(job.kind, deque(maxlen=_REMEMBERED)).append(job.worked)
+
+    def move(self, job: J, lane: int) -> None:
+        """Let a job that runs go on in another lane."""
+        job.lane = lane
+        self._late.add(job.kind)
+
+    def set_aside(self, job: J, lane: int) -> None:
+        """Let a job that runs wait again, in another lane and before its visitor's others."""
+        self.move(job, lane)
+        self.running.remove(job)
+        self.waiting.insert(0, job)
+
+    def bound(self, lane: int) -> float:
+        """After how many seconds a job that runs in a lane makes room for who waits there."""
+        return self._bounds[lane] if self.next_lane(lane) is not None else math.inf
+
+    def begins_anew(self, lane: int) -> bool:
+        """Whether a job of a lane may be begun a second time, to make room."""
+        return lane == SHORT and self.next_lane(lane) is not None
+
+    def next_lane(self, lane: int) -> int | None:
+        """The lane for what took too long in this one; None if there is none."""
+        return next((n for n in range(lane + 1, len(self.places)) if self.places[n]), None)
+
+    def visitors(self) -> int:
+        """How many visitors have jobs."""
+        return len({job.visitor for job in (*self.running, *self.waiting)})
+
+    def any_waits(self, lane: int) -> bool:
+        """Whether somebody waits in a lane."""
+        return any(self._lane_of(job) == lane for job in self.waiting)
+
+    def place(self, job: J) -> int:
+        """The place of a waiting job in its lane, from 1."""
+        return self._in_turn(self._lane_of(job)).index(job) + 1
+
+    def wait(self, job: J) -> float | None:
+        """For about how many seconds a job still waits; None if that is not known."""
+        lane = self._lane_of(job)
+        free = [self._left(other) for other in self.running if other.lane == lane]
+        free += [0.0] * (self.places[lane] - len(free))
+        heapify(free)
+        for other in self._in_turn(lane):
+            begins = heappop(free)
+            if other is job:
+                return begins if begins < math.inf else None
+            heappush(free, begins + min(self._expected(other, math.inf), self._most(lane)))
+        return None
+
+    def _in_turn(self, lane: int) -> list[J]:
+        """Who waits in a lane, in turn.
+
+        Each visitor's first job goes before anybody's second; those who have one under way wait
+        with their second already. Of two visitors that one is first who was not served last.
+        """
+        ahead = Counter(job.visitor for job in self.running if job.lane == lane)
+        turns: dict[J, tuple[int, int]] = {}
+        for job in self.waiting:
+            if self._lane_of(job) == lane:
+                turns[job] = (ahead[job.visitor], self._served.get((lane, job.visitor), 0))
+                ahead[job.visitor] += 1
+        return sorted(turns, key=turns.__getitem__)
+
+    def _lane_of(self, job: J) -> int:
+        """The lane that a job waits in, by what is known today."""
+        long = job.kind[1] > _MUCH or job.kind in self._late
+        expected = self._expected(job, self._bounds[SHORT] + 1 if long else 0.0)
+        lane = max(job.lane, sum(expected > bound for bound in self._bounds))
+        return max(n for n, places in enumerate(self.places[: lane + 1]) if places)
+
+    def _expected(self, job: J, unknown: float) -> float:
+        """How long a job will take."""
+        took = self._took.get(job.kind)
+        return median_low(took) if took else unknown
+
+    def _left(self, job: J) -> float:
+        """After how many seconds a running job leaves its place, or makes room."""
+        left = job.remaining
+        if left is None:
+            left = self._expected(job, math.inf) - job.worked
+            if left < 0:  # it takes longer than its kind: nobody knows
+                left = math.inf
+        return max(0.0, min(left, self._most(job.lane) - job.worked))
+
+    def _most(self, lane: int) -> float:
+        """After how many seconds a place of a lane is free again, whatever runs there."""
+        return self.bound(lane) if lane == SHORT else math.inf
