@@ -20,6 +20,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from kanon.studio.jobs import pool as jobs_module
 from kanon.studio.jobs import server_pool
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.shell.guard import Guard
 from support import job_functions
 from support.paths import ROOT
 
@@ -29,6 +30,7 @@ manifest_scanner.scan_component_manifests = functools.cache(
     manifest_scanner.scan_component_manifests
 )
 local_script_runner.ScriptCache = functools.cache(local_script_runner.ScriptCache)
+Guard.stands = True  # no server is asked
 
 HIERARCHIES, METRICS_PAGE = "pages/hierarchies.py", "pages/metrics.py"
 APP = ROOT / "app.py"
