@@ -164,6 +164,14 @@ def press(at, label):
     return go(at)
 
 
+def ask_for_original_values(at):
+    """Press the first button of a file with original values, if this session was not asked yet."""
+    for one in [one for one in at.button if (one.key or "").endswith("-ask")][:1]:
+        one.click()
+        go(at)
+    return at
+
+
 def anonymised(at):
     """Go to the page Anonymise, press the button, wait for the result."""
     if not any(one.label == "Anonymise" for one in at.button):
