@@ -10,7 +10,6 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
@@ -71,10 +70,7 @@ def is_own(origin: str | None, host: str | None, secure: bool) -> bool:
     >>> is_own("http://kanon.example.org", "kanon.example.org", secure=True)
     False
     """
-    if origin is None:
-        return True
-    page = urlsplit(origin)
-    return page.netloc == host and page.scheme in (("https",) if secure else ("http", "https"))
+    return origin in (None, f"https://{host}") or (origin == f"http://{host}" and not secure)
 
 
 class Guard:

@@ -103,8 +103,8 @@ def file_button(
             st.warning(
                 say(
                     "This file holds original values of your table, some of them of one person "
-                    "alone: it is no release, and who gets it may recognise somebody. Keep it as "
-                    "you keep the table. You are not asked again in this session."
+                    "alone: it tells more than a release, and who gets it may recognise somebody. "
+                    "Keep it as you keep the table. You are not asked again in this session."
                 ),
                 icon=":material/warning:",
             )
