@@ -1,13 +1,18 @@
 """The dashboard: ``streamlit run app.py``."""
 
+from starlette.middleware import Middleware
+from streamlit.starlette import App
+
 from kanon.studio.jobs.server_pool import jobs
-from kanon.studio.shell.log_privacy import keep_quiet
+from kanon.studio.shell.guard import Guard
+from kanon.studio.shell.serving import prepare, until_it_ends
 from kanon.studio.shell.settings_gate import settled
 
 
 def main() -> None:
     """Draw the frame and the page that was chosen."""
-    keep_quiet()
+    if not Guard.stands:
+        raise RuntimeError("Nothing but the app below may serve the dashboard.")
     if not settled():
         return
     jobs()  # the worker gets ready while this process imports the rest
@@ -34,6 +39,9 @@ def main() -> None:
     run_page(page)
 
 
-# A worker process that imports the server's main module must not run the page again.
+# Streamlit's server imports this module to serve what is called app; to draw a page, it runs it.
 if __name__ == "__main__":
     main()
+else:
+    prepare()
+    app = App(__file__, middleware=[Middleware(Guard)], lifespan=until_it_ends)

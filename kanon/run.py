@@ -224,17 +224,33 @@ class Run:
             f"{trace.loss_ratio:.3f} times what one part loses"
         )
 
-    def released(self) -> pd.DataFrame:
+    def released(self, index: bool = False) -> pd.DataFrame:
         """The released table, of a table in memory.
+
+        Parameters
+        ----------
+        index
+            Whether the rows keep the index of the given table whatever it says of them. Else they
+            keep one that is a plain range, and any other one is left out.
 
         Raises
         ------
         TypeError
             The rows are elsewhere: the engine that has them writes the release.
+
+        Warns
+        -----
+        PrivacyWarning
+            The index is left out.
         """
-        if not isinstance(self.prepared.source, MemorySource):
+        source = self.prepared.source
+        if not isinstance(source, MemorySource):
             raise TypeError("the rows are not in memory")
-        return self.prepared.source.release(self.recoding)
+        released = source.release(self.recoding)
+        if index or source.numbered:
+            return released
+        warnings.warn(_index_left_out(released.index), PrivacyWarning, stacklevel=2)
+        return released.reset_index(drop=True)
 
     def persons_released(self) -> pd.Series | None:
         """Whom each row of :meth:`released` is about; None where the plan does not ask."""
@@ -264,7 +280,7 @@ class Run:
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
-        released, roots = self.released(), _roots(self.recoding)
+        released, roots = self.released(index=True), _roots(self.recoding)
         return check_release(released, self.prepared.plan, roots, self.persons_released())
 
     def content(self, kind: str, neutral: bool = False) -> bytes:
@@ -282,7 +298,7 @@ class Run:
         ReleaseError
             What is read back from the file does not meet the plan, or cannot be read back.
         """
-        rows = self.released()
+        rows = self.released(index=True)
         made = table_bytes(rows, kind, neutral=neutral)
         roots = None if neutral else _roots(self.recoding)  # a root may be a formula
         persons, plan = self.persons_released(), self.prepared.plan
@@ -405,6 +421,16 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     keeps = plan.suppressed == "keep"
     source = kept.source(schema, trees, pseudonyms, keeps, plan.person)
     return PreparedRun(plan, source, incomplete if drops else 0)
+
+
+def _index_left_out(index: pd.Index) -> str:
+    names = [quoted(name) for name in index.names if name is not None]
+    named = f" {' and '.join(names)}" if names else ""
+    levels = f" of {index.nlevels} levels" if index.nlevels > 1 else ""
+    return (
+        f"The index{named}{levels} of the table is left out of the release, as it may say whose a "
+        "row is; released(index=True) keeps it."
+    )
 
 
 def _check_drawn(trees: Mapping[str, Hierarchy]) -> None:

@@ -67,6 +67,7 @@ class Settings:
     engine_minutes: float = _from(0.01, 100_000)
     keep_minutes: float = _from(0, 100_000)
     kept_sessions: int = _from(0, 100_000)
+    original_values_downloads: bool = True
     language: str = ENGLISH
 
 
@@ -172,6 +173,10 @@ def _check(place: str, name: str, value: object, one: Any) -> None:
                 f"{', '.join(map(quoted, allowed))}; "
                 "docs/contribute/translating.md tells how one is made."
             )
+        return
+    if one.type == "bool":
+        if not isinstance(value, bool):
+            raise SettingsError(f"{place}: {name} = {value!r}, but it has to be true or false.")
         return
     whole = one.type == "int"
     least, most = one.metadata["least"], one.metadata["most"]

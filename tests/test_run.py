@@ -31,6 +31,40 @@ from support.random_tables import examples, problems
 # Releases
 
 
+@pytest.mark.parametrize(
+    ("index", "named"),
+    [
+        (pd.Index(["SECRET", "b", "c", "d", "e", "f"]), "The index of"),
+        (pd.Index([11, 12, 13, 14, 15, 17], name="patient"), "The index 'patient' of"),
+        (pd.RangeIndex(6, name="bed"), "The index 'bed' of"),
+        (
+            pd.MultiIndex.from_product([["SECRET", "ward"], [1, 2, 3]], names=["place", "bed"]),
+            "The index 'place' and 'bed' of 2 levels of",
+        ),
+    ],
+)
+def test_an_index_that_says_more_than_a_place_is_left_out(index, named):
+    table = PEOPLE.head(6).set_axis(index)
+    done = run(Plan.from_content(plan_with()), table)
+    with pytest.warns(PrivacyWarning) as warned:
+        released = done.released()
+    (said,) = [str(one.message) for one in warned]
+    assert said.startswith(named) and "SECRET" not in said
+    assert released.index.equals(pd.RangeIndex(len(released))) and released.index.name is None
+    asked = done.released(index=True)
+    assert {*asked.index} <= {*index}
+    assert_frame_equal(asked.reset_index(drop=True), released)
+
+
+@pytest.mark.parametrize("index", [pd.RangeIndex(6), pd.RangeIndex(3, 9), pd.Index(range(6))])
+def test_a_plain_index_stays_also_where_records_are_left_out(index):
+    table = PEOPLE.head(6).set_axis(index)
+    table["age"] = table["age"].where(table.index != index[2])
+    plan = plan_with(read={"missing": "drop-records"})
+    released = run(Plan.from_content(plan), table).released()
+    assert {*released.index} == {*index} - {index[2]}
+
+
 def test_a_release_by_hand():
     content = plan_with(algorithm={"name": "gaa", "metric": "ncp"})
     done = run(Plan.from_content(content), PEOPLE)
@@ -80,7 +114,7 @@ def test_rows_keep_their_order_and_index():
     table = PEOPLE.copy()
     table.index = pd.Index([3, 3, None, "x", -1, 3], dtype=object, name="row")
     before = table.copy(deep=True)
-    released = run(Plan.from_content(plan_with()), table).released()
+    released = run(Plan.from_content(plan_with()), table).released(index=True)
     assert released.index.equals(table.index)
     assert released.index.name == "row"
     assert_series_equal(released["disease"], table["disease"])
@@ -292,5 +326,5 @@ def test_a_builder_does_not_follow_the_order_of_the_rows():
     expected = run(plan, table).released()
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(60)
-        found = run(plan, table.iloc[order]).released()
+        found = run(plan, table.iloc[order]).released(index=True)
         assert found.sort_index().equals(expected)

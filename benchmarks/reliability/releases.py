@@ -120,7 +120,7 @@ def release_one_table(draw: Random, counts: Counts, every: int = 20) -> None:
             _refused(error)
             counts.refused[name] += 1
             continue
-        released = finished(mine, recoding, 0.0).released()
+        released = finished(mine, recoding, 0.0).released(index=True)
         try:
             _same(_snapshot(prepared) == kept, "the hierarchies or classes were changed")
             _same(content == given and plan.model_dump_json() == dumped, "the plan was changed")

@@ -202,7 +202,7 @@ def _from_rows(done: Run, chosen: Sequence[int]) -> Iterator[tuple[_Key, float]]
             ],
         }
     )
-    rows = done.released()
+    rows = done.released(index=True)
     if done.prepared.plan.suppressed == "keep":
         rows = rows.reset_index(drop=True)
         rows, _ = without_suppressed(rows)

@@ -78,7 +78,7 @@ def hashes_of(done: Run, origin: Origin) -> tuple[tuple[str, str], ...]:
     """
     plan = done.prepared.plan
     pseudonyms = list(done.prepared.source.pseudonyms)
-    released = done.released().drop(columns=pseudonyms)
+    released = done.released(index=True).drop(columns=pseudonyms)
     without = ", without its columns of pseudonyms, which are drawn anew each time"
     classes = done.prepared.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)

@@ -175,8 +175,12 @@ def tables_allowed(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def allowed_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder that tables have to be in; see :func:`check_address`."""
-    return Path(environment.get("KANON_TABLES", "").strip() or Path.home())
+    """The folder that tables have to be in; see :func:`check_address`.
+
+    >>> allowed_folder({}).name
+    'kanon-tables'
+    """
+    return Path(environment.get("KANON_TABLES", "").strip() or Path.home() / "kanon-tables")
 
 
 def connections_allowed(environment: Mapping[str, str] = os.environ) -> bool:
@@ -190,8 +194,9 @@ def check_address(address: Address, environment: Mapping[str, str] = os.environ)
     """Check that who runs this server allows an address; the command line asks nobody.
 
     ``KANON_TABLES`` is a folder, outside of which no path is allowed and which rules out
-    connections, or ``off``, or not set: then it is the home folder, and connections are allowed.
-    ``KANON_CONNECTIONS=on`` allows connections beside a folder, ``off`` rules them out.
+    connections, or ``off``, or not set: then it is the folder ``kanon-tables`` in the home folder,
+    and connections are allowed. ``KANON_CONNECTIONS=on`` allows connections beside a folder,
+    ``off`` rules them out. Nothing hidden is allowed below any folder.
 
     Returns
     -------
@@ -264,7 +269,8 @@ def allowed_path(path: Path, environment: Mapping[str, str] = os.environ) -> Pat
     Raises
     ------
     TableError
-        It is not.
+        It is not, or it is hidden: a name in it begins with a dot, before links are followed or
+        after.
     """
     folder = allowed_folder(environment)
     try:
@@ -275,5 +281,13 @@ def allowed_path(path: Path, environment: Mapping[str, str] = os.environ) -> Pat
         raise TableError(
             f"{quoted(path, 200)} is not allowed: tables have to be in the folder "
             f"{quoted(folder, 200)}."
+        )
+    typed = folder / path
+    below = typed.relative_to(folder).parts if typed.is_relative_to(folder) else ()
+    names = (*below, *found.relative_to(allowed).parts)
+    if any(name.startswith(".") and name != ".." for name in names):
+        raise TableError(
+            f"{quoted(path, 200)} is not allowed: hidden files and folders, whose names begin with "
+            "a dot, are not opened."
         )
     return found

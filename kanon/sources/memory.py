@@ -153,14 +153,17 @@ class MemoryTable:
     ----------
     frame
         The records. Neither their order nor their index matters; they are never changed.
+    numbered
+        Whether their index numbers rows and says nothing of them; by the index itself if None.
 
     >>> table = MemoryTable(pd.DataFrame({"age": [39, None]}))
     >>> table.n_records, table.incomplete(["age"]), table.complete(["age"]).n_records
     (2, 1, 1)
     """
 
-    def __init__(self, frame: pd.DataFrame) -> None:
+    def __init__(self, frame: pd.DataFrame, numbered: bool | None = None) -> None:
         self.frame = frame
+        self.numbered = numbers_rows(frame.index) if numbered is None else numbered
         self._frequencies: dict[str, Frequencies] = {}
 
     @property
@@ -202,7 +205,7 @@ class MemoryTable:
 
     def complete(self, columns: Sequence[str]) -> MemoryTable:
         """The table without the records that lack a value in one of the columns."""
-        return MemoryTable(without_missing(self.frame, columns))
+        return MemoryTable(without_missing(self.frame, columns), self.numbered)
 
     def classes_of(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
@@ -217,7 +220,7 @@ class MemoryTable:
     def without_suppressed(self) -> tuple[MemoryTable, int]:
         """A release without its blanked rows; see :func:`without_suppressed`."""
         kept, gone = without_suppressed(self.frame)
-        return MemoryTable(kept), gone
+        return MemoryTable(kept, self.numbered), gone
 
     def source(
         self,
@@ -228,7 +231,19 @@ class MemoryTable:
         person: str | None = None,
     ) -> MemorySource:
         """The table with its roles and hierarchies; see :class:`MemorySource`."""
-        return MemorySource(self.frame, schema, hierarchies, pseudonyms, keep_suppressed, person)
+        return MemorySource(
+            self.frame, schema, hierarchies, pseudonyms, keep_suppressed, person, self.numbered
+        )
+
+
+def numbers_rows(index: pd.Index) -> bool:
+    """Whether an index has no name and is a plain range, or 0, 1, … in another form.
+
+    >>> [numbers_rows(pd.Index(one)) for one in (range(5, 9), [0, 1], ["Ann", "Ben"])]
+    [True, True, False]
+    """
+    plain = isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(index)))
+    return plain and index.name is None
 
 
 def as_table(table: Table | pd.DataFrame) -> Table:
@@ -266,6 +281,8 @@ class MemorySource:
         they leave it.
     person
         The column that says which records are of one person, if the classes are to know it.
+    numbered
+        See :class:`MemoryTable`.
 
     Raises
     ------
@@ -285,10 +302,12 @@ class MemorySource:
         pseudonyms: Sequence[str] = (),
         keep_suppressed: bool = False,
         person: str | None = None,
+        numbered: bool | None = None,
     ) -> None:
         schema.check(list(table.columns))
         require_records(len(table))
         self.person = person
+        self.numbered = numbers_rows(table.index) if numbered is None else numbered
         self._table = table
         self._schema = schema
         self._keep_suppressed = keep_suppressed
@@ -400,7 +419,7 @@ class MemorySource:
     @cached_property
     def table(self) -> MemoryTable:
         """The records."""
-        return MemoryTable(self._table)
+        return MemoryTable(self._table, self.numbered)
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:

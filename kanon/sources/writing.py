@@ -148,9 +148,9 @@ def table_bytes(
     A CSV is UTF-8 with LF, quotes where they are needed and missing cells empty; ``separator``
     is for CSV only. With ``neutral``, cells of a CSV or TSV that a spreadsheet would take for a
     formula begin with an apostrophe, and all stand in quotes; in XLSX they are marked as text and
-    stay as they are, always, and Parquet and Feather have no formulas. Columns of mixed types and
-    numbers of 39 digits or more become text in Parquet and Feather, and whatever Excel would change
-    (long numbers, dates before March 1900) becomes text in XLSX.
+    stay as they are, always, and Parquet and Feather have no formulas. Columns of mixed types
+    or time zones and numbers of 39 digits or more become text in Parquet and Feather, and whatever
+    Excel would change (long numbers, dates before March 1900, time zones) becomes text in XLSX.
 
     Raises
     ------
@@ -223,7 +223,10 @@ def _arrow(column: pd.Series) -> Any:
         kind = pd.api.types.infer_dtype(column, skipna=True)
         # pyarrow would cut the hour off a moment that follows a date.
         dates = kind in ("date", "datetime") and column.dropna().map(type).nunique() > 1
-        if dates or kind not in _ONE_TYPE:
+        # It would also take moments of several zones to one of them, and the zones off times.
+        zones = _zones(column) if kind in ("date", "datetime", "time") else {None}
+        zoned = len(zones) > 1 or (kind == "time" and zones != {None})
+        if dates or zoned or kind not in _ONE_TYPE:
             column = _as_text(column)
     column = bare_column(column)
     try:
@@ -236,6 +239,11 @@ def _arrow(column: pd.Series) -> Any:
     if found is None or pa.types.is_decimal256(found.type):
         return pa.array(_as_text(column), from_pandas=True)
     return found
+
+
+def _zones(column: pd.Series) -> set[Any]:
+    """The time zones of a column of objects, None for what has none."""
+    return {getattr(value, "tzinfo", None) for value in column.dropna()}
 
 
 def why_not(kind: str, make: Callable[[], pd.DataFrame]) -> str | None:
@@ -318,6 +326,8 @@ def _sheet_column(column: pd.Series) -> pd.Series:
         )
         return column if fits else _as_text(column)
     if kind in ("date", "datetime", "datetime64"):
+        if column.dtype == object and _zones(column) - {None}:
+            return _as_text(column)
         days = pd.to_datetime(column)
         plain = days.dt.tz is None and not (days < _SHEET_FIRST_DAY).any()
         return column if plain else _as_text(column)
@@ -332,8 +342,7 @@ def _short(value: Any) -> bool:
 
 
 def _check_lengths(name: str, column: pd.Series) -> None:
-    lengths = column.map(lambda v: len(v) if isinstance(v, str) else 0, na_action="ignore")
-    if len(lengths) and lengths.max() > _SHEET_TEXT:
+    if max((len(v) for v in column if isinstance(v, str)), default=0) > _SHEET_TEXT:
         raise TableError(
             f"Column {quoted(name)} has a cell of more than {_SHEET_TEXT:,} characters, the most"
             " that XLSX allows: use CSV or Parquet."

@@ -64,7 +64,7 @@ class Rows:
 
     def __init__(self, runs: list[Run]) -> None:
         self.plans = [done.prepared.plan for done in runs]
-        frames = [done.released() for done in runs]
+        frames = [done.released(index=True) for done in runs]
         self.frames = [
             frame[frame["suppressed"] != 1] if "suppressed" in frame else frame for frame in frames
         ]

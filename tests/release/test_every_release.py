@@ -95,7 +95,7 @@ def test_every_model_has_a_reckoning():
 def spoiling(monkeypatch, spoil):
     """Have every release spoiled before it is looked at."""
     true = Run.released
-    monkeypatch.setattr(Run, "released", lambda self: spoil(true(self)))
+    monkeypatch.setattr(Run, "released", lambda self, index: spoil(true(self, index)))
 
 
 def swapped(released):

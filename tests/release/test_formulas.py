@@ -17,8 +17,8 @@ from kanon.cli.main import main
 from kanon.sources.formulas import SIGNS, is_formula, neutral_text, neutralised
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.sources.writing import table_bytes
-from kanon.studio.widgets import picture
-from support.dashboard import DATA, anonymised, choose, go, upload
+from kanon.studio.widgets import files, picture
+from support.dashboard import DATA, anonymised, ask_for_original_values, choose, go, upload
 from support.random_tables import examples
 
 EVIL = ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "＝1", '=HYPERLINK("http://x/"&A1)']
@@ -222,7 +222,7 @@ def test_the_file_with_a_matrix_is_neutralised_on_request(start, downloads):
     anonymised(at)
     go(at, "pages/utility.py")
     at.button_group(key="utility-part").set_value("matrix")
-    go(at)
+    ask_for_original_values(go(at))
     assert b"=cmd()" in downloads["utility-matrix-csv"][1]()
     assert downloads["utility-matrix-csv"][1]().startswith(b"=age,")
     at.checkbox(key="utility-matrix-neutral").check()
@@ -234,7 +234,7 @@ def test_the_file_with_a_matrix_is_neutralised_on_request(start, downloads):
 
 
 def test_the_numbers_behind_a_picture_are_neutralised(downloads, monkeypatch):
-    monkeypatch.setattr(picture, "file_name", lambda *parts: "numbers.csv")
+    monkeypatch.setattr(files, "file_name", lambda *parts: "numbers.csv")
     numbers = pd.DataFrame({"value": ["=1+1", "-5"], "share": [-0.5, 1.0]})
     picture.data_button("Data", lambda: numbers, "numbers", "")
     assert downloads["numbers-data"][1]() == (b'"value","share"\n"\'=1+1","-0.5"\n"-5","1.0"\n')

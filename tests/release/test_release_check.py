@@ -372,7 +372,7 @@ def test_a_run_says_what_its_roots_are(monkeypatch):
     assert done.released()["suppressed"].tolist() == [0, 0, 1]
     assert all(verdict.holds for verdict in done.verdicts)
     true = type(done).released
-    monkeypatch.setattr(type(done), "released", lambda self: true(self).assign(
+    monkeypatch.setattr(type(done), "released", lambda self, index: true(self, index).assign(
         age=["1", "1", "93"]))  # fmt: skip
     (found,) = replace(done).verdicts
     assert (found.model, found.column) == ("suppressed", "age")

@@ -153,7 +153,7 @@ def test_a_release_lists_no_value_of_suppressed_records(tmp_path, suppressed):
         "read": {"missing": "drop-records"},
     }  # fmt: skip
     done = run(Plan.from_content(plan), given)
-    found = done.released()
+    found = done.released(index=True)
     assert list(found["ill"].cat.categories) == ["cold"]
     assert list(found["rank"].cat.categories) == ["b", "a"] and found["rank"].cat.ordered
     left = ["Ann", "Cem"] if suppressed != "keep" else ["Ann", "Cem", "Dee", "SECRET"]

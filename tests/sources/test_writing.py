@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -96,7 +97,21 @@ class Odd:
         return "odd"
 
 
+UTC, EAST = datetime.UTC, datetime.timezone(datetime.timedelta(hours=2))
+
+
+def moment(zone, hour=10):
+    return datetime.datetime(2020, 1, 2, hour, 4, tzinfo=zone)
+
+
 MIXED = {
+    "zones": [moment(UTC), moment(EAST), None],
+    "one moment in two zones": [moment(UTC, 8), moment(EAST)],
+    "zones and none": [moment(UTC), moment(None)],
+    "zones and days": [datetime.date(2020, 1, 2), moment(EAST)],
+    "stamps of zones": [pd.Timestamp(moment(UTC)), pd.Timestamp(moment(EAST))],
+    "hours of zones": [moment(UTC).timetz(), moment(EAST).timetz()],
+    "one zone": [moment(EAST), None],
     "numbers and text": [1, "x", 2.0, None],
     "numbers in text": [39.0, "39", 1.5],
     "truth and numbers": [True, 1, 1.5],
@@ -138,6 +153,10 @@ def test_other_dtypes(kind):
             "whole": pd.array([1, None], "Int64"),
             "yes": pd.array([True, None], "boolean"),
             "gone": [None, None],
+            "no text": pd.array([None, None], "str"),
+            "no string": pd.array([None, None], "string"),
+            "no group": pd.Categorical([None, None]),
+            "nothing": pd.array([None, None], pd.ArrowDtype(pa.null())),
         }
     )
     got = again(table, kind)

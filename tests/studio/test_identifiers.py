@@ -26,6 +26,7 @@ from support.dashboard import (
     PEOPLE,
     anonymised,
     as_bytes,
+    ask_for_original_values,
     give_role,
     go,
     press,
@@ -133,6 +134,7 @@ def test_no_page_download_log_or_address_has_an_identifier(opened, downloads, ca
             if part is not None:
                 at.button_group(key="utility-part").set_value(part)
                 go(at)
+            ask_for_original_values(at)
             assert leaks(at) == [], page
             assert dict(at.query_params) == {}
     made = {"download-release", "curve-data", "utility-matrix-csv", "utility-matrix-parquet"}

@@ -328,6 +328,45 @@ def test_a_path_outside_of_the_folder_is_refused(start, folder, tmp_path):
     assert outside in refused(start, parts)
 
 
+def test_without_a_folder_named_one_of_its_own_is_offered(start, tmp_path, monkeypatch):
+    """Nothing else of the home folder can be opened, and nothing is made unasked."""
+    monkeypatch.delenv("KANON_TABLES", raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    PEOPLE.to_parquet(tmp_path / "elsewhere.parquet")
+    own = tmp_path / "kanon-tables"
+    said = refused(start, tmp_path / "elsewhere.parquet")
+    assert "is not allowed" in said and own.name in said and not own.exists()
+    at = start(DATA)
+    assert any(str(own) in one.value.replace("\\", "") for one in at.caption)
+    press(at, "Create the folder")
+    assert own.is_dir() and own.stat().st_mode & 0o777 == 0o700
+    assert "Create the folder" not in [one.label for one in at.button]
+    PEOPLE.to_parquet(own / "people.parquet")
+    assert work(opened(at, "people.parquet")).table.origin == "place"
+
+
+def test_a_folder_that_cannot_be_created_is_said(start, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KANON_TABLES", str(tmp_path / "file" / "tables"))
+    at = press(start(DATA), "Create the folder")
+    assert "cannot be written" in at.error[0].value
+
+
+@pytest.mark.parametrize("hidden", [".profile/cookies.parquet", ".cookies.parquet"])
+def test_nothing_hidden_is_opened_or_written(start, folder, hidden):
+    path = folder / hidden
+    path.parent.mkdir(exist_ok=True)
+    PEOPLE.to_parquet(path)
+    (folder / "link.parquet").symlink_to(path)
+    for typed in (hidden, path, folder / "link.parquet"):
+        assert "hidden files and folders" in refused(start, typed)
+    PEOPLE.to_parquet(folder / "people.parquet")
+    at = anonymised(opened(start(DATA), folder / "people.parquet"))
+    written(at, folder / hidden.replace("cookies", "released"))
+    assert "hidden files and folders" in at.error[0].value
+    assert not list(folder.rglob("*released*"))
+
+
 def test_connections_and_paths_are_switched_off_by_the_operator(start, people, monkeypatch):
     assert refused(start, "postgres://host/data#people") == (
         "Connections to databases are switched off on this server."

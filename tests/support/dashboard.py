@@ -22,6 +22,7 @@ from kanon.settings import settings
 from kanon.studio.jobs import pool as jobs_module
 from kanon.studio.jobs import server_pool
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.shell.guard import Guard
 from support import job_functions
 from support.paths import ROOT
 
@@ -31,6 +32,7 @@ manifest_scanner.scan_component_manifests = functools.cache(
     manifest_scanner.scan_component_manifests
 )
 local_script_runner.ScriptCache = functools.cache(local_script_runner.ScriptCache)
+Guard.stands = True  # no server is asked
 
 HIERARCHIES, METRICS_PAGE = "pages/hierarchies.py", "pages/metrics.py"
 APP = ROOT / "app.py"
@@ -179,6 +181,14 @@ def press(at, label):
     assert not found.disabled, label
     found.click()
     return go(at)
+
+
+def ask_for_original_values(at):
+    """Press the first button of a file with original values, if this session was not asked yet."""
+    for one in [one for one in at.button if (one.key or "").endswith("-ask")][:1]:
+        one.click()
+        go(at)
+    return at
 
 
 def anonymised(at):

@@ -42,12 +42,14 @@ from kanon.metrics import METRICS
 from kanon.release.decision import decide, levels_reached
 from kanon.run import run
 from kanon.schema import Role
+from kanon.sources.addresses import allowed_folder
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.studio.decide.advice import advice_of
 from kanon.studio.learn.lesson import told
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import Work
+from kanon.studio.shell.guard import Guard
 from kanon.studio.utility.state import LearningView, PredictingView
 from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, attack
@@ -271,13 +273,14 @@ def main() -> None:
     words, sentences = lessons(work)
     words |= words_of(work.table.records.head(10**4)) | AS_THEY_ARE
     words |= {*WORD.findall(f"{ADULT_ATTRIBUTION} {ADULT_LICENCE}")}
-    sentences += [str(Path.home()), "people.parquet", *verdict(work)]
+    sentences += [str(allowed_folder()), "people.parquet", *verdict(work)]
     sentences += [
         *work.table.file.found,
         "hospital/age.csv",
         "hospital/sex.csv",
         "hospital/zip.csv",
     ]
+    Guard.stands = True  # no server is asked
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     at.session_state[WORK] = work
     at.run()

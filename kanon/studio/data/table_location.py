@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import streamlit as st
 
 from kanon.base.language import say
+from kanon.errors import quoted
 from kanon.sources.addresses import (
     Address,
     allowed_folder,
@@ -89,16 +90,35 @@ def place_tab(work: Work) -> None:
             progress()
         if work.view(Place).problem:
             st.error(plain(work.view(Place).problem), icon=":material/error:")
+    folder = allowed_folder()
     told = [
         say(
             "The table stays where it is, however large: kanon asks it for counts and for the few "
             "records of a preview."
         ),
-        plain(say("Files have to be in {folder}.", folder=allowed_folder())),
+        plain(say("Files have to be in {folder}; hidden ones are not opened.", folder=folder)),
     ]
     if not connections_allowed():
         told.append(say("Connections to databases are switched off."))
     st.caption(" ".join(told))
+    if not folder.exists():
+        st.button(
+            say("Create the folder"),
+            icon=":material/create_new_folder:",
+            help=plain(say("{folder} does not exist yet.", folder=folder)),
+            on_click=_create,
+            key="create-folder",
+        )
+
+
+def _create() -> None:
+    folder = allowed_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        why = error.strerror or say("not a usable path")
+        problem = say("{path} cannot be written ({why}).", path=quoted(folder, 200), why=why)
+        state.change(view=replace(state.work().view(Place), problem=problem))
 
 
 def opening_request(work: Work) -> Request:

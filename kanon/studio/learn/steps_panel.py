@@ -178,6 +178,7 @@ def _step(work: Work, found: TableLesson, at: int) -> None:
     lesson, large = found.lesson, work.view(LessonsView).large
     step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]
     about = f"{found.key}-{at}"
+    own = table_of(work.view(LessonsView).steps) == OWN  # others come with kanon
     st.subheader(
         say(
             "Step {step} of {last}: {heading}",
@@ -195,7 +196,7 @@ def _step(work: Work, found: TableLesson, at: int) -> None:
         figure = state.remembered(
             "lesson-picture", (about, large), lambda: picture_of(lesson, at, large)
         )
-        picture(figure, lambda: picture_table(lesson, at), "lesson-picture", about)
+        picture(figure, lambda: picture_table(lesson, at), "lesson-picture", about, original=own)
         for choice in step.choices:
             looked = LOOKS_AT[lesson.task.strategy]
             second = {"l": say("l left ↑"), "t": say("t left ↓"), "k": say("k left ↑")}.get(
@@ -205,7 +206,7 @@ def _step(work: Work, found: TableLesson, at: int) -> None:
         if step.choices:
             data_button(
                 say("Candidates"), lambda: candidates_table(step), "lesson-candidates", about,
-                kind="tertiary",
+                kind="tertiary", original=own,
             )  # fmt: skip
     with right:
         st.html(records_sheet(found.table, step.recoding, before.recoding))
@@ -217,13 +218,13 @@ def _step(work: Work, found: TableLesson, at: int) -> None:
         )
         data_button(
             say("Records"), lambda: records_table(found.table, step.recoding), "lesson-records",
-            about, kind="tertiary",
+            about, kind="tertiary", original=own,
         )  # fmt: skip
         _numbers(lesson, at)
         running = state.remembered(
             "lesson-running", (about, large), lambda: running_chart(lesson, at, large)
         )
-        picture(running, lambda: numbers_table(lesson), "lesson-running", found.key)
+        picture(running, lambda: numbers_table(lesson), "lesson-running", found.key, original=own)
     st.caption(
         say(
             "Keys: → and ← go one step on and back, Home and End to the first and the last, the "

@@ -166,5 +166,5 @@ def attacked(
             table, Series("table", INK, "whole table"), bars,
             "How sure is an attacker, before and after?", "Share of the matching records",
         ),
-        lambda: table, "privacy-attack", about,
+        lambda: table, "privacy-attack", about, original=True,
     )  # fmt: skip

@@ -15,7 +15,6 @@ from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
 from kanon.recoding import Recoding
 from kanon.run import Run
 from kanon.sources.memory import MemorySource
-from kanon.sources.writing import MIME
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
@@ -34,7 +33,7 @@ from kanon.studio.utility.representation import (
     which_attribute,
 )
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.files import content, file_name, neutral_choice
+from kanon.studio.widgets.files import file_button, neutral_choice
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.result import checked, in_columns, name_in_files, noting
 
@@ -65,6 +64,7 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
         lambda: representation_table(shown, names, sizes),
         "utility-representation-picture",
         f"{result.settings}|{k}|{name}|{attribute}",
+        original=True,
     )
     st.caption(plain(picture_caption(recoding, shown)))
     in_columns(of_matrix(recoding, matrix))
@@ -148,20 +148,15 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         neutral = neutral_choice("utility-matrix")
         for kind in FILE_KINDS:
-            st.download_button(
+            file_button(
                 {"parquet": "Parquet", "csv": "CSV"}[kind],
-                data=content(
-                    noting(result.settings, done, _file(source, recoding, name, kind, neutral))
-                ),
-                file_name=file_name(
-                    f"released-{name.lower()}-{name_in_files(done)}", kind,
-                    f"{result.settings}|{k}|{name}|{neutral}",
-                ),
-                mime=MIME[kind],
-                icon=":material/download:",
-                on_click="ignore",
-                key=f"utility-matrix-{kind}",
-            )  # fmt: skip
+                noting(result.settings, done, _file(source, recoding, name, kind, neutral)),
+                f"released-{name.lower()}-{name_in_files(done)}",
+                kind,
+                f"{result.settings}|{k}|{name}|{neutral}",
+                f"utility-matrix-{kind}",
+                original=True,
+            )
         st.caption(
             say("Every released record in its order: its columns, then those of the matrix."),
             width="content",

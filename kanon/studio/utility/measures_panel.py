@@ -76,6 +76,7 @@ def _distributions(work: Work, changed: Changes, about: str, k: int) -> Distribu
         lambda: distributions_table(found),
         "utility-distributions",
         f"{about}|distributions",
+        original=True,
     )
     if len(found) == 1:
         return most

@@ -1,4 +1,4 @@
-"""Names of downloads, and what is asked before one.
+"""Names of downloads, what is asked before one, and those that hold original values.
 
 Streamlit tells large downloads apart by length, samples of the content, type and name, across all
 sessions: with equal names one session could be handed another's file. So every name carries a
@@ -9,11 +9,34 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
 
 import streamlit as st
 
 from kanon.base.language import say
+from kanon.settings import settings
+from kanon.sources.writing import MIME
 from kanon.studio.session import state
+
+_ICON = ":material/download:"
+
+
+@dataclass(frozen=True)
+class OriginalValuesAsked:
+    """Whether this session was told what files with original values are.
+
+    Attributes
+    ----------
+    at
+        The key of the button at which it was; empty if it was not.
+    """
+
+    at: str = ""
+
+    def for_another_table(self) -> Self:
+        """The same: it is asked once per session."""
+        return self
 
 
 def file_name(what: str, ending: str, about: str) -> str:
@@ -41,6 +64,64 @@ def content(make: Callable[[], bytes]) -> Callable[[], bytes]:
             raise RuntimeError(f"a download failed ({type(error).__name__})") from None
 
     return made
+
+
+def file_button(
+    label: str,
+    make: Callable[[], bytes],
+    what: str,
+    ending: str,
+    about: str,
+    key: str,
+    original: bool = False,
+    **how: Any,
+) -> None:
+    """A button that downloads a file, made when it is asked for.
+
+    Parameters
+    ----------
+    what, ending, about
+        See :func:`file_name`.
+    original
+        Whether original values or records of the table are in it. Then the button and the name say
+        so, it is asked once per session whether that is meant, and an operator may forbid it.
+    **how
+        Further arguments of ``st.download_button``.
+    """
+    if original:
+        label, what = say("{label}, original values", label=label), f"{what}-original-values"
+        asked = state.work().view(OriginalValuesAsked).at
+        if not settings().original_values_downloads:
+            off = say("Files with original values are switched off on this server.")
+            how["help"] = off
+            st.button(label, icon=_ICON, key=f"{key}-off", disabled=True, **how)
+            return
+        if not asked:
+            st.button(label, icon=_ICON, key=f"{key}-ask", on_click=_ask, args=(key,), **how)
+            return
+        if asked == key:
+            st.warning(
+                say(
+                    "This file holds original values of your table, some of them of one person "
+                    "alone: it tells more than a release, and who gets it may recognise somebody. "
+                    "Keep it as you keep the table. You are not asked again in this session."
+                ),
+                icon=":material/warning:",
+            )
+    st.download_button(
+        label,
+        data=content(make),
+        file_name=file_name(what, ending, about),
+        mime=MIME[ending],
+        icon=_ICON,
+        on_click="ignore",
+        key=key,
+        **how,
+    )
+
+
+def _ask(key: str) -> None:
+    state.change(view=OriginalValuesAsked(key))
 
 
 def neutral_choice(name: str, kind: str = "csv") -> bool:

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.base.language import say
-from kanon.sources.writing import MIME, table_bytes
-from kanon.studio.widgets.files import content, file_name
+from kanon.sources.writing import table_bytes
+from kanon.studio.widgets.files import file_button
 
 
 def chart(figure: go.Figure, key: str, **also: Any) -> Any:
@@ -25,7 +25,13 @@ def chart(figure: go.Figure, key: str, **also: Any) -> Any:
     return st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, **also)
 
 
-def picture(figure: go.Figure, numbers: Callable[[], pd.DataFrame], name: str, about: str) -> None:
+def picture(
+    figure: go.Figure,
+    numbers: Callable[[], pd.DataFrame],
+    name: str,
+    about: str,
+    original: bool = False,
+) -> None:
     """Draw a chart and, under it, a small link to its numbers.
 
     Parameters
@@ -36,9 +42,11 @@ def picture(figure: go.Figure, numbers: Callable[[], pd.DataFrame], name: str, a
         What the chart shows, in one word; also its key on the page.
     about
         All that decides the numbers; it goes into the fingerprint of the file's name.
+    original
+        See :func:`kanon.studio.widgets.files.file_button`.
     """
     chart(figure, name)
-    data_button(say("Data"), numbers, name, about, kind="tertiary")
+    data_button(say("Data"), numbers, name, about, kind="tertiary", original=original)
 
 
 def data_button(
@@ -47,16 +55,17 @@ def data_button(
     name: str,
     about: str,
     kind: str = "secondary",
+    original: bool = False,
 ) -> None:
     """A button that downloads numbers as CSV; no label in it is run by a spreadsheet."""
-    st.download_button(
+    file_button(
         label,
-        data=content(lambda: table_bytes(numbers(), "csv", neutral=True)),
-        file_name=file_name(name, "csv", about),
-        mime=MIME["csv"],
-        icon=":material/download:",
-        on_click="ignore",
-        type=kind,  # type: ignore[arg-type]
+        lambda: table_bytes(numbers(), "csv", neutral=True),
+        name,
+        "csv",
+        about,
+        f"{name}-data",
+        original,
+        type=kind,
         help=say("The numbers behind the picture, as CSV."),
-        key=f"{name}-data",
     )

@@ -14,6 +14,7 @@ from streamlit.web.server.server_util import is_url_from_allowed_origins
 
 from kanon.studio.shell import log_privacy, settings_gate
 from kanon.studio.shell.log_privacy import FAILED, keep_quiet
+from kanon.studio.shell.serving import prepare
 from support.dashboard import APP
 
 
@@ -99,10 +100,11 @@ def test_no_text_of_an_exception_reaches_the_log_or_the_page(log, capfd, where, 
     assert "SECRET" not in "".join(capfd.readouterr())
 
 
-def test_the_app_is_quiet_before_it_does_anything_else(log, monkeypatch):
+def test_the_server_is_quiet_before_it_draws_anything(log, monkeypatch):
     def fail():
         raise ValueError("SECRET")
 
+    prepare()
     monkeypatch.setattr(settings_gate, "settled", fail)
     at = AppTest.from_file(str(APP)).run()
     assert [one.message for one in at.exception] == [FAILED]

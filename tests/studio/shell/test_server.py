@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from support.browser import HERE, serving
+from support.browser import AS_IN_README, HERE, serving
 
 UPGRADE = {
     "Connection": "Upgrade",
@@ -18,6 +18,13 @@ UPGRADE = {
     "Sec-WebSocket-Version": "13",
     "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
 }
+
+NAMES = ("kanon.example.org", "said.example.org", HERE[0])
+BEHIND_A_PROXY = (
+    *(*AS_IN_README[:-1], "--server.corsAllowedOrigins", "https://said.example.org"),
+    *(part for name in NAMES for part in ("--server.allowedHosts", name)),
+    AS_IN_README[-1],
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +35,17 @@ def port(tmp_path_factory):
 
 def ask(port, method, path, body=None, **headers):
     """The status of an answer, and what it says."""
+    return ask_at_length(port, method, path, body, **headers)[:2]
+
+
+def ask_at_length(port, method, path, body=None, **headers):
+    """The status of an answer, what it says, and its headers."""
     connection = http.client.HTTPConnection(HERE[0], port, timeout=20)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
         connection.request(method, path, body, named)
         answer = connection.getresponse()
-        return answer.status, b"" if answer.status == 101 else answer.read()
+        return answer.status, b"" if answer.status == 101 else answer.read(), answer.headers
     finally:
         connection.close()
 
@@ -61,6 +73,58 @@ def test_no_other_machine_reaches_it(port):
 def test_no_page_of_another_site_gets_in(port):
     assert connect(port, Origin=f"http://{HERE[0]}:{port}") == 101
     assert connect(port, Origin="http://other.example") == 403
+
+
+def test_no_page_of_another_program_of_this_machine_gets_in(port):
+    """Its host is the same, its port is not."""
+    others = [
+        f"http://{HERE[0]}:{port - 1}",
+        f"http://{HERE[0]}",
+        f"http://localhost:{port}",
+        "null",
+    ]
+    for origin in others:
+        assert connect(port, Origin=origin) == 403
+        for path in ("/", "/_stcore/health", "/media/0123456789abcdef0123456789abcdef.csv"):
+            assert ask(port, "GET", path, Origin=origin)[0] == 403
+    assert ask(port, "GET", "/_stcore/health", Origin=f"http://{HERE[0]}:{port}")[0] == 200
+
+
+def test_a_proxy_may_give_it_another_name(tmp_path):
+    """By handing on what it was asked for; or the operator says so, if it does not."""
+    public = NAMES[0]
+    with serving(tmp_path, BEHIND_A_PROXY) as server:
+        port = urlsplit(server.url).port
+        by_tls = {"Host": public, "X_Forwarded_Proto": "https"}
+        assert connect(port, Origin=f"https://{public}", **by_tls) == 101
+        assert connect(port, Origin=f"https://{public}:8443", **by_tls) == 403
+        assert connect(port, Origin=f"http://{public}", **by_tls) == 403, "not by TLS"
+        assert connect(port, Origin="https://said.example.org") == 101
+        assert connect(port, Origin="https://said.example.org:8443") == 403
+
+
+def test_every_answer_says_what_a_browser_may_do_with_it(port):
+    asked = {"Origin": "http://other.example"}
+    for path in (
+        "/",
+        "/compare",
+        "/_stcore/health",
+        "/media/none.csv",
+        "/static/js/none.js",
+        "//x",
+    ):
+        for headers in ({}, asked):
+            said = ask_at_length(port, "GET", path, **headers)[2]
+            policy = said["Content-Security-Policy"].split("; ")
+            assert {"default-src 'self'", "frame-ancestors 'none'", "object-src 'none'"} <= {
+                *policy
+            }
+            scripts = next(one for one in policy if one.startswith("script-src")).split()
+            assert "'unsafe-inline'" not in scripts and "'unsafe-eval'" not in scripts
+            assert "http" not in said["Content-Security-Policy"] and "*" not in scripts
+            assert said["X-Frame-Options"] == "DENY"
+            assert said["X-Content-Type-Options"] == "nosniff"
+            assert said["Referrer-Policy"] == "same-origin"
 
 
 def test_no_other_name_leads_in(port):

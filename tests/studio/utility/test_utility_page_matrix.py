@@ -19,13 +19,14 @@ from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
-from kanon.studio.utility import matrix_panel
 from kanon.studio.utility.representation import which_attribute
 from kanon.studio.utility.state import UtilityView
+from kanon.studio.widgets import files
 from support.dashboard import (
     ANONYMISE,
     WORK,
     anonymised,
+    ask_for_original_values,
     captions,
     go,
     numbers,
@@ -128,8 +129,8 @@ def test_choosing_again_what_is_chosen_keeps_it(opened):
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_the_downloads(opened, monkeypatch, kind):
     made = []
-    monkeypatch.setattr(matrix_panel, "content", lambda make: made.append(make) or b"not yet")
-    at = opened("animals-v21", representation="proportional")
+    monkeypatch.setattr(files, "content", lambda make: made.append(make) or b"not yet")
+    at = ask_for_original_values(opened("animals-v21", representation="proportional"))
     parquet, csv = made[-2:]
     table = (
         pd.read_parquet(io.BytesIO(parquet()))
@@ -139,7 +140,7 @@ def test_the_downloads(opened, monkeypatch, kind):
     assert list(table.columns[:2]) == ["gender", "race"] and len(table) == 6
     assert len(table.columns) == 2 + 14
     names = [one.proto.label for one in at.get("download_button")]
-    assert {"Parquet", "CSV"} <= set(names)
+    assert {"Parquet, original values", "CSV, original values"} <= set(names)
     handed = work(go(at, ANONYMISE)).kept.handed
     assert [one.title for one in handed] == ["k3-gaa-nllm"], "it holds the release too"
 

@@ -1,0 +1,116 @@
+"""What stands before Streamlit's server: which pages may ask it, and what a browser may do with it.
+
+Streamlit itself lets in a page of any program of this machine, as it compares names without ports,
+and sends none of these headers.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+from streamlit import config, file_util
+
+
+def _inline_scripts() -> list[str]:
+    """What the policy calls the scripts within Streamlit's page; no other inline script runs."""
+    page = Path(file_util.get_static_dir(), "index.html").read_bytes()
+    scripts = re.findall(rb"<script>(.*?)</script>", page, re.DOTALL)
+    return [f"'sha256-{b64encode(sha256(one).digest()).decode()}'" for one in scripts]
+
+
+# Streamlit hands components over as blobs, sets styles on elements, and has small pictures and
+# fonts within its files.
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        f"script-src 'self' blob: {' '.join(_inline_scripts())}",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data:",
+        "font-src 'self' data:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+"""What a page may load, run and ask for: no more than this server hands out, or made itself."""
+
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+"""What every answer says."""
+
+
+def is_own(origin: str | None, host: str | None, secure: bool) -> bool:
+    """Whether a request comes from a page of this server, by what the browser says of both.
+
+    Parameters
+    ----------
+    origin
+        Where the page that asks is from; None for what is no page.
+    host
+        What was asked, with its port unless that is the usual one.
+    secure
+        Whether it was asked by TLS. Where not, a proxy may have ended that unsaid.
+
+    >>> is_own("http://127.0.0.1:8501", "127.0.0.1:8501", secure=False)
+    True
+    >>> is_own("http://127.0.0.1:8000", "127.0.0.1:8501", secure=False)
+    False
+    >>> is_own("http://kanon.example.org", "kanon.example.org", secure=True)
+    False
+    """
+    return origin in (None, f"https://{host}") or (origin == f"http://{host}" and not secure)
+
+
+class Guard:
+    """Refuses what pages from elsewhere ask, and adds the headers to every answer.
+
+    Attributes
+    ----------
+    stands
+        Whether it stands before the server of this process.
+    """
+
+    stands = False
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        Guard.stands = True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        asked = Headers(scope=scope)
+        origin = asked.get("origin")
+        secure = scope["scheme"] in ("https", "wss")
+        if is_own(origin, asked.get("host"), secure) or origin in _allowed():
+            await self.app(scope, receive, answer)
+        elif scope["type"] == "websocket":
+            await WebSocketClose()(scope, receive, send)
+        else:
+            refused = PlainTextResponse("A page from elsewhere may not ask.", 403)
+            await refused(scope, receive, answer)
+
+
+def _allowed() -> list[str]:
+    """The origins that the operator allows: what a proxy calls this server, if it does not say."""
+    return list(config.get_option("server.corsAllowedOrigins"))

@@ -1,0 +1,116 @@
+"""What privacy rests on of other packages' insides: a server that misses any of it does not start.
+
+The dashboard sets, replaces or trusts each of these. After an update that renames one it would do
+so in vain, and nobody would notice.
+"""
+
+from __future__ import annotations
+
+import atexit
+import inspect
+import tomllib
+from collections.abc import AsyncGenerator, Callable, Mapping
+from importlib.metadata import version
+
+from starlette import requests
+from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartParser
+from streamlit import config, error_util, net_util
+from streamlit.elements import exception
+from streamlit.runtime import memory_media_file_storage
+from streamlit.starlette import App
+from streamlit.web.server.starlette import starlette_routes
+
+from kanon.base.own_files import own_file
+from kanon.errors import SettingsError
+
+
+def check_relied_upon() -> None:
+    """Check that all is there.
+
+    Raises
+    ------
+    SettingsError
+        Something is not.
+    """
+    for what, there in RELIED_UPON.items():
+        try:
+            holds = there()
+        except Exception:  # noqa: BLE001  whatever an unknown inside raises, it is not as it was
+            holds = False
+        if not holds:
+            packages = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "starlette"))
+            raise SettingsError(
+                f"The dashboard does not start, as privacy rests on this, and with {packages} it "
+                f"is not so: {what} Install the versions of constraints.txt."
+            )
+
+
+def _uploads_stay_in_memory() -> bool:
+    """Whether a file within the parser's limit arrives without one on a disk."""
+    limit = MultiPartParser.spool_max_size
+    MultiPartParser.spool_max_size = 3 * limit
+    parsing = MultiPartParser(_KIND, _upload(b"x" * 2 * limit)).parse()
+    try:
+        parsing.send(None)
+    except StopIteration as done:  # in memory there is nothing to wait for
+        with done.value["f"].file as file:
+            return file.name is None
+    finally:
+        MultiPartParser.spool_max_size = limit
+        parsing.close()
+    return False
+
+
+_KIND = Headers({"content-type": "multipart/form-data; boundary=x"})
+
+
+async def _upload(content: bytes) -> AsyncGenerator[bytes, None]:
+    head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n'
+    yield head + content + b"\r\n--x--\r\n"
+
+
+def _uploads_are_parsed_so() -> bool:
+    parsed = ".form(" in inspect.getsource(starlette_routes.create_upload_routes)
+    return parsed and vars(requests)["MultiPartParser"] is MultiPartParser
+
+
+def _files_are_kept_in_memory() -> bool:
+    made = inspect.getsource(App._create_runtime)
+    return "MemoryMediaFileStorage(" in made and "MemoryUploadedFileManager(" in made
+
+
+def _names_count() -> bool:
+    address = memory_media_file_storage._calculate_file_id
+    return address(b"", "", "one") != address(b"", "", "other")
+
+
+def _options_are_known() -> bool:
+    """Whether Streamlit still knows each option; it passes over others with a warning."""
+    with own_file(".streamlit", "config.toml").open("rb") as file:
+        options = tomllib.load(file)
+    for section in ("server", "browser", "client", "runner", "logger"):
+        for name in options[section]:
+            config.get_option(f"{section}.{name}")
+    return True
+
+
+RELIED_UPON: Mapping[str, Callable[[], object]] = {
+    "An upload within MultiPartParser.spool_max_size stays in memory.": _uploads_stay_in_memory,
+    "Streamlit has MultiPartParser read its uploads.": _uploads_are_parsed_so,
+    "Streamlit keeps uploads and downloads in memory.": _files_are_kept_in_memory,
+    "The address of a download hangs on its name, which holds a secret.": _names_count,
+    "Streamlit asks for this machine's outer address by net_util.get_external_ip, which is "
+    "switched off.": lambda: callable(net_util.get_external_ip),
+    "What a page says of an exception is elements.exception._GENERIC_UNCAUGHT_EXCEPTION_TEXT.": (
+        lambda: isinstance(exception._GENERIC_UNCAUGHT_EXCEPTION_TEXT, str)
+    ),
+    "What a console shows of an exception goes through error_util._print_rich_exception.": (
+        lambda: callable(error_util._print_rich_exception)
+    ),
+    "Streamlit knows each option of .streamlit/config.toml.": _options_are_known,
+    "Python's atexit._run_exitfuncs removes what an interrupted release left on a disk.": (
+        lambda: callable(atexit._run_exitfuncs)
+    ),
+}
+"""What has to be so, as a sentence, and whether it is; whatever raises is not so."""

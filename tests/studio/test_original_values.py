@@ -1,0 +1,111 @@
+"""Files of figures that hold original values say so, are asked about once, and can be forbidden."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.dashboard import (
+    DATA,
+    PEOPLE,
+    anonymised,
+    as_bytes,
+    choose,
+    give_role,
+    go,
+    press,
+    problems,
+    settled,
+    upload,
+    work,
+)
+from support.paths import ROOT
+
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "pages").glob("*.py"))
+LEARN, PRIVACY, UTILITY = "pages/learn.py", "pages/privacy.py", "pages/utility.py"
+MARK = b"Marksteig"
+TABLE = PEOPLE.assign(zip=[f"Marksteig {place}" for place in range(12)])[["zip", "sex", "disease"]]
+OWN = {"cost-matrix", "graph_hierarchy_zip", "hierarchy_zip"}
+"""What lists values as the hierarchies do, and is the user's own: docs/operate/personal-data.md."""
+
+
+@pytest.fixture
+def opened(start):
+    """A table with a value per person, on whose release none of them is."""
+    at = start(DATA)
+    upload(at, "t.csv", as_bytes(TABLE, "csv"))
+    give_role(at, "zip", "quasi-identifier")
+    give_role(at, "disease", "sensitive")
+    at.selectbox(key=f"hierarchy-{work(at).version}-0-builder").set_value("suppression")
+    return anonymised(go(at))
+
+
+def part(at, name):
+    at.button_group(key="utility-part").set_value(name)
+    return go(at)
+
+
+def asked_for(at):
+    """The buttons that ask first."""
+    return [one for one in at.button if one.key and one.key.endswith("-ask")]
+
+
+def seen(at, downloads):
+    """Go wherever files are, with a lesson on this table; returns what they are called and hold."""
+    for page in PAGES:
+        go(at, page)
+        if page == "pages/compare.py":
+            settled(press(at, "Compare"))
+        if page == LEARN:
+            choose(at, "learn-table", "own")
+            press(at, "Next")
+        for name in ("changed", "matrix") if page == UTILITY else ():
+            part(at, name)
+        assert problems(at) == [], page
+    return {name: make() for name, make in list(downloads.values())}
+
+
+def test_no_file_holds_original_values_unsaid(opened, downloads):
+    at = go(opened, PRIVACY)
+    asked_for(at)[0].click()
+    files = seen(go(at), downloads)
+    released = [name for name in files if name.startswith("released-k")]
+    assert released and not any(MARK in as_it_is(files[name]) for name in released)
+    said = {name for name in files if "original-values" in name}
+    assert len(said) == 9, said
+    holding = {name for name, content in files.items() if MARK in as_it_is(content)}
+    assert {name for name in said if name.startswith(("utility", "released"))} <= holding
+    assert {name.rpartition("-")[0] for name in holding - said} == OWN
+
+
+def as_it_is(content):
+    return content if isinstance(content, bytes) else str(content).encode()
+
+
+def test_it_is_asked_once_in_a_session(opened, downloads):
+    at = part(go(opened, UTILITY), "changed")
+    (ask,) = asked_for(at)
+    assert ask.label.endswith("original values")
+    assert "utility-distributions-data" not in downloads
+    ask.click()
+    go(at)
+    assert any("original values of your table" in one.value for one in at.warning)
+    assert asked_for(at) == []
+    name, make = downloads["utility-distributions-data"]
+    assert "original-values" in name and MARK in make()
+    go(at, PRIVACY)
+    assert asked_for(at) == [] and "privacy-attack-data" in downloads
+    assert not any("original values of your table" in one.value for one in at.warning)
+    upload(go(at, DATA), "other.csv", as_bytes(TABLE.assign(sex="F"), "csv"))
+    part(go(anonymised(at), UTILITY), "changed")
+    assert asked_for(at) == []
+
+
+def test_an_operator_forbids_them(opened, downloads, limits):
+    limits("original_values_downloads = false\n")
+    at = opened
+    files = seen(at, downloads)
+    assert not any("original-values" in name for name in files)
+    for page in (PRIVACY, UTILITY, LEARN):
+        go(at, page)
+        found = [one for one in at.button if one.label.endswith("original values")]
+        assert found and all(one.disabled for one in found), page
