@@ -84,8 +84,8 @@ def write_whole(content: bytes, path: Path) -> None:
     Raises
     ------
     TableError
-        If the place cannot be written to, is a pipe, a device or write-protected, or has no room for
-        so much.
+        If the place cannot be written to, is a pipe, a device or write-protected, or lacks the
+        room.
     """
     check_replaceable(path)
     check_room(path, len(content))

@@ -32,15 +32,13 @@ _REMEMBERED = 9
 """Of each kind how many durations are remembered."""
 
 
-def kind_of(
-    function: Callable[..., object], payload: Sequence[bytes | bytearray | memoryview]
-) -> Kind:
+def kind_of(function: Callable[..., object], n_bytes: int) -> Kind:
     """What jobs have in common that take about as long.
 
-    >>> kind_of(sum, bytes(1000)) == kind_of(sum, bytes(600)) != kind_of(sum, bytes(5000))
+    >>> kind_of(sum, 1000) == kind_of(sum, 600) != kind_of(sum, 5000)
     True
     """
-    return f"{function.__module__}.{function.__qualname__}", sum(map(len, payload)).bit_length()
+    return f"{function.__module__}.{function.__qualname__}", n_bytes.bit_length()
 
 
 def waiting(place: int, seconds: float | None) -> str:

@@ -504,7 +504,7 @@ class Jobs:
         if math.isnan(deadline) or deadline <= 0:
             raise ValueError(f"A deadline must be a positive number of seconds, not {deadline}.")
         payload = packed((function, arguments))
-        kind = kind_of(function, payload)
+        kind = kind_of(function, sum(map(len, payload)))
         shared = (self._queue, self._changed)
         job = Job(payload, deadline, *shared, after, late, died, kind, visitor, lane)
         with self._changed:
