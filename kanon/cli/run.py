@@ -18,8 +18,8 @@ from kanon.cli.outputs import check_files
 from kanon.errors import PlanError, TableError, quoted
 from kanon.plan import Plan
 from kanon.release.drift import same_levels
-from kanon.release.record import Recorder, account, check_record, fingerprint_of_path, record_file
-from kanon.report.origin import fingerprint_of_plan, origin_of_file
+from kanon.release.record import account, check_record
+from kanon.report.origin import fingerprint_of_address, origin_of_file, recorder
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
 from kanon.sources.names import kind_of
@@ -81,7 +81,7 @@ def execute(given: argparse.Namespace) -> None:
     else:
         _check_kind(given.out)
     progress = progress_shown(given)
-    record = _recorder(given.table, plan)
+    record = recorder(plan, lambda: fingerprint_of_address(given.table), account(), "command line")
     done = run(plan, table, given.plan.parent, progress)
     done.write(given.out, progress, given.neutralise_formulas, record)
     if given.measures:
@@ -92,14 +92,6 @@ def execute(given: argparse.Namespace) -> None:
     if given.bundle:
         write_whole(_archive(done, table, given, progress), given.bundle)
     print(_outcome(done))
-
-
-def _recorder(table: Address, plan: Plan) -> Recorder | None:
-    """What writes the release into the operator's record, if there is one."""
-    if record_file() is None:
-        return None
-    known = None if table.is_url else fingerprint_of_path(table.path)
-    return Recorder(account(), "command line", known, fingerprint_of_plan(plan), plan.k)
 
 
 def _archive(done: Run, table: Table, given: argparse.Namespace, progress: Progress) -> bytes:

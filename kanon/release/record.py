@@ -12,7 +12,6 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -161,7 +160,7 @@ def _write(file: int, line: bytes) -> None:
 
 
 def recorded(table: str) -> tuple[Mapping[str, Any], ...]:
-    """The lines about the table of a fingerprint, the oldest first; a torn line is left out.
+    """The lines about the table of a fingerprint, the oldest first.
 
     Raises
     ------
@@ -171,19 +170,15 @@ def recorded(table: str) -> tuple[Mapping[str, Any], ...]:
     path = record_file()
     if path is None or not path.exists():
         return ()
-    found = []
     try:
         with path.open("rb") as file:
-            for line in file:
-                if table.encode() in line:
-                    with suppress(ValueError):
-                        found.append(json.loads(line))
-    except OSError as error:
+            lines = [json.loads(line) for line in file if table.encode() in line]
+    except (OSError, ValueError):
         raise SettingsError(
             f"The record of releases in {quoted(path.parent, 200)}, named by {VARIABLE}, cannot be "
-            f"read ({(error.strerror or 'no reason given').lower()})."
+            "read."
         ) from None
-    return tuple(one for one in found if isinstance(one, dict) and one.get("table") == table)
+    return tuple(line for line in lines if line["table"] == table)
 
 
 def fingerprint_of_path(path: Path) -> str:

@@ -6,15 +6,17 @@ import hashlib
 import importlib.metadata
 import json
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from kanon import __version__
 from kanon.hierarchy.files import to_nodes
 from kanon.plan import Plan
-from kanon.release.record import fingerprint_of_path
+from kanon.release.record import Recorder, fingerprint_of_path, record_file
 from kanon.run import Run
 from kanon.schema import Role
+from kanon.sources.addresses import Address
 from kanon.sources.tables import Table
 from kanon.sources.writing import table_bytes
 
@@ -90,6 +92,32 @@ def fingerprint_of_release(done: Run) -> str:
     """The fingerprint of a release in memory, by its cells as CSV, pseudonyms left out."""
     known = done.released().drop(columns=list(done.prepared.source.pseudonyms))
     return _sha256(table_bytes(known, "csv"))
+
+
+def recorder(plan: Plan, table: Callable[[], str | None], who: str, by: str) -> Recorder | None:
+    """What writes a release into the operator's record; None if nobody asks for one.
+
+    Parameters
+    ----------
+    table
+        Finds the fingerprint of the table.
+    who, by
+        See :class:`kanon.release.record.Recorder`.
+    """
+    if record_file() is None:
+        return None
+    return Recorder(who, by, table(), fingerprint_of_plan(plan), plan.k)
+
+
+def fingerprint_of_address(address: Address) -> str | None:
+    """The fingerprint of the file or folder that a table is in; None of a server's.
+
+    Raises
+    ------
+    TableError
+        It cannot be read.
+    """
+    return None if address.is_url else fingerprint_of_path(address.path)
 
 
 def fingerprint_of_plan(plan: Plan) -> str:
