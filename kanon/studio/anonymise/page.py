@@ -210,8 +210,8 @@ def download_release(
         say("Format"), list(MIME), format_func=str.upper, key="download-format", width=160
     )
     neutral = neutral_choice("download", kind)
-    obstacle = state.remembered(
-        "obstacle", (result, k, kind), lambda: problem or why_not(kind, done.released)
+    obstacle = problem or state.remembered(
+        "obstacle", (result, k, kind), lambda: why_not(kind, done.released)
     )
     make = noting(result.settings, done, lambda: done.content(kind, neutral))
     st.download_button(

@@ -38,8 +38,10 @@ def owner() -> str:
 
 def login_name() -> str:
     """What the operator's record calls who is logged in; ``local`` where there is no login."""
+    if not st.user.get("is_logged_in"):  # Streamlit makes somebody up then
+        return LOCAL
     known = ("email", "preferred_username", "name")
-    return next((str(st.user[part]) for part in known if st.user.get(part)), owner() or LOCAL)
+    return next((str(st.user[part]) for part in known if st.user.get(part)), owner())
 
 
 @dataclass(frozen=True)
