@@ -143,7 +143,7 @@ def _append(line: bytes) -> None:
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "no such name").lower()
         raise SettingsError(
-            f"The record of releases in {quoted(path.parent, 200)}, named by {VARIABLE}, cannot be "
+            f"The record of releases, in the folder that {VARIABLE} names, cannot be "
             f"written ({reason}), so nothing is released."
         ) from None
 
@@ -175,8 +175,7 @@ def recorded(table: str) -> tuple[Mapping[str, Any], ...]:
             lines = [json.loads(line) for line in file if table.encode() in line]
     except (OSError, ValueError):
         raise SettingsError(
-            f"The record of releases in {quoted(path.parent, 200)}, named by {VARIABLE}, cannot be "
-            "read."
+            f"The record of releases, in the folder that {VARIABLE} names, cannot be read."
         ) from None
     return tuple(line for line in lines if line["table"] == table)
 
