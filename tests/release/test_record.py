@@ -144,6 +144,17 @@ def test_a_release_is_recorded_by_the_bytes_that_are_written(folder, tmp_path, e
     assert not any(word in text for word in [*PEOPLE.columns, "Ana", "flu", "30-39"])
 
 
+def test_a_new_table_of_a_database_is_recorded_without_a_fingerprint(folder, tmp_path):
+    path = tmp_path / "people.csv"
+    PEOPLE.to_csv(path, index=False)
+    plan = Plan.from_content(plan_with())
+    record = recorder(plan, lambda: TABLE, "ana", "command line")
+    done = run(plan, open_address(Address.parse(str(path)), "duckdb"))
+    done.write(Address(str(tmp_path / "out.duckdb"), "released"), record=record)
+    (line,) = recorded(TABLE)
+    assert line["release"] is None and line["models"][0]["holds"]
+
+
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_what_cannot_be_recorded_is_not_released(folder, tmp_path, engine):
     path = tmp_path / "people.csv"
