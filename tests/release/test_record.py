@@ -101,7 +101,7 @@ def test_no_record_is_kept_unasked(tmp_path, monkeypatch):
 
 def test_a_record_that_cannot_be_written_is_told(folder, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(folder / "nowhere"))
-    assert "named by KANON_RECORD, cannot be written (no such file" in record_problem()
+    assert "that KANON_RECORD names, cannot be written (no such file" in record_problem()
     with pytest.raises(SettingsError, match="so nothing is released"):
         line_for(TABLE)
 
