@@ -18,7 +18,7 @@ import math
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from itertools import accumulate
@@ -57,7 +57,7 @@ def cell_text(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def read_table(path: Path) -> tuple[list[str], list[Row]]:
+def read_table(path: Path, known: Container[str]) -> tuple[list[str], list[Row]]:
     """The names of the columns of a released file, and its rows, every cell as text."""
     if path.suffix in (".csv", ".tsv"):
         csv.field_size_limit(2**31 - 1)
@@ -73,6 +73,8 @@ def read_table(path: Path) -> tuple[list[str], list[Row]]:
         table = read(path, dtype_backend="numpy_nullable")  # else blanks would blur long numbers
         names = [str(name) for name in table.columns]
         rows = [[cell_text(cell) for cell in row] for row in table.itertuples(index=False)]
+    # An apostrophe may have been put in front of what a spreadsheet would take for a formula.
+    names = [name if name in known else name.removeprefix("'") for name in names]
     return names, [dict(zip(names, row, strict=True)) for row in rows]
 
 
@@ -208,7 +210,7 @@ def main(folder: Path) -> int:
     """Check the archive in a folder; returns the exit status."""
     plan = json.loads((folder / "plan.json").read_text("utf-8"))
     (path,) = folder.glob("released.*")
-    found = [*check_sums(folder), *check_table(plan, *read_table(path))]
+    found = [*check_sums(folder), *check_table(plan, *read_table(path, plan["columns"]))]
     lines = [("what", "asked", "found", "holds")]
     for what, asked, level, holds in found:
         said = f"{level:.6g}" if isinstance(level, int | float) else level or "-"

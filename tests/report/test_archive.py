@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -231,7 +232,7 @@ def test_it_agrees_with_kanons_own_check(released, kind):
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"released.{kind}"
         write_table(released, path)
-        names, rows = read_table(path)
+        names, rows = read_table(path, released.columns)
     assert names == [str(name) for name in released.columns]
     found = check_table(json.loads(plan.to_json()), names, rows)
     own = check_release(released, plan)
@@ -271,7 +272,7 @@ def test_what_shows_more_than_was_asked_fails(rows, what):
 
 def test_blank_and_missing_are_one_value_however_they_are_written(tmp_path):
     (tmp_path / "released.csv").write_text('age,ill\n30,\n30," "\n30,""\n', "utf-8")
-    names, rows = read_table(tmp_path / "released.csv")
+    names, rows = read_table(tmp_path / "released.csv", ["age", "ill"])
     assert (names, {value_of(row["ill"]) for row in rows}) == (["age", "ill"], {""})
 
 
@@ -280,6 +281,18 @@ def test_persons_who_are_not_shown_cannot_be_told():
     content["columns"]["who"]["pseudonym"] = False
     rows = [{"age": "*", "ill": ill} for ill in ("flu", "cold")]
     assert check_table(content, ["age", "ill"], rows)[-1] == ("persons by who", "k = 2", None, None)
+
+
+def test_formulas_that_were_neutralised_are_the_same_columns(tmp_path):
+    columns = plan_with()["columns"]
+    columns["=disease"] = columns.pop("disease")
+    table, plan = PEOPLE.rename(columns={"disease": "=disease"}), plan_with(columns=columns)
+    done, report = (
+        make(Plan.from_content(plan), table) for make in (run, partial(gather, date=DAY))
+    )
+    unpacked(archive(report, done, done.content("csv", neutral=True), "csv"), tmp_path)
+    assert "'=disease" in (tmp_path / "released.csv").read_text("utf-8")
+    assert main(tmp_path) == 0
 
 
 def test_signs_that_a_terminal_obeys_are_not_printed(tmp_path, capsys):
