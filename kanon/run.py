@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +30,7 @@ from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
 from kanon.recoding import Recoding
 from kanon.release.check import Verdict, check_content, check_files, check_release, require
+from kanon.release.record import Recorder, fingerprint_of_path
 from kanon.release.remark_kinds import Remark, sentences
 from kanon.release.remarks import release_remarks
 from kanon.schema import Role
@@ -309,11 +311,16 @@ class Run:
         return made
 
     def write(
-        self, target: Address, progress: Progress = no_progress, neutral: bool = False
+        self,
+        target: Address,
+        progress: Progress = no_progress,
+        neutral: bool = False,
+        record: Recorder | None = None,
     ) -> None:
         """Write the released table where it is asked for; it appears complete or not at all.
 
         ``neutral`` is for a table in memory; see :func:`kanon.sources.writing.table_bytes`.
+        ``record`` is called once the release is complete and checked, before it gets its name.
 
         Raises
         ------
@@ -324,9 +331,12 @@ class Run:
         """
         source = self.prepared.source
         if isinstance(source, StoredSource):
-            write_stored(source, self.recoding, self.prepared.plan, target, progress)
+            write_stored(source, self.recoding, self.prepared.plan, target, progress, record)
         else:
-            write_whole(self.content(kind_of(target.path.name), neutral), target.path)
+            content = self.content(kind_of(target.path.name), neutral)
+            if record is not None:
+                record(hashlib.sha256(content).hexdigest(), self.verdicts)
+            write_whole(content, target.path)
 
 
 def write_stored(
@@ -335,9 +345,10 @@ def write_stored(
     plan: Plan,
     target: Address,
     progress: Progress = no_progress,
+    record: Recorder | None = None,
     **how: Any,
 ) -> None:
-    """Have the engine write a release, and check it before it gets its name.
+    """Have the engine write a release, check it, and record it, before it gets its name.
 
     Parameters
     ----------
@@ -345,6 +356,8 @@ def write_stored(
         See :meth:`kanon.sources.stored_source.StoredSource.write`.
     plan
         What the release has to meet.
+    record
+        What notes it in the operator's record, if there is one.
     **how
         Further arguments of that method.
 
@@ -355,13 +368,14 @@ def write_stored(
     ReleaseError
         It does not meet the plan.
     """
-    source.write(
-        recoding,
-        target,
-        progress,
-        check=lambda part, kind: require(check_files(part, kind, plan, _roots(recoding)), kind),
-        **how,
-    )
+
+    def checked(written: Any, kind: str) -> None:
+        verdicts = check_files(written, kind, plan, _roots(recoding))
+        require(verdicts, kind)
+        if record is not None:  # a table of a DuckDB file has no bytes of its own
+            record(fingerprint_of_path(written) if isinstance(written, Path) else None, verdicts)
+
+    source.write(recoding, target, progress, check=checked, **how)
 
 
 def _roots(recoding: Recoding) -> dict[str, str]:

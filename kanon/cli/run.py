@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.base.formatting import counted, thin
+from kanon.base.progress import Progress
 from kanon.cli.inputs import read_plan, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
@@ -16,6 +18,8 @@ from kanon.cli.outputs import check_files, check_new_table
 from kanon.errors import PlanError, TableError, quoted
 from kanon.plan import Plan
 from kanon.release.drift import same_levels
+from kanon.release.record import account, check_record
+from kanon.report.origin import fingerprint_of_address, origin_of_file, recorder
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
 from kanon.sources.names import kind_of
@@ -35,6 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pin", type=Path, metavar="NEXT.json",
         help="write the plan that raises later tables to the levels that were found",
     )  # fmt: skip
+    parser.add_argument(
+        "--bundle", type=Path, metavar="FILE.zip",
+        help="write an archive for who gets the release: it, what was asked, a public report, "
+        "checksums, and a script that checks it without kanon",
+    )  # fmt: skip
     add_seed(parser)
     add_progress(parser)
     parser.add_argument(
@@ -49,13 +58,21 @@ def execute(given: argparse.Namespace) -> None:
     plan = read_plan(given)
     if given.out.is_url:
         raise PlanError("--out: a release is written to a path, not to a URL.")
-    check_files(given, plan, given.out.path, given.measures, given.pin)
+    check_files(given, plan, given.out.path, given.measures, given.pin, given.bundle)
     if given.pin is not None and algorithm_named(plan.algorithm.name).FAMILY != "levels":
         raise PlanError(
             f"--pin: {quoted(plan.algorithm.name)} decides for each table anew, so there are no "
             "levels to keep; the plan itself can be run on the next table."
         )
+    if given.bundle is not None and given.bundle.suffix.lower() != ".zip":
+        raise PlanError("--bundle: an archive is a zip; end its name in .zip.")
+    check_record()
     table = read_records(given, plan)
+    if given.bundle is not None and isinstance(table, StoredTable):
+        raise PlanError(
+            "--bundle needs a table in memory, as the report in it checks the released rows again; "
+            "leave it out, or add --engine memory."
+        )
     if given.neutralise_formulas:
         _check_neutral(given.out, table)
     if isinstance(table, StoredTable):
@@ -66,14 +83,31 @@ def execute(given: argparse.Namespace) -> None:
     else:
         _check_kind(given.out)
     progress = progress_shown(given)
+    record = recorder(plan, lambda: fingerprint_of_address(given.table), account(), "command line")
     done = run(plan, table, given.plan.parent, progress)
-    done.write(given.out, progress, given.neutralise_formulas)
+    done.write(given.out, progress, given.neutralise_formulas, record)
     if given.measures:
         write_whole((json.dumps(done.measures, indent=2) + "\n").encode("utf-8"), given.measures)
     if given.pin and (pinned := same_levels(done)):
         moved = _moved(pinned, given.plan.parent, given.pin.parent)
         write_whole(moved.to_json().encode("utf-8"), given.pin)
+    if given.bundle:
+        write_whole(_archive(done, table, given, progress), given.bundle)
     print(_outcome(done))
+
+
+def _archive(done: Run, table: Table, given: argparse.Namespace, progress: Progress) -> bytes:
+    """The archive of a release that was written."""
+    # Here, as no other option draws: Plotly takes its time to be imported.
+    from kanon.report.archive import archive
+    from kanon.report.contents import gather
+
+    plan, out = done.prepared.plan, given.out.path
+    report = gather(
+        plan, table, given.plan.parent, date=datetime.now().date(),
+        origin=origin_of_file(given.table.path), progress=progress,
+    )  # fmt: skip
+    return archive(report, done, out.read_bytes(), kind_of(out.name))
 
 
 def _moved(plan: Plan, old: Path, new: Path) -> Plan:

@@ -6,15 +6,17 @@ import hashlib
 import importlib.metadata
 import json
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from kanon import __version__
-from kanon.errors import TableError, quoted
 from kanon.hierarchy.files import to_nodes
 from kanon.plan import Plan
+from kanon.release.record import Recorder, fingerprint_of_path, record_file
 from kanon.run import Run
 from kanon.schema import Role
+from kanon.sources.addresses import Address
 from kanon.sources.tables import Table
 from kanon.sources.writing import table_bytes
 
@@ -51,13 +53,7 @@ def origin_of_file(path: Path) -> Origin:
     TableError
         It cannot be read.
     """
-    try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        reason = (error.strerror or "no reason given").lower()
-        raise TableError(f"{quoted(path.name)} cannot be read: {reason}.") from None
-    return Origin(path.name, digest, _BYTES)
+    return Origin(path.name, fingerprint_of_path(path), _BYTES)
 
 
 def origin_of_content(content: bytes, name: str) -> Origin:
@@ -76,22 +72,57 @@ def hashes_of(done: Run, origin: Origin) -> tuple[tuple[str, str], ...]:
 
     Pseudonyms are drawn anew in every run, so the fingerprint of a release leaves them out.
     """
-    plan = done.prepared.plan
-    pseudonyms = list(done.prepared.source.pseudonyms)
-    released = done.released(index=True).drop(columns=pseudonyms)
+    pseudonyms = done.prepared.source.pseudonyms
     without = ", without its columns of pseudonyms, which are drawn anew each time"
     classes = done.prepared.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     nodes = json.dumps({column: to_nodes(tree) for column, tree in trees}, sort_keys=True)
     return (
         (f"Input: {origin.of}", origin.sha256),
-        ("Plan: as kanon writes it", _sha256(canonical_plan(plan).encode("utf-8"))),
+        ("Plan: as kanon writes it", fingerprint_of_plan(done.prepared.plan)),
         ("Hierarchies: their nodes as JSON", _sha256(nodes.encode())),
         (
             f"Release: the bytes of its CSV{without if pseudonyms else ''}",
-            _sha256(table_bytes(released, "csv")),
+            fingerprint_of_release(done),
         ),
     )
+
+
+def fingerprint_of_release(done: Run) -> str:
+    """The fingerprint of a release in memory, by its cells as CSV, pseudonyms left out."""
+    known = done.released(index=True).drop(columns=list(done.prepared.source.pseudonyms))
+    return _sha256(table_bytes(known, "csv"))
+
+
+def recorder(plan: Plan, table: Callable[[], str | None], who: str, by: str) -> Recorder | None:
+    """What writes a release into the operator's record; None if nobody asks for one.
+
+    Parameters
+    ----------
+    table
+        Finds the fingerprint of the table.
+    who, by
+        See :class:`kanon.release.record.Recorder`.
+    """
+    if record_file() is None:
+        return None
+    return Recorder(who, by, table(), fingerprint_of_plan(plan), plan.k)
+
+
+def fingerprint_of_address(address: Address) -> str | None:
+    """The fingerprint of the file or folder that a table is in; None of a server's.
+
+    Raises
+    ------
+    TableError
+        It cannot be read.
+    """
+    return None if address.is_url else fingerprint_of_path(address.path)
+
+
+def fingerprint_of_plan(plan: Plan) -> str:
+    """The fingerprint of a plan, however its file was laid out."""
+    return _sha256(canonical_plan(plan).encode("utf-8"))
 
 
 def canonical_plan(plan: Plan) -> str:

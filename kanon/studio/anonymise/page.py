@@ -17,6 +17,7 @@ from kanon.sources.writing import MIME, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.anonymise.combined_releases import together
+from kanon.studio.anonymise.release_archive import ARCHIVING, archive_button
 from kanon.studio.anonymise.stored_release import write_controls
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -198,25 +199,24 @@ def tables(result: Result, done: Run, k: int) -> None:
 
 
 def download_release(
-    result: Result, done: Run, k: int, stale: bool, name: str, about: str, problem: str | None
+    work: Work, result: Result, done: Run, k: int, stale: bool, name: str, problem: str | None
 ) -> str | None:
-    """The format and the button of the released table; returns what stands in the way, if any."""
+    """The format and the buttons of the released table and of the archive with it.
+
+    Returns what stands in the way, if anything does.
+    """
+    about = done.prepared.plan.to_json()
     kind = st.selectbox(
         say("Format"), list(MIME), format_func=str.upper, key="download-format", width=160
     )
     neutral = neutral_choice("download", kind)
-    obstacle = state.remembered(
-        "obstacle", (result, k, kind), lambda: problem or why_not(kind, done.released)
+    obstacle = problem or state.remembered(
+        "obstacle", (result, k, kind), lambda: why_not(kind, done.released)
     )
+    make = noting(result.settings, done, lambda: done.content(kind, neutral))
     st.download_button(
         say("Released table of the old settings") if stale else say("Released table"),
-        data=content(
-            noting(
-                result.settings,
-                done,
-                lambda: done.content(kind, neutral),
-            )
-        ),
+        data=content(make),
         disabled=obstacle is not None,
         file_name=file_name(
             f"released-{name}{'-neutralised' if neutral else ''}", kind, f"{about}|{neutral}"
@@ -227,6 +227,7 @@ def download_release(
         type="secondary" if stale else "primary",
         key="download-release",
     )
+    archive_button(work, done, make, kind, f"{name}|{about}|{neutral}", obstacle is not None)
     return obstacle
 
 
@@ -244,7 +245,7 @@ def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> Non
         found = checked(result, done, k)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if found is not None:
-            obstacle = download_release(result, done, k, stale, name, about, found.problem)
+            obstacle = download_release(work, result, done, k, stale, name, found.problem)
         st.download_button(
             say("Plan"),
             data=about,
@@ -275,6 +276,9 @@ def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> Non
             )
         if curves is not None:
             data_button(say("Data of the curve"), lambda: curves_table(curves), "curve", about)
+    if work.running.doing == ARCHIVING:
+        cancel_button("cancel-archive")
+        progress()
     if obstacle:
         st.error(plain(obstacle), icon=":material/error:")
     elif found is not None:
@@ -328,7 +332,7 @@ def page() -> None:
     choices(work, stale)
     unsatisfied(work)
     with st.container():  # always there, so that the result stays where it is
-        if work.running.doing != "writing":  # that is told beside its button
+        if work.running.doing not in ("writing", ARCHIVING):  # they are told beside their buttons
             progress()
     notice(work, stale)
     if work.findings.result is not None:

@@ -26,6 +26,7 @@ from kanon.studio.session.places import (
     suggested_destination,
 )
 from kanon.studio.session.request import Request
+from kanon.studio.session.server import login_name
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.progress import cancel_button, progress
@@ -111,7 +112,7 @@ def writing_request(
     return Request(
         "writing",
         write_release,
-        (source, done.recoding, plan.model_dump(mode="json"), target, part),
+        (source, done.recoding, plan.model_dump(mode="json"), target, part, login_name()),
         then,
         limit="engine_minutes",
         lane="long",

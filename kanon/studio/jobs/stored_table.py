@@ -15,6 +15,7 @@ from kanon.base.progress import Progress, stretch
 from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
 from kanon.recoding import Recoding
+from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.run import measured_metrics, prepare, write_stored
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
@@ -84,8 +85,9 @@ def write_release(
     content: dict[str, Any],
     target: Address,
     part: Path,
+    who: str,
 ) -> None:
-    """Have the engine write a release of a plan where nothing is yet.
+    """Have the engine write a release of a plan where nothing is yet; ``who`` asks for it.
 
     Raises
     ------
@@ -94,4 +96,6 @@ def write_release(
     """
     progress(0, say("Writing the release"))
     plan = Plan.from_content(content)
-    write_stored(source, recoding, plan, target, progress, part=part, replaces=False)
+    address = source.table.address
+    record = recorder(plan, lambda: fingerprint_of_address(address), who, "dashboard")
+    write_stored(source, recoding, plan, target, progress, record, part=part, replaces=False)

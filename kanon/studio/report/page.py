@@ -15,6 +15,7 @@ from kanon.report.rendering import measures_csv, numbers_json, rendered
 from kanon.report.words import ASKED, Words
 from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
+from kanon.studio.report.recorded import earlier_releases
 from kanon.studio.report.report_request import (
     IN_ENGINE,
     command,
@@ -281,3 +282,4 @@ def page() -> None:
             verdict(shown)
             downloads(work, work.findings.reported, shown, words, stale)
             preview(work, shown, (work.findings.reported, words, shown.public))
+    earlier_releases(work)

@@ -1,34 +1,28 @@
-"""The report of a release, as a session makes it: in a worker, and as the command line would."""
+"""Which report the page asks for, and what it says of the one that was made."""
 
 from __future__ import annotations
 
-import datetime
 import json
 import shlex
-from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from kanon.base.language import say, say_counted
-from kanon.base.progress import Progress
 from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
 from kanon.release.context import Context
-from kanon.report.contents import Report, gather
-from kanon.report.origin import Origin, canonical_plan, origin_of_content, origin_of_table
+from kanon.report.contents import Report
+from kanon.report.origin import Origin, canonical_plan
 from kanon.report.public import for_publication
 from kanon.report.words import Words, words_given
 from kanon.sources.stored import StoredTable
-from kanon.sources.tables import Table
+from kanon.studio.jobs.reporting import reporting
 from kanon.studio.report.state import ReportView
 from kanon.studio.session.population import population_used
 from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 
 IN_ENGINE = say(
     "A report checks the released rows once more, for which the table has to be in memory, and "
@@ -53,49 +47,6 @@ def plan_of_report(work: Work) -> Plan:
     return plan_of(work)
 
 
-def origin_of(work: Work) -> Origin | None:
-    """The fingerprint of the file that was loaded; None for a table without one."""
-    return (
-        None
-        if work.table.content is None
-        else origin_of_content(work.table.content, work.table.file.name)
-    )
-
-
-def make_report(
-    progress: Progress,
-    content: Mapping[str, Any],
-    table: Table,
-    name: str,
-    origin: Origin | None,
-    date: datetime.date,
-    context: Mapping[str, Any] | None = None,
-    people: pd.DataFrame | None = None,
-) -> Report:
-    """Gather a report, in a worker; the texts of people are added where it is shown.
-
-    Parameters
-    ----------
-    content
-        The plan, which cannot be sent to a worker as it is.
-    origin
-        The fingerprint of its file; by default of its cells.
-    context, people
-        What the release is for, if the report says so, and the population that counts then.
-
-    Raises
-    ------
-    KanonError
-        See :func:`kanon.report.contents.gather`.
-    """
-    origin = origin or origin_of_table(table, name)
-    return gather(
-        Plan.from_content(content), table, Path(), date=date, origin=origin,
-        context=None if context is None else Context.from_content(context), people=people,
-        progress=progress,
-    )  # fmt: skip
-
-
 def report_request(work: Work) -> Request:
     """Make the report of the current settings.
 
@@ -104,27 +55,9 @@ def report_request(work: Work) -> Request:
     KanonError
         See :func:`plan_of_report`.
     """
-    content = plan_of_report(work).model_dump(mode="json")
     context, people = context_of_report(work)
-    given = (
-        content,
-        work.table.records,
-        work.table.file.name,
-        origin_of(work),
-        datetime.date.today(),
-    )
-    purpose = None if context is None else context.content
-    then = partial(_with_report, people_of_report(work))
-    return Request(
-        "reporting", make_report, (*given, purpose, people), then,
-        cancelled=lambda work: with_fields(
-            work, notice=say("The report was cancelled; nothing was changed.")
-        ),
-    )  # fmt: skip
-
-
-def _with_report(people: Origin | None, work: Work, found: Report) -> Work:
-    return with_fields(work, reported=found, reported_people=people)
+    plan = plan_of_report(work)
+    return reporting("reporting", work, plan, context, people, people_of_report(work))
 
 
 def outdated_report(work: Work) -> bool:

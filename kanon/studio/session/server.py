@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from kanon.release.record import LOCAL
 from kanon.settings import settings
 from kanon.studio.session.session_store import Desks
 
@@ -33,6 +34,14 @@ def desks() -> Desks:
 def owner() -> str:
     """Who is logged in, by what no two people share; "" where there is no login."""
     return " ".join(str(st.user[part]) for part in ("iss", "sub") if part in st.user)
+
+
+def login_name() -> str:
+    """What the operator's record calls who is logged in; ``local`` where there is no login."""
+    if not st.user.get("is_logged_in"):  # Streamlit makes somebody up then
+        return LOCAL
+    known = ("email", "preferred_username", "name")
+    return next((str(st.user[part]) for part in known if st.user.get(part)), owner())
 
 
 @dataclass(frozen=True)

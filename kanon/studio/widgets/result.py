@@ -5,6 +5,7 @@ What the pages about one release share.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -15,16 +16,20 @@ from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.errors import ReleaseError
 from kanon.release.check import require
+from kanon.release.record import record_problem
+from kanon.report.origin import recorder
 from kanon.run import Run
 from kanon.strategies import LOOKS_AT
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import anonymisation_request
+from kanon.studio.jobs.reporting import fingerprint_of_table
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.earlier_releases import EarlierRelease
 from kanon.studio.session.findings import Result
 from kanon.studio.session.requirements import in_file_name, others_of
 from kanon.studio.session.run_choices import k_grid
+from kanon.studio.session.server import login_name
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
@@ -158,6 +163,9 @@ def name_in_files(done: Run) -> str:
 def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], bytes]:
     """What makes a download, and notes that its release was handed out once it is made.
 
+    The operator's record, if there is one, has its line before the browser gets the file, and what
+    cannot be recorded is not handed out.
+
     Streamlit calls it when the button is pressed, outside the session: so a list of the work is
     handed along, which stays while the table does, and the page Anonymise looks into it. A callback
     of the button would draw the page again, which can take the file away before the browser has
@@ -168,11 +176,15 @@ def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], 
     settings, done
         The release, and the settings that it was made with.
     """
-    made_so_far = state.work().kept.made
+    work, who = state.work(), login_name()
+    made_so_far, plan = work.kept.made, done.prepared.plan
     one = EarlierRelease.of(settings, name_in_files(done), done)
 
     def made() -> bytes:
         content = make()
+        record = recorder(plan, lambda: fingerprint_of_table(work), who, "dashboard")
+        if record is not None:
+            record(hashlib.sha256(content).hexdigest(), done.verdicts)
         made_so_far.append(one)
         return content
 
@@ -195,8 +207,9 @@ class CheckedRelease(NamedTuple):
 
 
 def checked(result: Result, done: Run, k: int) -> CheckedRelease:
-    """Check the release that is shown, once."""
-    return state.remembered("checked", (result, k), lambda: _checked(done))
+    """Check the release that is shown, once; and that it can be recorded, if it has to be."""
+    found = state.remembered("checked", (result, k), lambda: _checked(done))
+    return found._replace(problem=found.problem or record_problem())
 
 
 def _checked(done: Run) -> CheckedRelease:

@@ -17,11 +17,11 @@ from kanon.errors import PlanError
 from kanon.release.context import ChosenThreshold, Context, with_own
 from kanon.studio.decide.decision import with_context
 from kanon.studio.decide.state import DecideView
+from kanon.studio.jobs.reporting import make_report
 from kanon.studio.jobs.upload import people_request
 from kanon.studio.privacy.attacker import without_population
 from kanon.studio.report.report_request import (
     context_of_report,
-    make_report,
     outdated_report,
     people_of_report,
     plan_of_report,

@@ -19,8 +19,9 @@ from kanon.report.rendering import rendered
 from kanon.report.words import ASKED, LONGEST, Words
 from kanon.schema import Role
 from kanon.sources.addresses import Address
+from kanon.studio.jobs.reporting import make_report, origin_of
 from kanon.studio.jobs.stored_table import open_work
-from kanon.studio.report.report_request import form_of, make_report, origin_of, plan_of_report
+from kanon.studio.report.report_request import form_of, plan_of_report
 from kanon.studio.report.state import ReportView
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.project import opened_project, saved_project

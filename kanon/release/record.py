@@ -1,0 +1,202 @@
+"""The record of releases that an operator may ask for: a line for each one that leaves.
+
+It is kept where the environment variable ``KANON_RECORD`` names a folder, and nowhere else. A line
+holds no cell and no name of a column. It is written before the release is handed out: what cannot
+be recorded is not released, so no release is missing from the record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from kanon.errors import SettingsError, TableError, quoted
+from kanon.release.check import Verdict
+
+try:
+    import fcntl
+except ImportError:  # no such locks on Windows: there a line is one call to write
+    fcntl = None  # type: ignore[assignment]
+
+VARIABLE = "KANON_RECORD"
+"""The environment variable that names the folder."""
+
+LOCAL = "local"
+"""Who asks for a release where nobody logs in."""
+
+FILE = "releases.jsonl"
+"""The file in it: a line of JSON for each release."""
+
+
+def record_file(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The file of the record; None where none is asked for.
+
+    >>> record_file({"KANON_RECORD": "/srv/record"}).name, record_file({})
+    ('releases.jsonl', None)
+    """
+    folder = environment.get(VARIABLE, "").strip()
+    return Path(folder) / FILE if folder else None
+
+
+def account() -> str:
+    """The account that this process runs under; ``local`` where the system does not tell.
+
+    Variables such as ``LOGNAME`` are not asked, as anybody may set them.
+    """
+    try:
+        import pwd  # not on Windows
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError):
+        return LOCAL
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """What writes the line of one release.
+
+    Attributes
+    ----------
+    who
+        Who asks for it: the name of the login or account, or ``local``.
+    by
+        By which way: ``dashboard`` or ``command line``.
+    table, plan
+        The SHA-256 of each; None of a table that has no bytes of its own.
+    k
+        The k of the plan.
+    """
+
+    who: str
+    by: str
+    table: str | None
+    plan: str
+    k: int
+
+    def __call__(self, release: str | None, verdicts: Sequence[Verdict]) -> None:
+        """Write the line.
+
+        Parameters
+        ----------
+        release
+            The SHA-256 of what is handed out.
+        verdicts
+            What the check of the release has found.
+
+        Raises
+        ------
+        SettingsError
+            It cannot be written.
+        """
+        models = [
+            {
+                "model": each.model,
+                "asked": each.asked,
+                "found": each.level if each.level is None or math.isfinite(each.level) else None,
+                "holds": each.holds,
+            }
+            for each in verdicts
+        ]
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        line = {"when": when, **vars(self), "release": release, "models": models}
+        _append((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+
+
+def record_problem() -> str | None:
+    """Why nothing can be recorded, in a sentence; None if it can be, or nobody asks for it."""
+    try:
+        check_record()
+    except SettingsError as error:
+        return error.sentence
+    return None
+
+
+def check_record() -> None:
+    """Check that a line can be written, if a record is asked for.
+
+    Raises
+    ------
+    SettingsError
+        It cannot.
+    """
+    _append(b"")
+
+
+def _append(line: bytes) -> None:
+    path = record_file()
+    if path is None:
+        return
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            if line:
+                _write(file, line)
+        finally:
+            os.close(file)
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "no such name").lower()
+        raise SettingsError(
+            f"The record of releases, in the folder that {VARIABLE} names, cannot be "
+            f"written ({reason}), so nothing is released."
+        ) from None
+
+
+def _write(file: int, line: bytes) -> None:
+    """A whole line or none, whoever else writes."""
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX)  # ends with the file
+    before = os.fstat(file).st_size
+    if os.write(file, line) < len(line):  # the disk is full
+        os.ftruncate(file, before)
+        raise OSError(0, "the disk is full")
+    os.fsync(file)
+
+
+def recorded(table: str) -> tuple[Mapping[str, Any], ...]:
+    """The lines about the table of a fingerprint, the oldest first.
+
+    Raises
+    ------
+    SettingsError
+        The record cannot be read.
+    """
+    path = record_file()
+    if path is None or not path.exists():
+        return ()
+    try:
+        with path.open("rb") as file:
+            lines = [json.loads(line) for line in file if table.encode() in line]
+    except (OSError, ValueError):
+        raise SettingsError(
+            f"The record of releases, in the folder that {VARIABLE} names, cannot be read."
+        ) from None
+    return tuple(line for line in lines if line["table"] == table)
+
+
+def fingerprint_of_path(path: Path) -> str:
+    """The SHA-256 of a file; of a folder, that of the lines ``sha256sum`` would print of its files.
+
+    Raises
+    ------
+    TableError
+        It cannot be read.
+    """
+    try:
+        if not path.is_dir():
+            with path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        files = sorted(each for each in path.rglob("*") if each.is_file())
+        lines = (
+            f"{fingerprint_of_path(each)}  {each.relative_to(path).as_posix()}\n" for each in files
+        )
+        return hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+    except OSError as error:
+        reason = (error.strerror or "no reason given").lower()
+        raise TableError(f"{quoted(path.name)} cannot be read: {reason}.") from None

@@ -1,0 +1,108 @@
+"""The report of a release, as a session makes it: in a worker, and as the command line would."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from kanon.base.language import say
+from kanon.base.progress import Progress
+from kanon.plan import Plan
+from kanon.release.context import Context
+from kanon.report.contents import Report, gather
+from kanon.report.origin import Origin, origin_of_content, origin_of_table
+from kanon.sources.tables import Table
+from kanon.studio.session.request import Request
+from kanon.studio.session.work import Work, with_fields
+
+
+def origin_of(work: Work) -> Origin | None:
+    """The fingerprint of the file that was loaded; None for a table without one."""
+    return (
+        None
+        if work.table.content is None
+        else origin_of_content(work.table.content, work.table.file.name)
+    )
+
+
+def fingerprint_of_table(work: Work) -> str:
+    """The fingerprint of a table in memory, by its file if it has one, else by its cells."""
+    return (origin_of(work) or origin_of_table(work.table.records)).sha256
+
+
+def make_report(
+    progress: Progress,
+    content: Mapping[str, Any],
+    table: Table,
+    name: str,
+    origin: Origin | None,
+    date: datetime.date,
+    context: Mapping[str, Any] | None = None,
+    people: pd.DataFrame | None = None,
+) -> Report:
+    """Gather a report, in a worker; the texts of people are added where it is shown.
+
+    Parameters
+    ----------
+    content
+        The plan, which cannot be sent to a worker as it is.
+    origin
+        The fingerprint of its file; by default of its cells.
+    context, people
+        What the release is for, if the report says so, and the population that counts then.
+
+    Raises
+    ------
+    KanonError
+        See :func:`kanon.report.contents.gather`.
+    """
+    origin = origin or origin_of_table(table, name)
+    return gather(
+        Plan.from_content(content), table, Path(), date=date, origin=origin,
+        context=None if context is None else Context.from_content(context), people=people,
+        progress=progress,
+    )  # fmt: skip
+
+
+def reporting(
+    doing: str,
+    work: Work,
+    plan: Plan,
+    context: Context | None = None,
+    people: pd.DataFrame | None = None,
+    people_origin: Origin | None = None,
+) -> Request:
+    """Make the report of a plan's release of a table in memory.
+
+    Parameters
+    ----------
+    doing
+        What it is made for; see :class:`kanon.studio.session.request.Request`.
+    context, people, people_origin
+        What the release is for, if the report says so, the population that counts then, and its
+        fingerprint.
+    """
+    given = (
+        plan.model_dump(mode="json"),
+        work.table.records,
+        work.table.file.name,
+        origin_of(work),
+        datetime.date.today(),
+        None if context is None else context.content,
+        people,
+    )
+    return Request(
+        doing, make_report, given, partial(_with_report, people_origin),
+        cancelled=lambda work: with_fields(
+            work, notice=say("The report was cancelled; nothing was changed.")
+        ),
+    )  # fmt: skip
+
+
+def _with_report(people: Origin | None, work: Work, found: Report) -> Work:
+    return with_fields(work, reported=found, reported_people=people)

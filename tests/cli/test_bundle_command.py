@@ -1,0 +1,62 @@
+"""``run --bundle`` and the operator's record, from the command line."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+
+import pytest
+
+from support.command_line import RUN, check_failure, files
+
+BUNDLE = (*RUN, "--bundle", "archive.zip")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Without the five megabytes of the library in the report."""
+    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+
+
+def test_the_archive_holds_the_file_that_was_written(kanon, folder):
+    said = kanon(*BUNDLE)
+    assert (said.status, said.err) == (0, "")
+    with zipfile.ZipFile(folder / "archive.zip") as packed:
+        assert packed.read("released.csv") == (folder / "released.csv").read_bytes()
+        assert json.loads(packed.read("plan.json"))["privacy"] == [{"model": "k-anonymity", "k": 2}]
+
+
+@pytest.mark.parametrize(
+    ("more", "parts"),
+    [
+        (("--bundle", "archive.tar"), ["--bundle", "end its name in .zip"]),
+        (("--bundle", "nowhere/archive.zip"), ["'archive.zip' cannot be written there"]),
+        (("--bundle", "archive.zip", "--engine", "duckdb"), ["--bundle needs a table in memory"]),
+        (("--bundle", "archive.zip", "--measures", "archive.zip"), ["named for two things"]),
+    ],
+)
+def test_what_cannot_be_bundled_is_refused_before_anything(kanon, folder, more, parts):
+    before = files(folder)
+    check_failure(kanon(*RUN, *more), 2, parts)
+    assert files(folder) == before
+
+
+def test_a_run_is_recorded_and_one_that_cannot_be_is_refused(
+    kanon,
+    folder,
+    tmp_path_factory,
+    monkeypatch,
+):
+    kept = tmp_path_factory.mktemp("record")
+    monkeypatch.setenv("KANON_RECORD", str(kept))
+    assert kanon(*RUN).status == 0
+    line = json.loads((kept / "releases.jsonl").read_text("utf-8"))
+    for key, name in (("table", "people.csv"), ("release", "released.csv")):
+        assert line[key] == hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    assert line["by"] == "command line" and line["who"]
+
+    (folder / "released.csv").unlink()
+    monkeypatch.setenv("KANON_RECORD", str(kept / "nowhere"))
+    check_failure(kanon(*RUN), 2, ["record of releases", "nothing is released"])
+    assert not (folder / "released.csv").exists()

@@ -1,0 +1,307 @@
+"""The archive of a release: what is in it and what is not, and the script that a recipient runs."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import math
+import re
+import subprocess
+import sys
+import zipfile
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kanon.privacy
+from kanon.cards import parts_of
+from kanon.errors import ReleaseError
+from kanon.plan import Plan
+from kanon.release.check import check_release
+from kanon.report import recipients_check
+from kanon.report.archive import archive
+from kanon.report.contents import gather
+from kanon.report.recipients_check import LIMIT_OF, check_table, main, read_table, value_of
+from kanon.report.words import Words
+from kanon.run import run
+from kanon.sources.writing import KINDS, table_bytes, write_table
+from support.people_plans import PEOPLE, plan_with
+from support.random_tables import examples
+
+DAY = datetime.date(2026, 1, 31)
+MEMBERS = ["released.csv", "plan.json", "report.html", "check.py", "README.txt", "SHA256SUMS"]
+SENSITIVE = {
+    "privacy": [
+        {"model": "k-anonymity", "k": 2},
+        {"model": "t-closeness", "t": 1.5},
+    ]
+}
+GROUPS = {"build": "groups", "levels": [{"women": ["F", "SECRET-1"], "men": ["M"]}]}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Without the five megabytes of the library in every page."""
+    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+
+
+def packed(kind="csv", words=None, **changes):
+    """The archive of a release of PEOPLE."""
+    plan = Plan.from_content(plan_with(**changes))
+    table = PEOPLE.assign(name=[f"SECRET-{place}" for place in PEOPLE.index])
+    done, report = run(plan, table), gather(plan, table, date=DAY, words=words)
+    return archive(report, done, table_bytes(done.released(), kind), kind)
+
+
+def unpacked(content, folder):
+    with zipfile.ZipFile(io.BytesIO(content)) as found:
+        found.extractall(folder)
+    return folder
+
+
+def said_in(folder, capsys):
+    """The exit status, and per line what was asked, what was found and whether it holds."""
+    status = main(folder)
+    lines = capsys.readouterr().out.split("\n\n")[0].splitlines()[1:]
+    return status, {what: rest for what, *rest in (re.split(r"  +", line) for line in lines)}
+
+
+# --- what is in it ----------------------------------------------------------------------------
+def test_members_are_plain_dated_alike_and_fit_their_checksums(tmp_path):
+    content = packed()
+    with zipfile.ZipFile(io.BytesIO(content)) as found:
+        assert found.namelist() == MEMBERS
+        assert {one.date_time for one in found.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    unpacked(content, tmp_path)
+    command = ["sha256sum", "-c", "--strict", "SHA256SUMS"]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert told.stdout.count(": OK") == len(MEMBERS) - 1
+    assert pd.read_csv(tmp_path / "released.csv").columns.tolist() == [
+        *("age", "sex", "disease", "note")
+    ]
+
+
+def test_two_archives_of_one_report_are_the_same():
+    plan = Plan.from_content(plan_with())
+    done, report = run(plan, PEOPLE), gather(plan, PEOPLE, date=DAY)
+    one, other = (archive(report, done, b"a\n", "csv") for _ in range(2))
+    assert one == other
+
+
+def test_nothing_of_the_original_table_is_told_but_names_and_counts(tmp_path):
+    """Values that only a hierarchy or a marker names, and five records, stay in the house."""
+    columns = plan_with()["columns"]
+    columns["sex"]["hierarchy"] = GROUPS
+    read = {"missing_markers": ["SECRET-2"]}
+    words = Words(remarks="SECRET-3")
+    content = packed(words=words, columns=columns, read=read, **SENSITIVE)
+    unpacked(content, tmp_path)
+    released = (tmp_path / "released.csv").read_text("utf-8")
+    for name in MEMBERS:
+        text = (tmp_path / name).read_text("utf-8").replace(released, "")
+        assert "SECRET" not in text and "women" not in text, name
+    plan = json.loads((tmp_path / "plan.json").read_text("utf-8"))
+    assert plan["columns"]["sex"]["hierarchy"] == {"build": "withheld"}
+    assert "name" in plan["columns"], "said in README.txt, as the report names it too"
+    assert "those of\nleft-out identifiers too" in (tmp_path / "README.txt").read_text("utf-8")
+
+
+def test_a_report_of_another_release_makes_no_archive():
+    plan, other = (Plan.from_content(plan_with()).with_k(k) for k in (2, 6))
+    with pytest.raises(ReleaseError, match="not of this release"):
+        archive(gather(other, PEOPLE, date=DAY), run(plan, PEOPLE), b"", "csv")
+
+
+# --- what the script says ---------------------------------------------------------------------
+def test_what_holds_is_said_and_what_was_altered_is_noticed(tmp_path, capsys):
+    unpacked(packed(**SENSITIVE), tmp_path)
+    status, told = said_in(tmp_path, capsys)
+    assert status == 0 and {rest[-1] for rest in told.values()} == {"yes"}
+    assert told["k-anonymity"][:2] == ["k = 2", "2"]
+    assert told["t-closeness of disease"][0] == "t = 1.5, distance = norm1"
+
+    path = tmp_path / "released.csv"
+    path.write_text(path.read_text("utf-8") + "99,F,flu,\n", "utf-8")
+    status, told = said_in(tmp_path, capsys)
+    assert status == 1
+    assert told["checksum of released.csv"][-1] == "NO" and told["k-anonymity"] == [
+        *("k = 2", "1", "NO")
+    ]
+
+
+def test_it_runs_by_itself_without_kanon(tmp_path):
+    """In a folder of its own, with nothing on the path but pandas and what that needs."""
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    installed = Path(pd.__file__).parents[1]
+    for pattern in ("pandas", "numpy*", "pyarrow*", "dateutil", "six.py", "python_calamine"):
+        for place in installed.glob(pattern):
+            (packages / place.name).symlink_to(place)
+
+    def by_itself(*arguments, folder=tmp_path):
+        command = [sys.executable, "-S", "-W", "error", *arguments]
+        where = {"PYTHONPATH": str(packages)}
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=where)
+
+    assert "No module named 'kanon'" in by_itself("-c", "import kanon").stderr
+    for kind in ("csv", "xlsx", "parquet"):  # the others are read by the same lines
+        told = by_itself("check.py", folder=unpacked(packed(kind, **SENSITIVE), tmp_path / kind))
+        assert (told.returncode, told.stderr) == (0, ""), kind
+        assert "\nt-closeness of disease" in told.stdout and "Not checked" in told.stdout
+
+
+def test_the_script_is_plain():
+    text = Path(recipients_check.__file__).read_text("utf-8")
+    assert not re.search(r"^(from|import) (kanon|numpy|pyarrow)", text, re.MULTILINE)
+    assert set(LIMIT_OF) == set(parts_of(kanon.privacy))
+
+
+# --- against kanon's own check, which shares no line with it -----------------------------------
+ASKED = [
+    {"model": "k-anonymity", "k": 2},
+    {"model": "distinct-l-diversity", "l": 2},
+    {"model": "entropy-l-diversity", "l": 1.5},
+    {"model": "recursive-cl-diversity", "c": 2, "l": 2},
+    {"model": "recursive-cl-diversity", "c": 1.5, "l": 3},
+    {"model": "alpha-k-anonymity", "alpha": 0.6, "k": 2},
+    {"model": "t-closeness", "t": 0.4, "distance": "norm1"},
+    {"model": "t-closeness", "t": 0.2, "distance": "variational"},
+    {"model": "t-closeness", "t": 0.2, "distance": "emd-equal"},
+    {"model": "t-closeness", "t": 0.2, "distance": "emd-ordered"},
+    {"model": "t-closeness", "t": 0},
+    {"model": "delta-disclosure", "delta": 1},
+    {"model": "basic-beta-likeness", "beta": 1},
+    {"model": "enhanced-beta-likeness", "beta": 1},
+]
+CELLS = {
+    "texts": st.sampled_from(["cold", "flu", "'gout'", "a,b", "ä\tß", None, " cold"]),
+    "numbers": st.sampled_from([9, 10, 100, 2**53 + 1, 2**53, None]),
+    "digits": st.sampled_from(["9", "10", "9.0", "1.5", "1.50", "007", "-0", "0", None]),
+    "fractions": st.sampled_from([0.5, 39.0, 1e300, -2.25, None]),
+    "days": st.sampled_from([pd.Timestamp("2024-02-29"), pd.Timestamp("1999-12-31"), None]),
+}
+TYPES = {"numbers": "Int64", "fractions": "float64"}
+
+
+@st.composite
+def released_tables(draw):
+    kind = draw(st.sampled_from(sorted(CELLS)))
+    n = draw(st.integers(1, 9))
+    columns = {
+        "age": draw(st.lists(st.sampled_from(["[20, 30)", "*", "30"]), min_size=n, max_size=n)),
+        "ill": pd.Series(
+            draw(st.lists(CELLS[kind], min_size=n, max_size=n)), dtype=TYPES.get(kind)
+        ),
+        "who": draw(st.lists(st.sampled_from(["P_1", "P_2", "P_3"]), min_size=n, max_size=n)),
+    }
+    table = pd.DataFrame(columns)
+    if draw(st.booleans()):
+        marks = draw(st.lists(st.sampled_from([0, 1]), min_size=n, max_size=n))
+        table["suppressed"] = marks
+        gone = table["suppressed"] == 1
+        table.loc[gone, "age"] = "*"
+        table.loc[gone, "ill"] = None
+    return table
+
+
+def plan_asking():
+    columns = {
+        "age": {"role": "quasi-identifier"},
+        "ill": {"role": "sensitive"},
+        "who": {"role": "identifier", "pseudonym": True},
+        "name": {"role": "identifier"},
+    }
+    return Plan.from_content(
+        {
+            "version": 2, "columns": columns, "algorithm": {"name": "gaa"}, "privacy": ASKED,
+            "suppressed": "keep", "person": "who",
+        }
+    )  # fmt: skip
+
+
+@examples(60)
+@given(released_tables(), st.sampled_from(KINDS))
+def test_it_agrees_with_kanons_own_check(released, kind):
+    plan = plan_asking()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"released.{kind}"
+        write_table(released, path)
+        names, rows = read_table(path, released.columns)
+    assert names == [str(name) for name in released.columns]
+    found = check_table(json.loads(plan.to_json()), names, rows)
+    own = check_release(released, plan)
+    assert len(own) == len(ASKED) + 1
+    for (what, _, level, holds), verdict in zip(found[-len(own) :], own, strict=True):
+        assert holds is verdict.holds, (what, level, verdict)
+        if verdict.level is None:
+            assert level is None
+        else:
+            close = math.isclose(level, verdict.level, rel_tol=1e-9, abs_tol=1e-12)
+            assert close, (what, level, verdict)
+    assert all(holds for *_, holds in found[: -len(own)])
+
+
+# --- what must not pass -----------------------------------------------------------------------
+ROW = {"age": "*", "ill": "flu", "who": "P_1"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        ([{**ROW, "name": "Ana"}], "identifiers shown"),
+        ([{"age": "*", "who": "P_1"}], "columns missing"),
+        ([{**ROW, "who": "Ana"}], "no pseudonyms in who"),
+        ([{**ROW, "suppressed": "1"}], "suppressed rows with values"),
+        (
+            [{**ROW, "ill": "", "age": age, "suppressed": "1"} for age in "XY"],
+            "suppressed rows with values",
+        ),
+    ],
+)
+def test_what_shows_more_than_was_asked_fails(rows, what):
+    content = json.loads(plan_asking().to_json())
+    found = {each: holds for each, *_, holds in check_table(content, list(rows[0]), rows)}
+    assert found[what] is False
+
+
+def test_blank_and_missing_are_one_value_however_they_are_written(tmp_path):
+    (tmp_path / "released.csv").write_text('age,ill\n30,\n30," "\n30,""\n', "utf-8")
+    names, rows = read_table(tmp_path / "released.csv", ["age", "ill"])
+    assert (names, {value_of(row["ill"]) for row in rows}) == (["age", "ill"], {""})
+
+
+def test_persons_who_are_not_shown_cannot_be_told():
+    content = json.loads(plan_asking().to_json())
+    content["columns"]["who"]["pseudonym"] = False
+    rows = [{"age": "*", "ill": ill} for ill in ("flu", "cold")]
+    assert check_table(content, ["age", "ill"], rows)[-1] == ("persons by who", "k = 2", None, None)
+
+
+def test_formulas_that_were_neutralised_are_the_same_columns(tmp_path):
+    columns = plan_with()["columns"]
+    columns["=disease"] = columns.pop("disease")
+    table, plan = PEOPLE.rename(columns={"disease": "=disease"}), plan_with(columns=columns)
+    done, report = (
+        make(Plan.from_content(plan), table) for make in (run, partial(gather, date=DAY))
+    )
+    unpacked(archive(report, done, done.content("csv", neutral=True), "csv"), tmp_path)
+    assert "'=disease" in (tmp_path / "released.csv").read_text("utf-8")
+    assert main(tmp_path) == 0
+
+
+def test_signs_that_a_terminal_obeys_are_not_printed(tmp_path, capsys):
+    columns = {**plan_with()["columns"]}
+    table = PEOPLE.rename(columns={"disease": "dis\x1b[31mease"})
+    columns["dis\x1b[31mease"] = columns.pop("disease")
+    plan = Plan.from_content(plan_with(columns=columns, **SENSITIVE))
+    done, report = run(plan, table), gather(plan, table, date=DAY)
+    unpacked(archive(report, done, table_bytes(done.released(), "csv"), "csv"), tmp_path)
+    assert main(tmp_path) == 0
+    told = capsys.readouterr().out
+    assert "dis?[31mease" in told and "\x1b" not in told

@@ -1,0 +1,138 @@
+"""The archive of the release on screen, and the operator's record of what is downloaded."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+
+import pytest
+import streamlit as st
+
+from kanon.base.progress import no_progress
+from kanon.plan import Plan
+from kanon.release.record import FILE, VARIABLE, recorded
+from kanon.report.recipients_check import main
+from kanon.run import run
+from kanon.sources.addresses import Address
+from kanon.sources.opening import open_address
+from kanon.studio.jobs.stored_table import write_release
+from support.dashboard import ANONYMISE, button, go, press, settled, work
+from support.people_plans import PEOPLE, plan_with
+
+REPORT = "pages/report.py"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Without the five megabytes of the library in every page."""
+    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """The folder of the record."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def anonymised(start, downloads):
+    return settled(press(start(), "Anonymise"))
+
+
+def labels(at):
+    return [one.label for one in at.button]
+
+
+def digest_of(at):
+    return hashlib.sha256(work(at).table.content).hexdigest()
+
+
+def test_the_report_is_made_in_a_worker_and_then_the_archive_is_there(
+    anonymised, downloads, tmp_path
+):
+    assert "download-archive" not in downloads
+    at = settled(press(anonymised, "Make the release archive"))
+    name, make = downloads["download-archive"]
+    assert name.startswith("release-") and name.endswith(".zip")
+    assert "Make the release archive" not in labels(at)
+    with zipfile.ZipFile(io.BytesIO(make())) as packed:
+        packed.extractall(tmp_path)
+    _, released = downloads["download-release"]
+    assert (tmp_path / "released.csv").read_bytes() == released()
+    assert main(tmp_path) == 0
+
+
+def test_after_another_k_the_archive_needs_a_report_of_its_own(anonymised, downloads):
+    at = settled(press(anonymised, "Make the release archive"))
+    at.number_input(key=f"frame-k-{work(at).settings.k}").set_value(5)
+    at = go(at)
+    assert button(at, "Make the release archive")
+
+
+def test_a_report_that_was_made_on_its_page_serves(anonymised, downloads):
+    at = settled(press(go(anonymised, REPORT), "Make the report"))
+    assert "Make the release archive" not in labels(go(at, ANONYMISE))
+    assert "download-archive" in downloads
+
+
+# --- the record -------------------------------------------------------------------------------
+def test_a_download_is_recorded_when_it_is_made_and_shown_on_the_report(
+    kept, anonymised, downloads
+):
+    _, make = downloads["download-release"]
+    assert recorded(digest_of(anonymised)) == (), "drawing the button is no release"
+    content = make()
+    (line,) = recorded(digest_of(anonymised))
+    assert line["release"] == hashlib.sha256(content).hexdigest()
+    assert (line["who"], line["by"]) == ("local", "dashboard")
+    at = go(anonymised, REPORT)
+    assert "Releases of this table" in [one.value for one in at.subheader]
+    (shown,) = [one.value for one in at.table if "Who" in one.value.columns]
+    assert shown["Release (SHA-256)"].tolist() == [line["release"][:12]]
+
+
+def test_of_another_table_no_line_is_shown(kept, anonymised, downloads, start):
+    downloads["download-release"][1]()
+    at = start(REPORT, "voters")
+    assert "None is recorded yet." in [one.value for one in at.info]
+
+
+def test_without_a_record_nothing_is_said_or_written(anonymised, downloads, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert downloads["download-release"][1]()
+    at = go(anonymised, REPORT)
+    assert "Releases of this table" not in [one.value for one in at.subheader]
+
+
+def test_what_cannot_be_recorded_cannot_be_had(kept, anonymised, downloads, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(kept / "nowhere"))
+    with pytest.raises(RuntimeError, match="a download failed"):
+        downloads["download-release"][1]()
+    at = go(anonymised)
+    assert any("nothing is released" in one.value for one in at.error)
+    held = [one for one in at.get("download_button") if one.proto.id.endswith("download-release")]
+    assert [one.proto.disabled for one in held] == [True]
+
+
+def test_who_is_logged_in_is_named(kept, start, downloads, monkeypatch):
+    monkeypatch.setattr(st, "user", {"is_logged_in": True, "email": "ana@example.org", "sub": "7"})
+    settled(press(start(), "Anonymise"))
+    downloads["download-release"][1]()
+    assert json.loads((kept / FILE).read_text("utf-8"))["who"] == "ana@example.org"
+
+
+def test_what_an_engine_writes_is_recorded_by_its_worker(kept, tmp_path):
+    path = tmp_path / "people.csv"
+    PEOPLE.to_csv(path, index=False)
+    done = run(Plan.from_content(plan_with()), open_address(Address.parse(str(path)), "duckdb"))
+    target = Address(str(tmp_path / "out.parquet"))
+    write_release(
+        no_progress, done.prepared.source, done.recoding, plan_with(), target,
+        tmp_path / ".x.part", "ana",
+    )  # fmt: skip
+    (line,) = recorded(hashlib.sha256(path.read_bytes()).hexdigest())
+    assert line["who"] == "ana"
+    assert line["release"] == hashlib.sha256(target.path.read_bytes()).hexdigest()
