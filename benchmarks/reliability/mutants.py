@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +22,8 @@ from random import Random
 
 from benchmarks.case import CaseError
 from benchmarks.fresh import ROOT
-from benchmarks.reliability.mutation import Mutant, mutants_of
 from benchmarks.reliability.mutated_modules import AREAS, PLAIN_PYTHON
+from benchmarks.reliability.mutation import Mutant, mutants_of
 
 __all__ = ["Tested", "plant_and_test"]
 
@@ -91,7 +91,8 @@ def plant_and_test(
         for number in range(processes):
             copies.put(_copy(Path(folder) / str(number)))
         modules = sorted({module for _, module, _ in planted})
-        takes = dict(zip(modules, pool.map(lambda each: _unharmed(each, copies), modules)))
+        alone = pool.map(lambda each: _unharmed(each, copies), modules)
+        takes = dict(zip(modules, alone, strict=True))
         ends = pool.map(lambda each: _end(*each[1:], takes[each[1]], copies), planted)
         for (area, module, mutant), end in zip(planted, ends, strict=True):
             found.planted[area] += 1
@@ -104,9 +105,7 @@ def plant_and_test(
     return found
 
 
-def _chosen(
-    wanted: int, seed: int, areas: Sequence[str]
-) -> list[list[tuple[str, str, Mutant]]]:
+def _chosen(wanted: int, seed: int, areas: Sequence[str]) -> list[list[tuple[str, str, Mutant]]]:
     """Per area its mutants, with the name of the area and the path of the module."""
     chosen = []
     for number, area in enumerate(areas):

@@ -54,7 +54,10 @@ _KERNELS = {
     "partner_product": _GREEDY,
     "partner_search": _GREEDY,
     "prefix_tree": ("tests/algorithms/test_prefix_tree.py", *_GREEDY),
-    "spread": ("tests/measures/test_utility_measures.py", "tests/measures/test_extended_measures.py"),
+    "spread": (
+        "tests/measures/test_utility_measures.py",
+        "tests/measures/test_extended_measures.py",
+    ),
     "sums": ("tests/measures/test_utility_measures.py",),
     "third_classes": _GREEDY,
     "worst_classes": _GREEDY,
@@ -82,7 +85,10 @@ AREAS: Mapping[str, Mapping[str, Sequence[str]]] = {
     },
     "merging until models hold": {"kanon/algorithms/merge_until_models_hold.py": _MERGING},
     "writing": {
-        "kanon/sources/writing.py": ("tests/sources/test_writing.py", "tests/release/test_formulas.py")
+        "kanon/sources/writing.py": (
+            "tests/sources/test_writing.py",
+            "tests/release/test_formulas.py",
+        )
     },
     "kernels": {f"kanon/kernels/{name}.py": tests for name, tests in _KERNELS.items()},
 }

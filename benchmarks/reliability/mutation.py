@@ -67,8 +67,8 @@ class Mutant:
 def mutants_of(source: str, draw: Random) -> Iterator[Mutant]:
     """A mutant for each place that can be changed; where there are several changes, one is drawn.
 
-    >>> [mutant.now for mutant in mutants_of("if size > n:  # too many\\n    raise Full", Random(1))]
-    ['size >= n', 'pass']
+    >>> [mutant.now for mutant in mutants_of("if a > b:  # too many\\n    raise Full", Random(1))]
+    ['a >= b', 'pass']
     """
     for node, role in _code(ast.parse(source)):
         if changes := list(_changes(node, role)):
