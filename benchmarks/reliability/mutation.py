@@ -53,7 +53,7 @@ class Mutant:
     line
         Where it is.
     was, now
-        The code that was changed, and what stands there.
+        That line as it was, and what stands there now.
     source
         The whole module.
     """
@@ -68,7 +68,7 @@ def mutants_of(source: str, draw: Random) -> Iterator[Mutant]:
     """A mutant for each place that can be changed; where there are several changes, one is drawn.
 
     >>> [mutant.now for mutant in mutants_of("if a > b:  # too many\\n    raise Full", Random(1))]
-    ['a >= b', 'pass']
+    ['if (a >= b):  # too many', 'pass']
     """
     for node, role in _code(ast.parse(source)):
         if changes := list(_changes(node, role)):
@@ -81,10 +81,11 @@ def _spliced(source: str, node: ast.stmt | ast.expr, change: str) -> Mutant:
     assert node.end_lineno is not None and node.end_col_offset is not None
     begin = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
     end = sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset
-    whole = b"".join(lines)
     put = f"({change})" if isinstance(node, ast.expr) else change
+    whole = source.encode()
     mutated = (whole[:begin] + put.encode() + whole[end:]).decode()
-    return Mutant(node.lineno, ast.unparse(node), change, mutated)
+    was, now = (text.splitlines()[node.lineno - 1].strip() for text in (source, mutated))
+    return Mutant(node.lineno, was, now, mutated)
 
 
 def _code(node: ast.AST, role: str = "") -> Iterator[tuple[ast.AST, str]]:

@@ -183,7 +183,7 @@ def _mutants(found: Figures) -> str:
         for area, planted in found["planted"].items()
     ]
     survivors = [
-        f"- `{module}:{line}`: `{was}` → `{now}`. {why_of(module, was, now) or 'Not explained.'}"
+        f"- `{module}:{line}`: `{was}` → `{now}`. {why_of(module, was) or 'Not explained.'}"
         for module, line, was, now in found["survivors"]
     ]
     return (
@@ -197,7 +197,7 @@ def _mutants(found: Figures) -> str:
 
 def _aims_of_mutants(found: Figures) -> list[str]:
     planted, killed = _total(found["planted"]), _total(found["killed"])
-    unexplained = sum(not why_of(module, was, now) for module, _, was, now in found["survivors"])
+    unexplained = sum(not why_of(module, was) for module, _, was, _ in found["survivors"])
     return [
         aim(
             "of 200 mutants the tests kill 90 %, and each survivor is explained",

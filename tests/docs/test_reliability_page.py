@@ -31,7 +31,9 @@ FOUND = {
     },
     "mutants": {
         "seed": 7, "planted": {"recoding": 200}, "killed": {"recoding": 199}, "hung": 1,
-        "survivors": [["kanon/recoding.py", 39, "0", "1"]], "seconds": 600.0,
+        "survivors": [
+            ["kanon/recoding.py", 350, "live = np.flatnonzero(self.into < 0)", "…"]
+        ], "seconds": 600.0,
     },
     "sessions": {
         "seed": 7, "seconds": 600.0, "sessions": 20, "opened": 25, "plateau": 1000.0, "end": 1101.0,
