@@ -13,7 +13,11 @@ PLAIN_PYTHON = ("kernels",)
 
 _MODELS = ("tests/privacy/test_privacy_plan.py", "tests/privacy/test_privacy.py")
 _MERGING = ("tests/algorithms/test_merge_until_models_hold.py",)
-_CHECK = ("tests/release/test_release_check.py",)
+_CHECK = (
+    "tests/release/test_release_check.py",
+    "tests/release/test_release_file.py",
+    "tests/release/test_suppressed.py",
+)
 _RECODING = (
     "tests/test_run.py",
     "tests/release/test_suppressed.py",
@@ -82,6 +86,7 @@ AREAS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "release check": {
         "kanon/release/check.py": _CHECK,
         "kanon/release/model_checks.py": _CHECK,
+        "kanon/release/read_back.py": ("tests/release/test_release_file.py",),
     },
     "merging until models hold": {"kanon/algorithms/merge_until_models_hold.py": _MERGING},
     "writing": {

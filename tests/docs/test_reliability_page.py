@@ -32,7 +32,7 @@ FOUND = {
     "mutants": {
         "seed": 7, "planted": {"recoding": 200}, "killed": {"recoding": 199}, "hung": 1,
         "survivors": [
-            ["kanon/recoding.py", 350, "live = np.flatnonzero(self.into < 0)", "…"]
+            ["kanon/recoding.py", 350, "self.into < 0", "live = np.flatnonzero((self.into <= 0))"]
         ], "seconds": 600.0,
     },
     "sessions": {
