@@ -147,4 +147,4 @@ PARTS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "sessions": sessions,
     "browser": browser,
 }
-"""In the order of the page. They take about 20, 20, 35, 10, 15, 40, 12 and 15 minutes on two cores."""
+"""In the order of the page. On two cores they take 20, 20, 35, 10, 15, 40, 12 and 15 minutes."""
