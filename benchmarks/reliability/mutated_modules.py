@@ -17,6 +17,7 @@ _CHECK = (
     "tests/release/test_release_check.py",
     "tests/release/test_release_file.py",
     "tests/release/test_suppressed.py",
+    "tests/privacy/test_persons.py",
 )
 _RECODING = (
     "tests/test_run.py",
