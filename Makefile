@@ -146,7 +146,7 @@ algorithms: $(VENV)/.kanon-dev $(VENV)/.warm
 learning: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.learning
 
-# Writes docs/figures/reliability.md; needs Chromium and takes two hours. PARTS=releases runs one part of it.
+# Writes docs/figures/reliability.md; needs Chromium and takes three hours. PARTS=releases runs one part of it.
 reliability: $(VENV)/.kanon-dev $(VENV)/.warm
 	$(BIN)/python -m benchmarks.reliability $(PARTS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from benchmarks.reliability.targets import TARGETS
 __all__ = ["page"]
 
 TEXT = Path(__file__).with_name("page.md")
+SURVIVORS = Path(__file__).with_name("survivors.toml")
 
 Figures = Mapping[str, Any]
 
@@ -75,6 +77,31 @@ def _aims_of_releases(found: Figures) -> list[str]:
     return [aim("100,000 releases without a fault", thousands(total), total >= 100_000)]
 
 
+def _files(found: Figures) -> str:
+    rows = [[name, thousands(times)] for name, times in sorted(found["released"].items())]
+    faults = [f"- `{each}`" for each in found["faults"][:20]]
+    return (
+        f"{thousands(_total(found['released']))} files of {thousands(found['tables'])} tables in "
+        f"{seconds(found['seconds'] / 60)} minutes by two processes; seeds "
+        f"{_list(found['seeds'])}. {thousands(found['refused'])} plans or files were refused, "
+        f"{thousands(found['withheld'])} files were not given out by kanon's own check.\n\n"
+        + table(["engine, kind", "files"], rows)
+        + (f"\n\n{len(found['faults'])} faults, the first:\n\n" * bool(faults))
+        + "\n".join(faults)
+    )
+
+
+def _aims_of_files(found: Figures) -> list[str]:
+    total, faults = _total(found["released"]), len(found["faults"])
+    return [
+        aim(
+            "100,000 files that whoever reads them finds to meet their plan",
+            f"{thousands(total)}, {faults} faults",
+            total >= 100_000 and not faults,
+        )
+    ]
+
+
 def _fuzz(found: Figures) -> str:
     targets = found["targets"]
     rows = [
@@ -104,12 +131,15 @@ def _aims_of_fuzz(found: Figures) -> list[str]:
     targets = found["targets"].values()
     findings = sum(len(fed["findings"]) for fed in targets)
     slowest = max(fed["slowest"] for fed in targets)
+    fed_of = found["targets"]
+    mutated = sum(fed_of[name]["inputs"] for name in ("plan", "project") if name in fed_of)
     return [
         aim(
             f"1,000,000 broken inputs, each answered or refused within {LONGEST:.0f} s",
             f"{thousands(_inputs(found))}, {findings} findings, slowest {seconds(slowest)} s",
             _inputs(found) >= 1_000_000 and not findings,
-        )
+        ),
+        aim("100,000 of them plans and projects", thousands(mutated), mutated >= 100_000),
     ]
 
 
@@ -128,6 +158,60 @@ def _kills(found: Figures) -> str:
 def _aims_of_kills(found: Figures) -> list[str]:
     total = _total(found["during"])
     return [aim("every killed worker told of, nothing left", f"{total} of {total}", True)]
+
+
+def _signals(found: Figures) -> str:
+    rows = [[by, str(times)] for by, times in sorted(found["by"].items())]
+    left = [[what, str(times)] for what, times in sorted(found["left"].items())]
+    return (
+        f"A table of {thousands(found['records'])} records; seed {found['seed']}. In "
+        f"{found['spared']} more cases the run was over before the signal came. From the signal to "
+        f"the end of the process at most {seconds(found['slowest'])} s.\n\n"
+        + table(["signal", "stopped"], rows)
+        + "\n\n"
+        + table(["written by then", "runs"], left)
+    )
+
+
+def _aims_of_signals(found: Figures) -> list[str]:
+    total = _total(found["by"])
+    return [aim("300 stopped runs, what was said is on disk", f"{total} of {total}", total >= 300)]
+
+
+def _mutants(found: Figures) -> str:
+    rows = [
+        [area, str(planted), str(found["killed"].get(area, 0))]
+        for area, planted in found["planted"].items()
+    ]
+    survivors = [
+        f"- `{module}:{line}`: `{was}` → `{now}`. {_why(module, was, now) or 'Not explained.'}"
+        for module, line, was, now in found["survivors"]
+    ]
+    return (
+        f"{_total(found['planted'])} mutants in {seconds(found['seconds'] / 60)} minutes by two "
+        f"processes, seed {found['seed']}; {found['hung']} of those killed made the tests hang."
+        "\n\n"
+        + table(["planted in", "mutants", "killed"], rows)
+        + ("\n\nSurvivors:\n\n" + "\n".join(survivors) if survivors else "")
+    )
+
+
+def _aims_of_mutants(found: Figures) -> list[str]:
+    planted, killed = _total(found["planted"]), _total(found["killed"])
+    unexplained = sum(not _why(module, was, now) for module, _, was, now in found["survivors"])
+    return [
+        aim(
+            "of 200 mutants the tests kill 90 %, and each survivor is explained",
+            f"{killed} of {planted}, {unexplained} not explained",
+            planted >= 200 and killed >= 0.9 * planted and not unexplained,
+        )
+    ]
+
+
+def _why(module: str, was: str, now: str) -> str:
+    """Why a mutant survives; empty if that is not known."""
+    known = tomllib.loads(SURVIVORS.read_text("utf-8")).get(module, {})
+    return known.get(now) or known.get(was, "")
 
 
 def _sessions(found: Figures) -> str:
@@ -242,8 +326,11 @@ def _list(numbers: Sequence[int]) -> str:
 
 _PARTS: Mapping[str, tuple[Callable[[Figures], str], Callable[[Figures], list[str]]]] = {
     "releases": (_releases, _aims_of_releases),
+    "files": (_files, _aims_of_files),
     "fuzz": (_fuzz, _aims_of_fuzz),
     "kills": (_kills, _aims_of_kills),
+    "signals": (_signals, _aims_of_signals),
+    "mutants": (_mutants, _aims_of_mutants),
     "sessions": (_sessions, _aims_of_sessions),
     "visitors": (_visitors, _aims_of_visitors),
     "browser": (_browser, _aims_of_browser),

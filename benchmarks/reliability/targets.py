@@ -573,17 +573,17 @@ def _number_of(draw: Random) -> int:
 
 
 TARGETS: Mapping[str, Target] = {
-    "csv": Target("CSV and TSV files", 180, _make_csv, _read),
+    "csv": Target("CSV and TSV files", 160, _make_csv, _read),
     "xlsx": Target("XLSX files", 40, lambda draw: _make_typed(draw, "xlsx"), _read),
-    "parquet": Target("Parquet files", 200, lambda draw: _make_typed(draw, "parquet"), _read),
-    "feather": Target("Feather files", 150, lambda draw: _make_typed(draw, "feather"), _read),
+    "parquet": Target("Parquet files", 180, lambda draw: _make_typed(draw, "parquet"), _read),
+    "feather": Target("Feather files", 130, lambda draw: _make_typed(draw, "feather"), _read),
     "upload": Target("Uploads up to the suggested roles and trees", 10, _make_upload, _upload),
     "hierarchy-csv": Target("Hierarchy files, CSV and pasted lines", 150, _make_lines, _take_lines),
     "hierarchy-json": Target("Hierarchy files, JSON", 140, _make_nodes, _take_nodes),
     "bundle": Target("Zips of hierarchies", 20, _make_bundle, _take_bundle),
     "tables": Target("Tables of levels and edges", 20, _make_table, _take_table),
-    "plan": Target("Plans, run if they are valid", 30, _make_plan, _take_plan),
-    "project": Target("Project files", 10, _make_project, _take_project),
+    "plan": Target("Plans, run if they are valid", 70, _make_plan, _take_plan),
+    "project": Target("Project files", 30, _make_project, _take_project),
     "exercises": Target("Exercise sets and answers", 10, _make_exercises, _take_exercises),
     "study": Target("Files of simulated studies", 10, _make_study, _take_study),
     "edit": Target("Sequences of editor operations", 25, _number_of, _edit),

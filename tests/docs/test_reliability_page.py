@@ -16,10 +16,24 @@ FOUND = {
         "models": {"k-anonymity": 100_000}, "metrics": {"ncp": 9}, "strategies": {"s1": 2},
         "suppressed": 5, "checked": 6, "tables": 70, "seconds": 600.0,
     },
-    "fuzz": {"seed": 7, "targets": {"csv": FED}, "seconds": 600.0},
+    "files": {
+        "seeds": [2], "released": {"memory, csv": 100_000}, "refused": 3, "withheld": 0,
+        "tables": 7, "faults": [], "seconds": 600.0,
+    },
+    "fuzz": {"seed": 7, "targets": {"plan": FED}, "seconds": 600.0},
     "kills": {
         "seed": 7, "records": 60, "during": {"merging": 3}, "spared": 1, "slowest": 0.1,
         "again": 2.0,
+    },
+    "signals": {
+        "seed": 7, "records": 60, "by": {"SIGINT": 300}, "left": {"nothing": 300}, "spared": 1,
+        "slowest": 0.1, "seconds": 600.0,
+    },
+    "mutants": {
+        "seed": 7, "planted": {"recoding": 200}, "killed": {"recoding": 199}, "hung": 1,
+        "survivors": [
+            ["kanon/recoding.py", 350, "self.into < 0", "live = np.flatnonzero((self.into <= 0))"]
+        ], "seconds": 600.0,
     },
     "sessions": {
         "seed": 7, "seconds": 600.0, "sessions": 20, "opened": 25, "plateau": 1000.0, "end": 1101.0,
@@ -50,17 +64,24 @@ def full():
 def test_aims_are_judged_by_the_figures():
     found = full()
     text = page(found)
-    assert text.count("**Met.**") == 7 and text.count("**Not met.**") == 1
+    assert text.count("**Met.**") == 11 and text.count("**Not met.**") == 1
     assert "at most 10 % above the plateau. Found: +10.1 %. **Not met.**" in text
     assert "median 0.20 s alone, 0.60 s beside. **Met.**" in text
-    found["fuzz"]["targets"]["csv"] = {**FED, "findings": ["7/csv/3: ValueError: no"]}
+    found["fuzz"]["targets"] = {"csv": {**FED, "findings": ["7/csv/3: ValueError: no"]}}
+    found["files"]["faults"] = ["table 2/5, memory, csv: no"]
+    found["signals"]["by"] = {"SIGINT": 299}
+    found["mutants"]["survivors"] = [["kanon/recoding.py", 1, "a < b", "a <= b"]]
     found["releases"]["released"] = {"gaa": 99_999}
     found["browser"]["passed"] = False
     found["browser"]["measured"]["cancel, s"]["Data"] = 2.5
     found["browser"]["measured"]["clicks, s"]["beside a run"] = [0.8]
     found["visitors"]["begins"] = [0.1, 5.1]
     text = page(found)
-    assert text.count("**Met.**") == 1 and "`7/csv/3: ValueError: no`" in text
+    assert (
+        text.count("**Met.**") == 1
+        and "`table 2/5, memory, csv: no`" in text
+        and "`7/csv/3: ValueError: no`" in text
+    )
 
 
 def test_the_page_that_is_kept_is_the_one_that_its_figures_give():

@@ -311,6 +311,12 @@ def test_the_ordered_distance_of_nearly_unique_numbers():
     assert levels.min() == pytest.approx(0.25, abs=1e-3), "the two in the middle"
 
 
+def test_the_ordered_distance_of_more_records_than_whole_numbers_can_multiply():
+    many = np.array([2**31, 2**31])
+    pay = Sensitive.from_counts("pay", ["1", "2"], True, [0, 1], [0, 1], many, 2)
+    assert t_closeness.each(pay, "emd-ordered").tolist() == [0.5, 0.5]
+
+
 def test_values_that_left_with_suppressed_records_count_no_more():
     rows = rows_of({"1": 2, "2": 1, "9": 2}, {"1": 1, "9": 3}, {"5": 1, "7": 1})
     kept = sensitive_of(rows).grouped(np.array([0, 1, -1]), 2)
@@ -343,6 +349,16 @@ def test_an_unknown_distance_is_refused():
         t_closeness.each(sensitive_of(ANIMALS), "euclid")
     with pytest.raises(PlanError, match="distance is 'euclid', but has to be one of 'norm1'"):
         TCloseness(0.5, "ill", "euclid")
+
+
+@pytest.mark.parametrize(
+    ("distance", "highest"),
+    [("norm1", 2), ("variational", 1), ("emd-equal", 1), ("emd-ordered", 1)],
+)
+def test_t_is_at_most_the_greatest_distance(distance, highest):
+    assert TCloseness(highest, "ill", distance).t == highest
+    with pytest.raises(PlanError, match=f"at most {highest}"):
+        TCloseness(np.nextafter(highest, 3).item(), "ill", distance)
 
 
 # Laws
