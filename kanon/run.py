@@ -371,7 +371,7 @@ def write_stored(
 
     def checked(written: Any, kind: str) -> None:
         verdicts = check_files(written, kind, plan, _roots(recoding))
-        require(verdicts, kind)
+        require(verdicts, kind if isinstance(written, Path) else "table of a database")
         if record is not None:  # a table of a DuckDB file has no bytes of its own
             record(fingerprint_of_path(written) if isinstance(written, Path) else None, verdicts)
 

@@ -26,7 +26,7 @@ def check_room(path: Path, size: int) -> None:
 
     >>> check_room(Path("release.csv"), 10**18)
     Traceback (most recent call last):
-    kanon.errors.TableError: 'release.csv' would take some 953...674...317 MB; the most allowed ...
+    kanon.errors.TableError: 'release.csv' would take some 953...407 MB; the most allowed is ...
     """
     name = quoted(path.name)
     takes = f"{name} would take some {_megabytes(size)}"

@@ -172,7 +172,7 @@ def test_a_release_that_fails_its_check_has_no_line(folder, tmp_path, monkeypatc
     plan = Plan.from_content(plan_with())
     done = run(plan, PEOPLE)
     bad = pd.concat([done.released(), done.released().head(1).assign(age="99")])
-    monkeypatch.setattr(type(done), "released", lambda self: bad)
+    monkeypatch.setattr(type(done), "released", lambda self, index=False: bad)
     monkeypatch.setattr(type(done), "persons_released", lambda self: None)
     record = recorder(plan, lambda: None, "ana", "command line")
     with pytest.raises(Exception, match="does not meet its plan"):
