@@ -300,6 +300,10 @@ class Run:
         ReleaseError
             What is read back from the file does not meet the plan, or cannot be read back.
         """
+        return self._file(kind, neutral)[0]
+
+    def _file(self, kind: str, neutral: bool) -> tuple[bytes, tuple[Verdict, ...]]:
+        """The file of the release, and what was found in it."""
         rows = self.released(index=True)
         made = table_bytes(rows, kind, neutral=neutral)
         roots = None if neutral else _roots(self.recoding)  # a root may be a formula
@@ -308,7 +312,7 @@ class Run:
         if not all(verdict.holds for verdict in found):
             require(self.verdicts)
         require(found, kind)
-        return made
+        return made, found
 
     def write(
         self,
@@ -333,9 +337,9 @@ class Run:
         if isinstance(source, StoredSource):
             write_stored(source, self.recoding, self.prepared.plan, target, progress, record)
         else:
-            content = self.content(kind_of(target.path.name), neutral)
+            content, found = self._file(kind_of(target.path.name), neutral)
             if record is not None:
-                record(hashlib.sha256(content).hexdigest(), self.verdicts)
+                record(hashlib.sha256(content).hexdigest(), found)
             write_whole(content, target.path)
 
 

@@ -295,6 +295,7 @@ class StoredSource:
 
 
 _FIRST = 10_000
+_NUMBER = 8
 _PACKED = 8
 """How many times smaller Parquet is than text, at best: none is refused that would have fitted."""
 
@@ -308,9 +309,6 @@ def _mean_length(table: StoredTable, columns: Sequence[str]) -> float:
     found = table.opened.fetch(rows.aggregate(**sums, **{f"{OURS} n": rows.count()})).to_pylist()
     *lengths, records = (number or 0 for number in found[0].values())
     return sum(lengths) / max(records, 1) + _NUMBER * (len(columns) - len(texts))
-
-
-_NUMBER = 8
 
 
 def _put_new(part: Path, path: Path) -> None:

@@ -24,7 +24,6 @@ import pyarrow.parquet
 from kanon.base.values import canonical_text
 from kanon.errors import TableError, quoted
 from kanon.sources.formulas import is_formula, neutralised
-from kanon.sources.names import kind_of
 from kanon.sources.padding import is_padded
 from kanon.sources.plain_columns import bare_column
 from kanon.sources.room import check_room
@@ -54,26 +53,6 @@ _ONE_TYPE = {
     *("string", "integer", "floating", "mixed-integer-float", "boolean", "decimal"),
     *("date", "datetime", "time", "timedelta", "empty"),
 }
-
-
-def write_table(
-    table: pd.DataFrame, path: Path, separator: str = ",", neutral: bool = False
-) -> None:
-    """Write a table as the kind that the ending of its path tells; see :func:`table_bytes`.
-
-    The file appears complete or not at all; one that stood there is replaced.
-
-    Raises
-    ------
-    TableError
-        If the ending is not known, the table does not fit the kind, or the place cannot be
-        written to.
-
-    >>> write_table(pd.DataFrame({"a": [1]}), Path("a.docx"))
-    Traceback (most recent call last):
-    kanon.errors.TableError: 'a.docx' does not end like a table: allowed are .csv, ...
-    """
-    write_whole(table_bytes(table, kind_of(path.name), separator, neutral), path)
 
 
 def write_whole(content: bytes, path: Path) -> None:

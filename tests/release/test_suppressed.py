@@ -25,9 +25,10 @@ from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource, without_suppressed
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings
-from kanon.sources.writing import KINDS, arrow_table, write_table
+from kanon.sources.writing import KINDS, arrow_table
 from kanon.studio.widgets.preview import before_and_after
 from support.random_tables import examples, problems
+from support.table_files import write_table
 
 COLUMNS = {
     "name": ["Ann", "Bob", "Cem", "Dee"],

@@ -30,9 +30,10 @@ from kanon.report.contents import gather
 from kanon.report.recipients_check import LIMIT_OF, check_table, main, read_table, value_of
 from kanon.report.words import Words
 from kanon.run import run
-from kanon.sources.writing import KINDS, table_bytes, write_table
+from kanon.sources.writing import KINDS, table_bytes
 from support.people_plans import PEOPLE, plan_with
 from support.random_tables import examples
+from support.table_files import write_table
 
 DAY = datetime.date(2026, 1, 31)
 MEMBERS = ["released.csv", "plan.json", "report.html", "check.py", "README.txt", "SHA256SUMS"]

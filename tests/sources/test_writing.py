@@ -20,7 +20,8 @@ from kanon.base.values import canonical_text
 from kanon.errors import TableError
 from kanon.sources.names import ENDINGS
 from kanon.sources.reading import ReadSettings, read_table
-from kanon.sources.writing import KINDS, MIME, table_bytes, write_table
+from kanon.sources.writing import KINDS, MIME, table_bytes
+from support.table_files import write_table
 
 # No NUL (a file with one is refused), no halves of a pair (they have no UTF-8).
 LETTERS = st.characters(exclude_characters="\0", exclude_categories=["Cs"]) | st.sampled_from(

@@ -30,10 +30,10 @@ def upload_request(work: Work, content: bytes, name: str) -> Request:
         "uploading",
         open_upload,
         (PickleBuffer(content), name, ReadSettings()),
-        lambda work, found: (
-            with_fields(found, version=work.version + 1, content=content)
-            if found.table.origin == "upload"
-            else with_fields(found, version=work.version + 1)
+        lambda work, found: with_fields(
+            found,
+            version=work.version + 1,
+            content=content if found.table.origin == "upload" else found.table.content,
         ),
         cancelled=opening_cancelled,
         died=out_of_memory(name),

@@ -102,7 +102,7 @@ def file_button(
         if asked == key:
             st.warning(
                 say(
-                    "This file holds original values of your table, some of them of one person "
+                    "This file holds original values of your table, maybe some of one person "
                     "alone: it tells more than a release, and who gets it may recognise somebody. "
                     "Keep it as you keep the table. You are not asked again in this session."
                 ),
