@@ -6,6 +6,7 @@ import datetime
 import decimal
 import io
 import os
+import re
 import zipfile
 from pathlib import Path
 
@@ -178,6 +179,14 @@ def test_excel_runs_nothing():
     with zipfile.ZipFile(io.BytesIO(content)) as book:
         page = book.read("xl/worksheets/sheet1.xml").decode()
     assert "<f>" not in page and "hyperlink" not in page
+
+
+def test_a_sheet_does_not_tell_when_it_was_made():
+    with zipfile.ZipFile(io.BytesIO(table_bytes(pd.DataFrame({"a": [1]}), "xlsx"))) as book:
+        about = book.read("docProps/core.xml").decode()
+        days = {member.date_time[:3] for member in book.infolist()}
+    told = set(re.findall(r"\d{4}-\d\d-\d\d", about))
+    assert told == {"1980-01-01"} and days == {(1980, 1, 1)}
 
 
 def test_too_much_for_a_sheet():
