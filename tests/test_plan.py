@@ -42,6 +42,8 @@ def test_numbers_that_are_none_and_names_that_are_taken_are_refused():
         (changed("algorithm", "attribute_weights", to={"sex": math.inf}), "attribute_weights.sex"),
         (changed("algorithm", "attribute_weights", to={"sex": "much"}), "attribute_weights.sex"),
         (changed("algorithm", "tie_seed", to=2**63), "algorithm.tie_seed"),
+        (changed(*HIERARCHY, to={"nodes": [{"name": math.nan}]}), "node 1 has nan as its name"),
+        (changed(*HIERARCHY, to={"nodes": [{"name": "*", "weight": math.inf}]}), "has inf as its"),
         (changed("algorithm", to={"name": "mondrian", "variant": ["strict"]}), "variant"),
         (changed("metrics", to={"nllm": composed}), "'nllm'"),
         (changed("metrics", to={"custom": composed}), "'custom'"),

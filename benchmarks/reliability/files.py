@@ -10,6 +10,7 @@ import csv
 import io
 import tempfile
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -26,7 +27,7 @@ import pyarrow.parquet
 
 from benchmarks.reliability.random_plans import Drawn, draw_plan, draw_table
 from benchmarks.reliability.reckoning import MISSING, NARROW, missed_by
-from kanon.errors import KanonError, ReleaseError
+from kanon.errors import KanonError, PrivacyWarning, ReleaseError
 from kanon.plan import Plan
 from kanon.run import prepare, run
 from kanon.sources.addresses import Address
@@ -92,7 +93,10 @@ def release_files(wanted: int, seed: int, stored_every: int = 8) -> Files:
         One table in so many is released by engines too, which takes longer than the rest.
     """
     found, began = Files(), time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="kanon-files-") as name:
+    with (
+        tempfile.TemporaryDirectory(prefix="kanon-files-") as name,
+        warnings.catch_warnings(action="ignore", category=PrivacyWarning),
+    ):
         while found.released.total() < wanted:
             table = f"{seed}/{found.tables}"
             for fault in _release(Random(table), found, Path(name), stored_every):

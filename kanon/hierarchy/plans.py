@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,6 +12,7 @@ from pydantic import (
     Field,
     StrictInt,
     Tag,
+    field_validator,
 )
 
 from kanon.base.checked_json import Number, Strict
@@ -81,6 +83,16 @@ class NodesPlan(Strict):
     """A tree written out, with edge weights or without."""
 
     nodes: list[dict[str, Any]]
+
+    @field_validator("nodes")
+    @classmethod
+    def _finite(cls, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        # No other program could read the plan again: JSON has finite numbers alone.
+        for place, node in enumerate(nodes, 1):
+            for key in ("name", "parent", "weight"):
+                if isinstance(node.get(key), float) and not math.isfinite(node[key]):
+                    raise ValueError(f"node {place} has {node[key]} as its {key}, no finite number")
+        return nodes
 
 
 def _kind_of_hierarchy(given: Any) -> str:
