@@ -101,6 +101,14 @@ def test_the_check_of_the_rows_finds_the_class_of_one_person():
     assert persons.sentence == "k-in-persons (k = 5) for 'patient': 1 in the worst class"
 
 
+@pytest.mark.parametrize("known", ["AB", "BA"])
+def test_records_of_nobody_known_are_of_one_person_more(known):
+    rows = pd.DataFrame({"town": list("UUHHHH"), "ill": list("fcfcfc")})
+    whose = pd.Series([known[0], None, known[1], None, None, None], dtype=object)
+    _, persons = check_release(rows, plan(k=2), None, whose)
+    assert (persons.level, persons.holds) == (2, True)
+
+
 def test_a_run_that_knows_the_persons_merges_the_classes():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -77,6 +77,31 @@ def test_every_model_of_the_contract_is_made(part, model):
         assert [each.column for each in two.models] == ["debt"]
 
 
+@pytest.mark.parametrize(
+    ("model", "name", "allowed", "beyond"),
+    [
+        ("k-anonymity", "k", [2, 10**6], [1, 0, 2.5]),
+        ("alpha-k-anonymity", "k", [2, 10**6], [1, 2.5]),
+        ("alpha-k-anonymity", "alpha", [1e-9, 1], [0, 1.000001, 2]),
+        ("distinct-l-diversity", "l", [2, 10**6], [1, 2.5]),
+        ("entropy-l-diversity", "l", [1, 1.5, 10**6], [0.999999, 0]),
+        ("recursive-cl-diversity", "c", [1e-9, 10**6], [0, -1]),
+        ("recursive-cl-diversity", "l", [2, 10**6], [1, 2.5]),
+        ("t-closeness", "t", [0, 2], [-1e-9, 2.000001, 3]),
+        ("delta-disclosure", "delta", [1e-9, 10**6], [0, -1]),
+        ("basic-beta-likeness", "beta", [1e-9, 10**6], [0, -1]),
+        ("enhanced-beta-likeness", "beta", [1e-9, 10**6], [0, -1]),
+    ],
+)
+def test_a_parameter_may_be_what_its_model_allows_up_to_both_ends(model, name, allowed, beyond):
+    part = next(part for part, _ in EVERY_MODEL if part["model"] == model)
+    for value in allowed:
+        (made,) = plan({**part, name: value}).models
+        assert getattr(made, name) == value
+    for value in beyond:
+        assert name in refused({**part, name: value})
+
+
 def test_json_and_back_is_the_same_plan():
     written = [part for part, _ in EVERY_MODEL]
     written[1] = {**written[1], "column": "ill"}

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import kanon.privacy
@@ -150,6 +150,8 @@ MIXED = st.sampled_from([
 
 
 @examples(100)
+@example([date(2021, 3, 4), datetime(2021, 3, 4), datetime(2021, 3, 4, 5)], "object")
+@example([datetime(2021, 3, 4), pd.Timestamp("2021-03-04", tz="UTC")], "object")
 @given(st.lists(MIXED, min_size=1, max_size=8), st.sampled_from(["object", "category"]))
 def test_mixed_types_are_told_apart_as_kanon_does(cells, dtype):
     """What is in memory alone: a right release is not refused for how Arrow would hold it."""
@@ -302,6 +304,18 @@ def test_blanked_rows_are_left_out_where_the_plan_keeps_them(mark):
     assert (found.level, found.holds) == (2, True)
     (found,) = check_release(released.drop(columns="suppressed"), plan(K2))
     assert (found.level, found.holds) == (1, False)
+
+
+def test_a_column_called_suppressed_leaves_out_nothing_where_the_plan_does_not_keep_them():
+    released = pd.concat(
+        [SIX.assign(suppressed=0), pd.DataFrame({"age": ["Z"], "ill": ["HIV"], "suppressed": [1]})]
+    )
+    (found,) = check_release(released, plan(K2))
+    assert (found.level, found.holds) == (1, False)
+
+
+def test_a_plan_that_keeps_suppressed_records_is_checked_where_there_are_none():
+    assert check_release(SIX, plan(K2, suppressed="keep"))[0].holds
 
 
 KEPT = {

@@ -79,6 +79,17 @@ def test_blanks_and_markers_are_one_value_in_every_file(tmp_path, kind, missing)
     assert sorted(found["ill"]) == ["", "", "", "", "cold", "flu"]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_without_records_is_read_back(kind):
+    every = plan_of(
+        algorithm={"name": "levels", "node": {"age": 0}}, suppression_limit=1,
+        privacy=[{"model": "k-anonymity", "k": 2}],
+    )  # fmt: skip
+    alone = pd.DataFrame({"age": ["30", "40"], "ill": ["flu", "cold"]})
+    found = by_a_stranger(run(every, alone).content(kind), kind)
+    assert list(found.columns) == ["age", "ill"] and len(found) == 0
+
+
 @pytest.mark.parametrize("dtype", ["category", pd.ArrowDtype(pa.string()), object, "string"])
 def test_blanks_are_missing_whatever_the_type_of_their_column(dtype):
     given = TWO_BLANKS.replace("?", None).astype({"ill": dtype})
