@@ -313,13 +313,12 @@ def test_the_ordered_distance_of_nearly_unique_numbers():
 
 def test_the_ordered_distance_of_more_records_than_whole_numbers_can_multiply():
     few = np.array([1, 2, 1, 3])
-    levels = [
-        t_closeness.each(
-            Sensitive.from_counts("pay", ["1", "2", "9"], True, [0, 0, 1, 1], [0, 1, 1, 2], each, 2),
-            "emd-ordered",
-        ).tolist()
+    classes, places = [0, 0, 1, 1], [0, 1, 1, 2]
+    pays = [
+        Sensitive.from_counts("pay", ["1", "2", "9"], True, classes, places, each, 2)
         for each in (few, few * 2**31)
     ]
+    levels = [t_closeness.each(pay, "emd-ordered").tolist() for pay in pays]
     # (1/7, 3/7, 3/7) of the table; up to each value 1/3 - 1/7 and 1 - 4/7 more, 1/7 and 9/28 less.
     assert levels[0] == levels[1] == pytest.approx([13 / 42, 13 / 56])
 

@@ -130,6 +130,15 @@ def test_no_cell_of_a_sheet_is_a_formula_and_none_becomes_one():
         assert each.get("t") == ("s" if each.get("r")[0] in "AB" or each.get("r") == "C1" else None)
 
 
+def test_a_formula_among_numbers_is_marked_too():
+    sheet = pd.DataFrame({"a": pd.Series([2, "=1+1"], dtype=object)})
+    archive = zipfile.ZipFile(io.BytesIO(table_bytes(sheet, "xlsx")))
+    assert b"quotePrefix" in archive.read("xl/styles.xml")
+    assert b"=1+1" in archive.read("xl/sharedStrings.xml")
+    cells = archive.read("xl/worksheets/sheet1.xml")
+    assert b'<c r="A3" s=' in cells and b"<f>" not in cells
+
+
 @examples(100)
 @given(st.lists(st.text(st.sampled_from([*"=+-@'5a,;\"\n"]), max_size=4), min_size=1, max_size=4))
 def test_no_cell_of_a_neutralised_csv_begins_with_a_sign_unless_it_is_a_number(cells):

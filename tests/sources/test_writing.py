@@ -21,7 +21,7 @@ from kanon.base.values import canonical_text
 from kanon.errors import TableError
 from kanon.sources.names import ENDINGS
 from kanon.sources.reading import ReadSettings, read_table
-from kanon.sources.writing import KINDS, MIME, table_bytes
+from kanon.sources.writing import KINDS, MIME, arrow_table, table_bytes, why_not, write_whole
 from support.table_files import write_table
 
 # No NUL (a file with one is refused), no halves of a pair (they have no UTF-8).
@@ -195,6 +195,50 @@ def test_too_much_for_a_sheet():
     with pytest.raises(TableError, match=r"Column 'a' has a cell of more than 32,767") as caught:
         table_bytes(pd.DataFrame({"a": ["secret" * 6000]}), "xlsx")
     assert "secret" not in caught.value.sentence
+
+
+def test_a_sheet_holds_1048575_records_below_its_header():
+    assert why_not("xlsx", lambda: pd.DataFrame(index=range(1_048_575), columns=["a"])) is None
+    assert why_not("xlsx", lambda: pd.DataFrame(index=range(1_048_576), columns=["a"]))
+
+
+@pytest.mark.parametrize(
+    ("value", "changed"),
+    [
+        (10**15 - 1, False),
+        (10**15, True),
+        (-(10**15), True),
+        (datetime.date(1900, 3, 1), False),
+        (datetime.date(1900, 2, 28), True),
+    ],
+)
+@pytest.mark.parametrize("missing", [[], [None]])
+def test_a_sheet_has_as_text_what_excel_would_change_and_nothing_else(value, changed, missing):
+    table = pd.DataFrame({"a": pd.Series([value, *missing], dtype=object)})
+    content = io.BytesIO(table_bytes(table, "xlsx"))
+    (cell, *_) = pd.read_excel(content, dtype=object, engine="calamine")["a"]
+    assert isinstance(cell, str) is changed
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"), [([1, None], "int64"), ([True, None], "bool"), ([1, "x"], "string")]
+)
+def test_objects_of_one_type_keep_it_in_parquet_and_feather(values, kind):
+    made = arrow_table(pd.DataFrame({"a": pd.Series(values, dtype=object)}))
+    assert str(made.schema.field("a").type).removeprefix("large_") == kind
+
+
+def test_a_file_beyond_what_is_allowed_or_write_protected_is_not_written(tmp_path, monkeypatch):
+    path = tmp_path / "released.csv"
+    path.write_bytes(b"old")
+    path.chmod(0o444)
+    with pytest.raises(TableError, match="write-protected: give another name"):
+        write_whole(b"new", path)
+    path.chmod(0o644)
+    monkeypatch.setattr("kanon.sources.room.bytes_of", lambda _: 2)
+    with pytest.raises(TableError, match="release_megabytes"):
+        write_whole(b"new", path)
+    assert path.read_bytes() == b"old"
 
 
 def test_bad_kinds_and_separators():
