@@ -271,8 +271,8 @@ class MergePath:
         The release is the same for all k from above one value up to the next. Of a path that
         runs until one class is left, the last value is n.
         """
-        last = np.sort(self.after(len(self.parts)).counts)[:1]
-        return np.unique(np.concatenate([self.smallest, last]))
+        last = self.after(len(self.parts)).min_k or 0
+        return np.unique(np.concatenate([self.smallest, [last]]))
 
     def merges_for(self, k: int) -> int:
         """The number of merges after which every class holds at least k records.

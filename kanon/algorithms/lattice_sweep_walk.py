@@ -109,10 +109,10 @@ def by_loss(task: Task, raised: Sequence[np.ndarray]) -> np.ndarray:
     return np.argsort(losses, axis=None, kind="stable")
 
 
-def room_for_halves(lattice: LatticeArrays, most_bytes: int = _MOST_BYTES) -> Halves:
+def room_for_halves(lattice: LatticeArrays) -> Halves:
     """Room for the groups of both halves, bounded."""
     size = len(lattice.counts)
-    most = max(1, most_bytes // (8 * max(size, 1)))
+    most = max(1, _MOST_BYTES // (8 * max(size, 1)))
     one, other = (min(int(part), most) for part in lattice.parts)
     return Halves(
         np.zeros((one, size), dtype=np.int32),

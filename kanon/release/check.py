@@ -266,7 +266,7 @@ def check_files(
             rows = connection.read_csv(
                 str(written), auto_detect=False, header=True, sep=separator, quotechar='"',
                 escapechar='"', lineterminator=duckdb.CSVLineTerminator.LINE_FEED,
-                strict_mode=True, hive_partitioning=False,
+                strict_mode=True, hive_partitioning=False, allow_quoted_nulls=False,
                 columns={f"t{i}": "VARCHAR" for i in range(len(names))},
             )  # fmt: skip
         else:

@@ -202,25 +202,35 @@ def test_the_thorough_effort_is_the_same_with_next_to_no_room(case, data):
         check_thorough(problem, chosen, data.draw(st.integers(1, len(problem.rows))))
 
 
-@pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(i, marks=pytest.mark.nightly) for i in (2, 3, 5))]
-)
-def test_the_thorough_effort_on_more_classes(seed):
-    """Enough classes that nearest ones differ, and that several changes follow each other."""
+def many_classes(seed: int, records: int) -> tuple[Problem, dict]:
+    """A table with enough classes that nearest ones differ, and a metric."""
     rng = np.random.default_rng(seed)
     leaves = [f"v{i}" for i in range(12)]
     groups = {leaf: f"g{i // 3}" for i, leaf in enumerate(leaves)}
     upper = {f"g{i}": f"h{i // 2}" for i in range(4)}
     tree = PlainTree({"*": None, "h0": "*", "h1": "*", **upper, **groups})
     two = PlainTree({"*": None, "x": "*", "y": "*", "z": "*"})
-    rows = [
-        (leaves[a], leaves[b], "xyz"[c])
-        for a, b, c in zip(
-            rng.integers(0, 12, 70), rng.integers(0, 12, 70), rng.integers(0, 3, 70), strict=True
-        )
-    ]
-    chosen = {"metric": ["ncp", "total"][seed % 2], "attribute_weights": {}}
-    assert check_thorough(Problem((tree, tree, two), tuple(rows)), chosen, 2 + seed)
+    a, b, c = (rng.integers(0, most, records) for most in (12, 12, 3))
+    rows = tuple((leaves[x], leaves[y], "xyz"[z]) for x, y, z in zip(a, b, c, strict=True))
+    return Problem((tree, tree, two), rows), {
+        "metric": ["ncp", "total"][seed % 2],
+        "attribute_weights": {},
+    }
+
+
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(i, marks=pytest.mark.nightly) for i in (2, 3, 5))]
+)
+def test_the_thorough_effort_on_more_classes(seed):
+    """So many that several changes follow each other."""
+    assert check_thorough(*many_classes(seed, 70), 2 + seed)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_thorough_effort_with_too_little_room_on_more_classes(seed, monkeypatch):
+    """What was grouped of one pool is not taken for the groups of the next."""
+    monkeypatch.setattr(walk, "_MOST_BYTES", 2000)  # three parts of each half, or four
+    check_thorough(*many_classes(seed, 70), 2 + seed)
 
 
 def test_too_large_pools_and_too_much_work_are_left_out():
