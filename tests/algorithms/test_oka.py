@@ -124,6 +124,15 @@ def test_clusters_below_k_are_merged_in_the_order_begun(values, begun, release):
 # Equal to the definition
 
 
+@pytest.mark.parametrize("cost", ["weighted", "representatives"])
+def test_a_hundred_tuples_go_as_in_the_slow_version(cost):
+    problem, chosen = many_tuples()
+    chosen |= {"cost": cost}
+    task, slow = task_of(problem, chosen, 4, 7), plain(problem, chosen, 4, 7)
+    found = oka.one_pass(table_of(task), np.random.default_rng(7))
+    assert clusters_of(problem, found.of) == list(map(set, slow.one_pass()))
+
+
 @examples(200)
 @given(cases(max_records=14))
 def test_it_equals_the_slow_version(case):
