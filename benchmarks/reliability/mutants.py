@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,9 +90,7 @@ def plant_and_test(
         copies: SimpleQueue[Path] = SimpleQueue()
         for number in range(processes):
             copies.put(_copy(Path(folder) / str(number)))
-        modules = sorted({module for _, module, _ in planted})
-        alone = pool.map(lambda each: _unharmed(each, copies), modules)
-        takes = dict(zip(modules, alone, strict=True))
+        takes = _unharmed({module for _, module, _ in planted}, copies, pool)
         ends = pool.map(lambda each: _end(*each[1:], takes[each[1]], copies), planted)
         for (area, module, mutant), end in zip(planted, ends, strict=True):
             found.planted[area] += 1
@@ -126,18 +124,33 @@ def _copy(target: Path) -> Path:
     return target
 
 
-def _unharmed(module: str, copies: SimpleQueue[Path]) -> float:
-    """How many seconds the tests of a module take without a mutant."""
-    began = time.perf_counter()
-    copy = copies.get()
-    try:
-        # Numba and Python keep what they compile, so that later runs are quicker, not slower.
-        code, said = _test(module, copy, 1200.0, keep=True)
-    finally:
-        copies.put(copy)
-    if code != 0:
-        raise CaseError(f"The tests of {module} fail without a mutant:\n{said[-2000:]}")
-    return time.perf_counter() - began
+def _unharmed(
+    modules: Collection[str], copies: SimpleQueue[Path], pool: ThreadPoolExecutor
+) -> dict[str, float]:
+    """How many seconds the tests of each module take without a mutant, at most."""
+    alike: dict[tuple[str, Sequence[str]], list[str]] = {}
+    for module in sorted(modules):
+        area = _area(module)
+        alike.setdefault((area, AREAS[area][module]), []).append(module)
+
+    def seconds(together: Sequence[str]) -> float:
+        began = time.perf_counter()
+        copy = copies.get()
+        try:
+            # Numba and Python keep what they compile, so that later runs are quicker, not slower.
+            code, said = _test(together, copy, 1200.0, keep=True)
+        finally:
+            copies.put(copy)
+        if code != 0:
+            raise CaseError(f"Tests fail without a mutant in {together}:\n{said[-2000:]}")
+        return time.perf_counter() - began
+
+    takes = pool.map(seconds, alike.values())
+    return {
+        module: each
+        for together, each in zip(alike.values(), takes, strict=True)
+        for module in together
+    }
 
 
 def _end(module: str, mutant: Mutant, takes: float, copies: SimpleQueue[Path]) -> str:
@@ -147,7 +160,7 @@ def _end(module: str, mutant: Mutant, takes: float, copies: SimpleQueue[Path]) -
     original, stat = path.read_bytes(), path.stat()
     try:
         path.write_text(mutant.source, "utf-8")
-        code, _ = _test(module, copy, 30 + LONGER * takes)
+        code, _ = _test([module], copy, 30 + LONGER * takes)
     except subprocess.TimeoutExpired:
         return "hung"
     finally:
@@ -157,9 +170,15 @@ def _end(module: str, mutant: Mutant, takes: float, copies: SimpleQueue[Path]) -
     return "killed" if code else "survived"
 
 
-def _test(module: str, copy: Path, longest: float, keep: bool = False) -> tuple[int, str]:
-    """Run the tests of a module in a copy; pytest's status and what it said."""
-    area = next(name for name, modules in AREAS.items() if module in modules)
+def _area(module: str) -> str:
+    return next(name for name, modules in AREAS.items() if module in modules)
+
+
+def _test(
+    modules: Sequence[str], copy: Path, longest: float, keep: bool = False
+) -> tuple[int, str]:
+    """Run the tests of modules that have the same ones in a copy; pytest's status, what it said."""
+    area = _area(modules[0])
     left_out, more = "nightly or adult or browser", []
     if area in PLAIN_PYTHON:
         left_out, more = f"{left_out} or slow", ["-W", "ignore::RuntimeWarning"]
@@ -174,7 +193,7 @@ def _test(module: str, copy: Path, longest: float, keep: bool = False) -> tuple[
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-x", "-q", "--hypothesis-seed=0", "--no-header",
-            "-m", f"not ({left_out})", *more, module, *AREAS[area][module],
+            "-m", f"not ({left_out})", *more, *modules, *AREAS[area][modules[0]],
         ],
         cwd=copy, env=environment, timeout=longest, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
