@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from dataclasses import asdict
 from functools import cache
@@ -13,12 +12,12 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 from plotly.io import to_json
-from plotly.offline import get_plotlyjs
 
 from kanon.base.formatting import counted, percent, thin
 from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
 from kanon.errors import on_one_line
 from kanon.release.remark_kinds import KINDS, by_kind
+from kanon.report import scripts
 from kanon.report.contents import Report
 from kanon.report.explanations import shown
 from kanon.report.words import TERMS
@@ -31,16 +30,15 @@ def rendered(report: Report) -> bytes:
     Everything from the table and everything typed is escaped. A policy in the page lets nothing be
     fetched and no script run but the two that are meant: Plotly, once, and the one that draws.
     """
-    library = get_plotlyjs()
-    drawing = _drawing(report)
     page = _environment().get_template("report.html.jinja").render(
         report=report,
         terms=[(term, getattr(report.words, name)) for name, term in TERMS.items()],
         remarks=[(KINDS[kind], found) for kind, found in by_kind(report.remarks).items()],
         kinds={"role": ROLE_COLOURS, "accent": METRIC_COLOURS["distortion"]},
-        library=Markup(library),
-        drawing=Markup(drawing),
-        policy=" ".join([_allowed(library), _allowed(drawing)]),
+        library=Markup(scripts.LIBRARY),
+        drawing=Markup(scripts.DRAWING),
+        figures=Markup(_figures(report)),
+        policy=scripts.allowed(),
         numbers_csv=_data("text/csv", measures_csv(report)),
         numbers_json=_data("application/json", numbers_json(report)),
     )  # fmt: skip
@@ -94,29 +92,16 @@ def _environment() -> jinja2.Environment:
     return made
 
 
-def _drawing(report: Report) -> str:
-    """The script that draws all pictures, each in a place with a number of its own.
+def _figures(report: Report) -> str:
+    """All pictures as JSON, each for a place with a number of its own.
 
     The keys of a figure have another order once it was in another process.
     """
     figures = [to_json(one, engine="json") for each in report.curves for one in each.figures]
-    ordered = [json.dumps(json.loads(one), sort_keys=True) for one in figures]
-    calls = [
-        f'Plotly.newPlot("curve-{place}",{one},{{displayModeBar:false}});'
-        for place, one in enumerate(ordered)
+    places = [
+        {"place": f"curve-{place}", "figure": json.loads(one)} for place, one in enumerate(figures)
     ]
-    return _inert("\n".join(calls))
-
-
-def _inert(script: str) -> str:
-    """A script in which no text can end it: JSON may write a sign by its number."""
-    return script.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _allowed(script: str) -> str:
-    """What a policy names a script by: the hash of its text."""
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
+    return json.dumps(places, sort_keys=True).replace("<", "\\u003c")  # no text can end it
 
 
 def _data(kind: str, content: bytes) -> str:

@@ -45,7 +45,6 @@ def test_a_report_for_publication_opens_offline_without_a_request(chrome, tmp_pa
     opens_offline(chrome, path)
 
 
-@pytest.mark.nightly  # in every run: test_report_page.py, and one for publication above
 def test_a_report_that_was_made_on_its_page_opens_offline(chrome, server, page, tmp_path):
     by.open_start(page, server)
     by.go(page, "Report")

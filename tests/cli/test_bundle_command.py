@@ -16,7 +16,7 @@ BUNDLE = (*RUN, "--bundle", "archive.zip")
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Without the five megabytes of the library in the report."""
-    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+    monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
 
 
 def test_the_archive_holds_the_file_that_was_written(kanon, folder):

@@ -20,7 +20,7 @@ ASKED = Context(release="internal")
 def folder(tmp_path, monkeypatch):
     """A table of six women and six men, a plan for it, and what its release is for."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+    monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
     (tmp_path / "people.csv").write_text(TABLE, "utf-8")
     tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
     plan = {

@@ -49,7 +49,7 @@ GROUPS = {"build": "groups", "levels": [{"women": ["F", "SECRET-1"], "men": ["M"
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Without the five megabytes of the library in every page."""
-    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+    monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
 
 
 def packed(kind="csv", words=None, **changes):

@@ -17,6 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit import config, file_util
 
+from kanon.report.scripts import allowed
+
 
 def _inline_scripts() -> list[str]:
     """What the policy calls the scripts within Streamlit's page; no other inline script runs."""
@@ -25,12 +27,13 @@ def _inline_scripts() -> list[str]:
     return [f"'sha256-{b64encode(sha256(one).digest()).decode()}'" for one in scripts]
 
 
-# Streamlit hands components over as blobs, sets styles on elements, and has small pictures and
+# The preview of a report, a page within the page, is held to this policy too. Streamlit hands
+# components over as blobs, sets styles on elements, and has small pictures and
 # fonts within its files.
 POLICY = "; ".join(
     (
         "default-src 'self'",
-        f"script-src 'self' blob: {' '.join(_inline_scripts())}",
+        f"script-src 'self' blob: {' '.join(_inline_scripts())} {allowed()}",
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data:",
         "font-src 'self' data:",

@@ -27,7 +27,7 @@ REPORT = "pages/report.py"
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Without the five megabytes of the library in every page."""
-    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+    monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
 
 
 @pytest.fixture

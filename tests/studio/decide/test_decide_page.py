@@ -238,7 +238,7 @@ def test_a_report_is_outdated_under_another_population_but_not_under_the_same_fi
 def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     start, downloads, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+    monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
     at = want(go(anonymised(start()), DECIDE), "k", 2)
     go(at, "pages/report.py")
     at.checkbox(key="report-in-context").set_value(True)

@@ -56,7 +56,7 @@ OLD = "Settings have changed since this was made; press Make the report to renew
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Without the five megabytes of the library in every page."""
-    monkeypatch.setattr("kanon.report.rendering.get_plotlyjs", lambda: "/* the library */")
+    monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
 
 
 def field_of(at, name):
