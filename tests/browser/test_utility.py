@@ -30,8 +30,11 @@ def test_what_can_be_learnt_is_looked_at_downloaded_and_trained(server, page):
     expect(page.get_by_text("changed most").first).to_be_visible()
     part(page, "As a matrix")
     part(page, "proportional")
+    page.get_by_role("button", name="Parquet, original values").click()
+    expect(page.get_by_text("This file holds original values of your table")).to_be_visible()
     with page.expect_download() as caught:
-        page.get_by_role("button", name="Parquet").click()
+        page.get_by_role("button", name="Parquet, original values").click()
+    assert "original-values" in caught.value.suggested_filename
     released = pd.read_parquet(io.BytesIO(caught.value.path().read_bytes()))
     assert len(released) == 30_000
     assert "person" not in released.columns
