@@ -168,7 +168,7 @@ def _work(
 
     def write() -> Job:
         part = part_of(target.path)
-        given = (stored.source, solution.at(plan.k), CONTENT, target, part)
+        given = (stored.source, solution.at(plan.k), CONTENT, target, part, "")
         return jobs.submit(write_release, *given, after=partial(remove, part))
 
     return {

@@ -117,7 +117,8 @@ def test_what_is_kept_goes_in_time(open_window, tmp_path, monkeypatch):
         page.goto("about:blank")
         page.wait_for_timeout(5000)  # longer than it is kept: that is what is tried
         page.goto(f"{server.url}/data")
-        expect(page.get_by_text("it is kept for 3 seconds")).to_be_visible()
+        told = page.get_by_text("it is kept for 3 seconds")
+        expect(told).to_be_visible(timeout=30_000)
         expect(loaded(page)).to_have_count(0)
         page.goto("about:blank")
         server.check_log()

@@ -255,8 +255,8 @@ def leave(visitor: Visitor) -> None:
 def check(visitor: Visitor) -> None:
     """The window has asked for something, and neither left this machine nor complained."""
     assert visitor.asked, "nothing was watched"
-    assert visitor.left_the_host() == []
-    assert visitor.complaints == []
+    assert visitor.left_the_host() == [], visitor.left_the_host()
+    assert visitor.complaints == [], visitor.complaints
     visitor.looked_at += len(visitor.asked)
     visitor.asked.clear()
 
@@ -538,7 +538,7 @@ def chrome(chromium):
         watched = [visitor.context for visitor in WINDOWS]
         assert all(context in watched for context in browser.contexts), "a window nobody watched"
         for visitor in WINDOWS:
-            assert visitor.left_the_host() == []
+            assert visitor.left_the_host() == [], visitor.left_the_host()
         browser.close()
     OUTPUT.mkdir(exist_ok=True)
     requests = sum(visitor.looked_at + len(visitor.asked) for visitor in WINDOWS)

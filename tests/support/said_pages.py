@@ -137,7 +137,7 @@ def unsaid(at: AppTest, words: set[str], sentences: list[str]) -> set[str]:
         if text in lines or (what == "download_button.label" and PANEL.match(text)):
             continue
         left = unescape(outside(text.replace("\\", "").replace("\u2060", "")))
-        for sentence in sentences:
+        for sentence in sorted(sentences, key=len, reverse=True):  # a short one may be in a longer
             left = left.replace(sentence, "")
         if strange := {*WORD.findall(left)} - words:
             found.add(f"{what}: {text[:160]!r} has {sorted(strange)[:8]}")
@@ -175,7 +175,7 @@ def lessons(work: Work) -> tuple[set[str], list[str]]:
     tables = [one.frame for one in small]
     tables += [one for case in cases for one in (case.table, case.released, case.register)]
     tables += [pd.DataFrame({"": tree.labels}) for one in small for tree in one.classes.hierarchies]
-    return words_of(*tables), sorted(filter(None, said), key=len, reverse=True)
+    return words_of(*tables), [*filter(None, said)]
 
 
 def verdict(work: Work) -> list[str]:
