@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -67,6 +68,11 @@ class EquivalenceClasses:
         return int(self.counts.min()) if len(self.counts) else None
 
     @property
+    def of(self) -> Literal["records", "persons"]:
+        """What :attr:`hiding`, :attr:`highest_k` and :attr:`unique` count."""
+        return "records" if self.persons is None else "persons"
+
+    @property
     def hiding(self) -> np.ndarray:
         """How many hide each other in each class: its persons if they are known, else its records.
 
@@ -94,6 +100,13 @@ class EquivalenceClasses:
     def unique_records(self) -> int:
         """The number of records that nobody shares all quasi-identifiers with."""
         return int((self.counts == 1).sum())
+
+    @property
+    def unique(self) -> int:
+        """How many share a class with nobody: the persons who have one of their own, or records."""
+        if self.persons is None:
+            return self.unique_records
+        return len(np.unique(self.persons.value[self.persons.start[:-1][self.hiding == 1]]))
 
     @cached_property
     def records_below(self) -> tuple[np.ndarray, ...]:

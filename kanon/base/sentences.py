@@ -6,6 +6,8 @@ metrics are handed over as they are to be shown.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted
 
@@ -143,18 +145,18 @@ def best_guess(share: float) -> str:
     )
 
 
-def nobody_alike(unique: int, records: int) -> str:
-    """Unique records.
+def nobody_alike(unique: int, number: int, of: Literal["records", "persons"]) -> str:
+    """Unique records, or persons.
 
-    >>> nobody_alike(1, 10)
+    >>> nobody_alike(1, 10, "records")
     '1 of 10 records (10.0 %) looks like no other one.'
     """
     return say_counted(
         unique,
-        "{count} of {records} records ({share}) looks like no other one.",
-        "{count} of {records} records ({share}) look like no other one.",
-        records=thin(records),
-        share=percent(100 * unique / records),
+        "{count} of {all} ({share}) looks like no other one.",
+        "{count} of {all} ({share}) look like no other one.",
+        all=number_said(number, of),
+        share=percent(100 * unique / number),
     )
 
 
@@ -171,6 +173,17 @@ of 5 in the smallest class (prosecutor).'
         share=percent(100 * share),
         records=thin(smallest),
     )
+
+
+def number_said(number: int, of: Literal["records", "persons"]) -> str:
+    """A number of records or of persons.
+
+    >>> number_said(1, "records"), number_said(2, "persons")
+    ('1 record', '2 persons')
+    """
+    if of == "records":
+        return records_said(number)
+    return say_counted(number, "{count} person", "{count} persons")
 
 
 def records_said(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Which columns single records out together: the sets, and what each column adds to one."""
+"""Which columns single records or persons out together, and what each column adds to a set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 10
 
 
 def sets_table(found: SinglingOut) -> pd.DataFrame:
-    """The smallest sets, each with the records that it singles out.
+    """The smallest sets of columns, each with the records or persons that it singles out.
 
     >>> from kanon.sources.memory import MemoryTable
     >>> from kanon.sources.singling_out import singling_out
@@ -29,23 +29,26 @@ def sets_table(found: SinglingOut) -> pd.DataFrame:
         (
             " + ".join(one.columns),
             len(one.columns),
-            one.records,
-            100 * one.records / found.n_records,
+            one.singled_out,
+            100 * one.singled_out / found.number,
         )
         for one in found.sets
     ]
-    return pd.DataFrame(
-        rows, columns=["columns", "number of columns", "records", "percent of records"]
-    )
+    return pd.DataFrame(rows, columns=["columns", "number of columns", *_counted(found)])
 
 
 def contributions_table(found: SinglingOut) -> pd.DataFrame:
-    """Per column the most records that a set singles out and would not without it."""
+    """Per column the most records or persons that a set singles out and would not without it."""
     rows = [
-        (one.column, one.sets, one.records, 100 * one.records / found.n_records)
+        (one.column, one.sets, one.singled_out, 100 * one.singled_out / found.number)
         for one in found.contributions
     ]
-    return pd.DataFrame(rows, columns=["column", "sets", "records", "percent of records"])
+    return pd.DataFrame(rows, columns=["column", "sets", *_counted(found)])
+
+
+def _counted(found: SinglingOut) -> tuple[str, str]:
+    """The names of the columns that hold how many are singled out, and which share of all."""
+    return found.of, f"percent of {found.of}"
 
 
 def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
@@ -57,29 +60,31 @@ def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Fig
         The role of each column; a column without one is insensitive.
     """
     table = contributions_table(found).head(_MOST).iloc[::-1]
+    singled_out, percentage = _counted(found)
     given = [roles.get(name, Role.INSENSITIVE) for name in table["column"]]
     names = [escaped(name, 20) for name in table["column"]]
     figure = go.Figure()
     figure.add_bar(
-        x=table["percent of records"],
+        x=table[percentage],
         # Positions, not names: two long names may be shortened to the same label.
         y=list(range(len(names))),
         orientation="h",
         marker_color=[ROLE_COLOURS[role.value] for role in given],
         text=[  # the role in words, too
             f"{percent(share)}, {role.value}"
-            for share, role in zip(table["percent of records"], given, strict=True)
+            for share, role in zip(table[percentage], given, strict=True)
         ],
-        customdata=table[["sets", "records"]],
+        customdata=table[["sets", singled_out]],
         hovertemplate="In %{customdata[0]:,} sets; without it, one of them singles out "
-        "%{customdata[1]:,} records fewer<extra></extra>",
+        f"%{{customdata[1]:,}} {found.of} fewer<extra></extra>",
     )
     title = f"{names[-1]} adds most" if names else "No column singles out enough"
     lay_out(figure, title, height=120 + 30 * len(names))
     figure.update_layout(hovermode="closest", margin={"l": 140})
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)
-    most = table["percent of records"].max() if names else 1
+    most = table[percentage].max() if names else 1
     return figure.update_xaxes(
-        title="Records that a set would not single out without it, at most, % of all",
+        title=f"{found.of.capitalize()} that a set would not single out without it, at most, "
+        "% of all",
         range=[0, 1.3 * most],
     )

@@ -57,13 +57,13 @@ def execute(given: argparse.Namespace) -> None:
     if SUPPRESSED not in (*columns, *sensitive):
         table, suppressed = table.without_suppressed()
     found = table.classes_of(columns, sensitive, given.person)
-    in_persons = {} if given.person is None else {"min_persons": found.min_persons}
+    in_persons = {"min_persons": found.min_persons, "unique_persons": found.unique}
     numbers: dict[str, Any] = {
         "records": found.n_records,
         **({"suppressed": suppressed} if suppressed else {}),
         "classes": found.n_classes,
         "min_k": found.min_k,
-        **in_persons,
+        **({} if given.person is None else in_persons),
         "unique_records": found.unique_records,
         **privacy_summary(found),
     }

@@ -1,4 +1,4 @@
-"""``quasi-identifiers``: the smallest sets of columns that single records out."""
+"""``quasi-identifiers``: the smallest sets of columns that single records or persons out."""
 
 from __future__ import annotations
 
@@ -21,14 +21,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--columns", metavar="a,b,c", help="the columns to look at; else all")
     parser.add_argument(
         "--plan", type=Path, metavar="PLAN.json",
-        help="leave out its identifiers, and say which columns it takes for harmless",
+        help="leave out its identifiers, say which columns it takes for harmless, and count "
+        "persons where it does",
+    )  # fmt: skip
+    parser.add_argument(
+        "--person", metavar="COLUMN",
+        help="count persons: the column that says which records are of one; else the plan's",
     )  # fmt: skip
     parser.add_argument(
         "--share", type=_share, default="5%", metavar="5%",
-        help="the share of the records that a set has to single out",
+        help="the share of the records or persons that a set has to single out",
     )  # fmt: skip
     parser.add_argument(
-        "--k", type=int, default=2, help="records alike with fewer than k are singled out"
+        "--k", type=int, default=2, help="who is alike with fewer than k is singled out"
     )
     parser.add_argument("--size", type=int, default=3, help="so many columns in a set at most")
     add_json(parser)
@@ -39,6 +44,7 @@ def execute(given: argparse.Namespace) -> None:
     """Execute the command."""
     plan = None if given.plan is None else Plan.load(given.plan)
     roles = {} if plan is None else plan.roles.roles
+    person = given.person or (None if plan is None else plan.person)
     table = read_records(given, plan)
     columns = parts_of_list(given.columns or "")
     check_once("--columns", columns, "column")
@@ -47,11 +53,12 @@ def execute(given: argparse.Namespace) -> None:
         table, gone = table.without_suppressed()
     if given.columns is None:
         left_out = {name for name, role in roles.items() if role is Role.IDENTIFIER}
-        left_out |= {SUPPRESSED} if gone else set()
+        left_out |= ({SUPPRESSED} if gone else set()) | ({person} if person else set())
         columns = [name for name in table.columns if name not in left_out]
     found = singling_out(
-        table, columns, given.share, given.k, given.size, progress=progress_shown(given)
-    )
+        table, columns, given.share, given.k, given.size,
+        progress=progress_shown(given), person=person,
+    )  # fmt: skip
     wrong = found.contradicted(roles) if plan is not None else ()
     if given.json:
         print(json.dumps(found.numbers | ({} if plan is None else {"contradicted": [*wrong]})))

@@ -71,14 +71,15 @@ def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
 
     Returns
     -------
-    records, most, ties, hits : numpy.ndarray, shape (P,), int64
-        The matching records; those with the most frequent value; the values that are as frequent;
-        the persons who have one of those.
+    records, different, most, ties, hits : numpy.ndarray, shape (P,), int64
+        The matching records; their different values; those with the most frequent value; the values
+        that are as frequent; the persons who have one of those.
     """
     low_start, low_value, low_count = of_low
     high_start, high_value, high_count = of_high
     known, published, m = low.shape[1], high.shape[1], low.shape[2]
     records = np.zeros(known, dtype=np.int64)
+    different = np.zeros(known, dtype=np.int64)
     highest = np.zeros(known, dtype=np.int64)
     ties = np.zeros(known, dtype=np.int64)
     hits = np.zeros(known, dtype=np.int64)
@@ -101,6 +102,7 @@ def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
                         n_touched += 1
                     seen[value] += high_count[entry]
             q += 1
+        different[p] = n_touched
         most = 0
         for place in range(n_touched):
             count = seen[touched[place]]
@@ -115,7 +117,7 @@ def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
                     hits[p] += low_count[entry]
         for place in range(n_touched):
             seen[touched[place]] = 0
-    return records, highest, ties, hits
+    return records, different, highest, ties, hits
 
 
 @kernel(seconds=1, arrays=True)

@@ -7,9 +7,10 @@ likely; the best guess of a sensitive value is the most frequent one among them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import CoverageError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.linkage import attacked, below
+from kanon.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -43,12 +45,15 @@ class Match:
         The values of the sensitive attribute; empty if none was asked for.
     counts : numpy.ndarray, shape (v,), int64
         The number of matching records that have each.
+    persons
+        Of how many persons they are; None where nothing tells persons apart.
     """
 
     classes: np.ndarray
     records: int
     values: tuple[str, ...]
     counts: np.ndarray
+    persons: int | None = None
 
     @property
     def guesses(self) -> tuple[str, ...]:
@@ -72,20 +77,26 @@ class Match:
 
 @dataclass(frozen=True)
 class Linkage:
-    """What an attack on every person of a table finds on average.
+    """What an attack on everybody in a table finds on average.
 
     Attributes
     ----------
+    of
+        Whom the attacker looks for and what is counted: records, each as if it were one person, or
+        persons where a column tells them apart. Of a person that record is known by which the
+        fewest persons match, at least one.
     singled_out
-        The share of the persons for whom exactly one record matches, in [0, 1].
+        The share of the records for which exactly one matches, or of the persons for whom the
+        records of exactly one do, in [0, 1].
     matches
-        The mean number of matching records.
+        The mean number of records, or persons, that match.
     right
-        The share of the persons of whom the best guess is right, in [0, 1]; between equally
+        The share of the records whose sensitive value the best guess is, in [0, 1]; between equally
         good guesses a coin is tossed, and who finds no record guesses nothing. None without a
         sensitive attribute.
     """
 
+    of: Literal["records", "persons"]
     singled_out: float
     matches: float
     right: float | None
@@ -93,32 +104,40 @@ class Linkage:
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """What an attack on every person of a table finds, by what is known of them.
+    """What an attack on every record of a table finds, by what is known of it.
 
     Attributes
     ----------
-    sizes : numpy.ndarray, shape (P,), int64
-        The persons of whom the same is known.
+    known : EquivalenceClasses
+        The P tuples of values that are known, with the records that they are known of.
     records : numpy.ndarray, shape (P,), int64
         The records that match.
+    different : numpy.ndarray, shape (P,), int64
+        How many different values they have.
     most : numpy.ndarray, shape (P,), int64
         Those of them that have the most frequent sensitive value.
     ties : numpy.ndarray, shape (P,), int64
         The number of values that are as frequent.
     hits : numpy.ndarray, shape (P,), int64
-        The persons who have one of these values.
+        The records looked for that have one of these values.
     """
 
-    sizes: np.ndarray
+    known: EquivalenceClasses
     records: np.ndarray
+    different: np.ndarray
     most: np.ndarray
     ties: np.ndarray
     hits: np.ndarray
 
     @property
-    def n_persons(self) -> int:
-        """n, the number of persons; all shares are shares of them."""
-        return int(self.sizes.sum())
+    def sizes(self) -> np.ndarray:
+        """The records of which the same is known. Shape (P,), int64."""
+        return self.known.counts
+
+    @property
+    def n_records(self) -> int:
+        """n, the number of records looked for; all shares are shares of them."""
+        return self.known.n_records
 
     @property
     def right(self) -> float:
@@ -126,19 +145,19 @@ class Attack:
         # Whole numbers as far as possible: the order of the known attributes must not matter.
         of_ties = np.bincount(self.ties, weights=self.hits)
         found = math.fsum(float(of_ties[t]) / t for t in range(1, len(of_ties)))
-        return found / self.n_persons
+        return found / self.n_records
 
     @property
     def sureness(self) -> float:
         """The mean of how sure the best guess is, in [0, 1]; 0 for whom no record matches."""
         share = self.most / np.maximum(self.records, 1)
-        return math.fsum((self.sizes * share).tolist()) / self.n_persons
+        return math.fsum((self.sizes * share).tolist()) / self.n_records
 
     @property
     def certain(self) -> float:
-        """The share of the persons whose matching records all have one value, in [0, 1]."""
+        """The share of the records whose matching records all have one value, in [0, 1]."""
         alike = (self.records > 0) & (self.most == self.records)
-        return int(self.sizes[alike].sum()) / self.n_persons
+        return int(self.sizes[alike].sum()) / self.n_records
 
 
 def matching(
@@ -190,13 +209,15 @@ def matching(
         fits &= _covers(tree, tree.node_of[known[name]])[classes.nodes[:, place]]
     found = np.flatnonzero(fits)
     records = int(classes.counts[found].sum())
+    who = classes.persons
+    persons = None if who is None else len(np.unique(who.only(found).value))
     if column is None:
-        return Match(found, records, (), np.zeros(0, dtype=np.int64))
+        return Match(found, records, (), np.zeros(0, dtype=np.int64), persons)
     sensitive = classes.sensitive_named(column)
     counts = np.zeros(len(sensitive.values), dtype=np.int64)
     chosen = sensitive.only(found)
     np.add.at(counts, chosen.value, chosen.count)
-    return Match(found, records, sensitive.values, counts)
+    return Match(found, records, sensitive.values, counts, persons)
 
 
 def linkage(
@@ -205,17 +226,17 @@ def linkage(
     known: Sequence[str],
     column: str | None = None,
 ) -> Linkage | None:
-    """Attack every person of a table in turn; exact, counted on classes.
+    """Attack everybody in a table in turn; exact, counted on classes.
 
-    Of each person the attacker knows the same attributes, as the original table has them, and
-    looks for them as :func:`matching` does. In the original table the best guess is right as often
-    as any guess from these attributes can be: at least as often as in a release, and as the most
-    frequent value of the table is.
+    Of each the attacker knows the same attributes, as the original table has them, and looks for
+    them as :func:`matching` does. In the original table the best guess is right as often as any
+    guess from these attributes can be: at least as often as in a release, and as the most frequent
+    value of the table is.
 
     Parameters
     ----------
     persons
-        The classes of the original table.
+        The classes of the original table. If they know persons, ``published`` has to know them too.
     published
         The classes that the attacker looks at: those of the original table, or of a release.
     known
@@ -226,7 +247,7 @@ def linkage(
     Returns
     -------
     Linkage or None
-        None without persons.
+        None without anybody.
 
     Raises
     ------
@@ -242,17 +263,19 @@ def linkage(
     >>> sizes = np.array([1, 2, 1])
     >>> table = EquivalenceClasses(("race",), (race,), np.array([[0], [1], [2]]), sizes)
     >>> linkage(table, table, ["race"])
-    Linkage(singled_out=0.5, matches=1.5, right=None)
+    Linkage(of='records', singled_out=0.5, matches=1.5, right=None)
     """
     if not persons.n_records:
         return None
     found = attack(persons, published, known, column)
-    n = found.n_persons
-    return Linkage(
-        singled_out=int(found.sizes[found.records == 1].sum()) / n,
-        matches=int((found.sizes * found.records).sum()) / n,
-        right=None if column is None else found.right,
-    )
+    right = None if column is None else found.right
+    if persons.persons is not None:
+        fewest = _fewest_persons(_attack(persons, published, known, _persons))
+        n = len(fewest)
+        return Linkage("persons", int((fewest == 1).sum()) / n, int(fewest.sum()) / n, right)
+    n = found.n_records
+    alone = int(found.sizes[found.records == 1].sum())
+    return Linkage("records", alone / n, int((found.sizes * found.records).sum()) / n, right)
 
 
 def attack(
@@ -262,7 +285,7 @@ def attack(
     column: str | None = None,
     admitted: csr_array | None = None,
 ) -> Attack:
-    """What every person is found to be by who knows some attributes; see :func:`linkage`.
+    """What every record is found to be by who knows some attributes; see :func:`linkage`.
 
     Parameters
     ----------
@@ -278,6 +301,38 @@ def attack(
     PlanError
         A column is no quasi-identifier, or ``column`` not sensitive.
     """
+    of = None if column is None else partial(EquivalenceClasses.sensitive_named, column=column)
+    return _attack(persons, published, known, of, admitted)
+
+
+def _persons(classes: EquivalenceClasses) -> Sensitive:
+    """Who has the records of each class, as :func:`_attack` takes it."""
+    assert classes.persons is not None
+    return classes.persons
+
+
+def _fewest_persons(found: Attack) -> np.ndarray:
+    """Per person the fewest persons that match a record of theirs, at least 1; 0 if none ever does.
+
+    Shape (number of persons,), int64.
+    """
+    who = _persons(found.known)
+    matches = found.different[who.of_entry]
+    _, number = np.unique(who.value, return_inverse=True)
+    far = np.iinfo(np.int64).max
+    fewest = np.full(number.max() + 1, far)
+    np.minimum.at(fewest, number[matches > 0], matches[matches > 0])
+    return np.where(fewest == far, 0, fewest)
+
+
+def _attack(
+    persons: EquivalenceClasses,
+    published: EquivalenceClasses,
+    known: Sequence[str],
+    of: Callable[[EquivalenceClasses], Sensitive] | None,
+    admitted: csr_array | None = None,
+) -> Attack:
+    """The attack, with what is guessed as a histogram of each class; None for nothing."""
     # Columns of few published nodes first: where they do not fit, many classes are left out.
     places = _places(persons, known)
     few_first = sorted(places, key=lambda place: len(np.unique(published.nodes[:, place])))
@@ -286,17 +341,17 @@ def attack(
         high, rows = projected(published, few_first), _NO_ROWS
     else:
         high, rows = _with_rows(published, few_first, admitted)
-    records, most, ties, hits = attacked(
+    found = attacked(
         _ranges(low),
         _ranges(high),
         _next_prefix(high.nodes),
         high.counts,
-        _histograms(low, column),
-        _histograms(high, column),
-        0 if column is None else len(persons.sensitive_named(column).values),
+        _histograms(low, of),
+        _histograms(high, of),
+        0 if of is None else len(of(persons).values),
         rows,
     )
-    return Attack(low.counts, records, most, ties, hits)
+    return Attack(low, *found)
 
 
 def people_below(released: EquivalenceClasses, population: EquivalenceClasses) -> np.ndarray:
@@ -357,13 +412,13 @@ def _places(classes: EquivalenceClasses, known: Mapping[str, str] | Sequence[str
 
 
 def _histograms(
-    classes: EquivalenceClasses, column: str | None
+    classes: EquivalenceClasses, of: Callable[[EquivalenceClasses], Sensitive] | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the entries of each class start, their values, their counts; none without a column."""
-    if column is None:
+    """Where the entries of each class start, their values, their counts; none of nothing."""
+    if of is None:
         none = np.zeros(0, dtype=np.int64)
         return np.zeros(classes.n_classes + 1, dtype=np.int64), none, none
-    found = classes.sensitive_named(column)
+    found = of(classes)
     return found.start, found.value.astype(np.int64), found.count
 
 

@@ -373,10 +373,12 @@ def _risks(done: Run) -> tuple[LevelChange, ...]:
     if not after.n_classes:
         return ()
     alone = SensitiveMeasure(
-        "Unique records", "records", "lower",
-        "Records that share all quasi-identifiers with no other one.",
+        f"Unique {before.of}", before.of, "lower",
+        "Records that share all quasi-identifiers with no other one."
+        if before.of == "records"
+        else "Persons who have a record that shares all quasi-identifiers with nobody else's.",
     )  # fmt: skip
-    found = [LevelChange(alone, "", before.unique_records, after.unique_records)]
+    found = [LevelChange(alone, "", before.unique, after.unique)]
     prosecutors = [risk_summary(classes)["prosecutor"] for classes in (before, after)]
     found += [
         LevelChange(level, "", *(each[name] for each in prosecutors))

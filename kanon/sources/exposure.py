@@ -1,8 +1,9 @@
-"""How exposed the records of a table are, seen from its classes alone."""
+"""How exposed those are whom a table is about, seen from its classes alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -11,18 +12,30 @@ from kanon.classes import EquivalenceClasses, group_tuples
 
 @dataclass(frozen=True)
 class Exposure:
-    """How exposed the records of a table are by some of its columns.
+    """How exposed those are whom a table is about, by some of its columns.
 
     Attributes
     ----------
+    of
+        What is counted: records, or persons where a column tells them apart.
     n_records
         n.
-    sizes : numpy.ndarray
+    sizes : numpy.ndarray, shape (R,)
         The size of every equivalence class, falling.
+    members : numpy.ndarray, shape (R,)
+        How many have no smaller class than this: all its records, as a record is in one class; of
+        its persons those who are in no smaller one, each counted in one class.
     """
 
+    of: Literal["records", "persons"]
     n_records: int
     sizes: np.ndarray
+    members: np.ndarray
+
+    @property
+    def number(self) -> int:
+        """How many records or persons there are."""
+        return int(self.members.sum())
 
     @property
     def n_classes(self) -> int:
@@ -35,9 +48,9 @@ class Exposure:
         return int(self.sizes.min())
 
     @property
-    def unique_records(self) -> int:
-        """The number of records that nobody shares all the columns with."""
-        return int((self.sizes == 1).sum())
+    def unique(self) -> int:
+        """How many share all the columns with nobody; a person, those of some record."""
+        return int(self.members[self.sizes == 1].sum())
 
 
 def exposure(classes: EquivalenceClasses) -> Exposure:
@@ -45,15 +58,25 @@ def exposure(classes: EquivalenceClasses) -> Exposure:
 
     >>> import pandas as pd
     >>> from kanon.sources.memory import classes_of_columns
-    >>> table = pd.DataFrame({"a": ["x", "x", None]})
+    >>> table = pd.DataFrame({"a": ["x", "x", None], "who": ["Ann", "Ben", "Ben"]})
     >>> exposure(classes_of_columns(table, ["a"])).sizes.tolist()
     [2, 1]
+    >>> found = exposure(classes_of_columns(table, ["a"], person="who"))
+    >>> found.sizes.tolist(), found.members.tolist(), found.unique
+    ([2, 1], [1, 1], 1)
     """
-    return Exposure(classes.n_records, np.sort(classes.counts)[::-1])
+    sizes = members = classes.hiding
+    if classes.persons is not None:
+        who, of_entry = classes.persons.value, classes.persons.of_entry
+        smallest_first = np.lexsort((of_entry, sizes[of_entry], who))
+        _, first = np.unique(who[smallest_first], return_index=True)
+        members = np.bincount(of_entry[smallest_first[first]], minlength=len(sizes))
+    falling = np.argsort(-sizes, kind="stable")
+    return Exposure(classes.of, classes.n_records, sizes[falling], members[falling])
 
 
 def unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
-    """The number of unique records if one of the columns were not there, for each of them.
+    """How many would be unique if one of the columns were not there, for each of them.
 
     Empty for a single column.
 
@@ -69,6 +92,8 @@ def unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
     found = {}
     for j, column in enumerate(classes.attributes):
         others = [*sizes[:j], *sizes[j + 1 :]]
-        _, counts, _ = group_tuples(np.delete(classes.nodes, j, axis=1), classes.counts, others)
-        found[column] = int((counts == 1).sum())
+        left = np.delete(classes.nodes, j, axis=1)
+        nodes, counts, group = group_tuples(left, classes.counts, others)
+        parts = (each.grouped(group, len(counts)) for each in classes.histograms)
+        found[column] = classes.regrouped(nodes, counts, parts).unique
     return found

@@ -1,8 +1,9 @@
-"""Which columns single records out together: the smallest sets of them, found by counting.
+"""Which columns single records or persons out together: the smallest sets of them, by counting.
 
 Some columns single a record out if fewer than k records share its values of them: of k = 2, if no
-other one does. One more column parts classes and joins none, so the share of these records never
-falls. What matters of all sets of columns are therefore the smallest that reach a threshold.
+other one does. They single a person out who has a record whose values fewer than k persons have.
+One more column parts classes and joins none, so the share of these records or persons never falls.
+What matters of all sets of columns are therefore the smallest that reach a threshold.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby, islice
 from math import comb
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -37,12 +38,12 @@ class SmallestSet:
     ----------
     columns
         The columns, in the table's order.
-    records
-        How many records they single out.
+    singled_out
+        How many records or persons they single out.
     """
 
     columns: tuple[str, ...]
-    records: int
+    singled_out: int
 
 
 @dataclass(frozen=True)
@@ -55,45 +56,49 @@ class Contribution:
         The column.
     sets
         How many of the smallest sets it is in.
-    records
-        The most records that one of them singles out and would not without the column.
+    singled_out
+        The most records or persons that one of them singles out and would not without the column.
     """
 
     column: str
     sets: int
-    records: int
+    singled_out: int
 
 
 @dataclass(frozen=True)
 class SinglingOut:
-    """The smallest sets of columns that single out a share of the records.
+    """The smallest sets of columns that single out a share of the records, or of the persons.
 
     Attributes
     ----------
     columns
         The columns that were looked at.
-    n_records
-        n.
+    of
+        What is counted: records, or persons where a column tells them apart.
+    number
+        n, how many of them there are.
     share
-        The share of the records, above 0 and up to 1, that a set has to single out to be listed.
+        The share of them, above 0 and up to 1, that a set has to single out to be listed.
     k
-        A record is singled out if fewer than k records share its values.
+        A record is singled out if fewer than k records share its values; a person, if fewer than k
+        persons share those of one of the person's records.
     asked
         Sets of up to so many columns were asked for.
     size
         All sets of up to so many columns were looked at, or ruled out: less than ``asked`` if
         those that are larger would have been too many.
     sets
-        The smallest sets: those of fewer columns first, among them those of more records.
+        The smallest sets: those of fewer columns first, among them those that single out more.
     contributions
-        What each column contributes that is in one of them, those of more records first.
+        What each column contributes that is in one of them, those that add more first.
     together
-        How many records are singled out by all columns together that do not reach the share
-        alone: no set of them singles out more.
+        How many are singled out by all columns together that do not reach the share alone: no set
+        of them singles out more.
     """
 
     columns: tuple[str, ...]
-    n_records: int
+    of: Literal["records", "persons"]
+    number: int
     share: float
     k: int
     asked: int
@@ -110,15 +115,15 @@ class SinglingOut:
     @property
     def found_with_more(self) -> bool:
         """Where there are no sets: whether there are some of more columns than were looked at."""
-        return self.together / self.n_records >= self.share
+        return self.together / self.number >= self.share
 
     @property
     def identifier_like(self) -> tuple[str, ...]:
-        """The columns that single out every record alone: numbers of persons, names."""
+        """The columns that single out everybody alone: numbers of persons, names."""
         return tuple(
             one.columns[0]
             for one in self.sets
-            if len(one.columns) == 1 and one.records == self.n_records
+            if len(one.columns) == 1 and one.singled_out == self.number
         )
 
     @property
@@ -148,21 +153,29 @@ class SinglingOut:
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """All that was found, for JSON; shares are of 1."""
-        n = self.n_records
+        """All that was found, for JSON; shares are of 1.
+
+        The number of what is counted, and of what is singled out, is called ``records`` or
+        ``persons``.
+        """
+        n = self.number
         return {
-            "records": n,
+            self.of: n,
             "share": self.share,
             "k": self.k,
             "size": self.size,
             "complete": self.complete,
             "together": self.together,
             "sets": [
-                {"columns": [*one.columns], "records": one.records, "share": one.records / n}
+                {
+                    "columns": [*one.columns],
+                    self.of: one.singled_out,
+                    "share": one.singled_out / n,
+                }
                 for one in self.sets
             ],
             "columns": [
-                {"column": one.column, "sets": one.sets, "records": one.records}
+                {"column": one.column, "sets": one.sets, self.of: one.singled_out}
                 for one in self.contributions
             ],
             "identifier_like": [*self.identifier_like],
@@ -173,24 +186,35 @@ class SinglingOut:
     def said(self) -> tuple[str, ...]:
         """All that was found, in sentences, with the names of columns and no value of the table."""
         alike = "no other one" if self.k == 2 else f"fewer than {self.k - 1} others"
-        meant = f"A record is singled out if {alike} of the {counted(self.n_records, 'record')}"
+        share = "shares" if self.k == 2 else "share"
+        meant = (
+            f"A {self._one} is singled out if {alike} of the {self._counted(self.number)} {share}"
+        )
+        values = (
+            "its values" if self.of == "records" else "the values of one of the person's records"
+        )
         many = "no set of" if not self.sets else f"{counted(len(self.sets), 'smallest set')} of"
         lines = [
-            f"{meant} {'shares' if self.k == 2 else 'share'} its values.",
+            f"{meant} {values}.",
             f"At least {percent(100 * self.share)} of them are singled out by {many} up to "
             f"{counted(self.size, 'column')}{':' if self.sets else '.'}",
-            *(f"  {self._named(one.columns)}: {self._of_all(one.records)}" for one in self.sets),
+            *(
+                f"  {self._named(one.columns)}: {self._of_all(one.singled_out)}"
+                for one in self.sets
+            ),
         ]
         if self.sets:
             lines.append("What each column adds to one of them at most (↓ better):")
         for each in self.contributions:
             sets = counted(each.sets, "set")
-            lines.append(f"  {quoted(each.column)}: {self._of_all(each.records)}, in {sets}")
+            lines.append(f"  {quoted(each.column)}: {self._of_all(each.singled_out)}, in {sets}")
         if self.proposed:
             lines.append(f"Quasi-identifiers by this: {self._named(self.proposed)}.")
         if self.identifier_like:
             names = self._named(self.identifier_like)
-            lines.append(f"Every record is singled out by one column alone, as by a name: {names}.")
+            lines.append(
+                f"Every {self._one} is singled out by one column alone, as by a name: {names}."
+            )
         if not self.complete:
             lines.append(
                 f"Larger sets were asked for, up to {counted(self.asked, 'column')}, and not "
@@ -212,8 +236,15 @@ class SinglingOut:
     def _named(self, columns: Sequence[str]) -> str:
         return ", ".join(map(quoted, columns))
 
-    def _of_all(self, records: int) -> str:
-        return f"{counted(records, 'record')}, {percent(100 * records / self.n_records)}"
+    @property
+    def _one(self) -> str:
+        return self.of.removesuffix("s")
+
+    def _counted(self, number: int) -> str:
+        return counted(number, self._one)
+
+    def _of_all(self, number: int) -> str:
+        return f"{self._counted(number)}, {percent(100 * number / self.number)}"
 
 
 def singling_out(
@@ -224,19 +255,22 @@ def singling_out(
     size: int = 3,
     most: int = MOST_SETS,
     progress: Progress = no_progress,
+    person: str | None = None,
 ) -> SinglingOut:
-    """Find the smallest sets of columns that single out at least a share of the records.
+    """Find the smallest sets of columns that single out at least a share of records or persons.
 
     Of a set S of columns, the share is (1/n) Σ |C|, over the classes C of the records by S that
-    have |C| < k. It is between 0 (every class has k records) and 1 (no
-    class has), and never falls when a column is added. A set is *smallest* if it reaches the
-    threshold and no set of some of its columns does. A missing cell counts as a value of its own,
-    as in :meth:`kanon.sources.tables.Table.classes_of`.
+    have |C| < k. Where a column tells persons apart, |C| is the number of persons with records in
+    C, and the share that of all persons who have a record in a class of fewer than k: whoever
+    knows that record finds them. It is between 0 (every class has k) and 1, and never falls when a
+    column is added. A set is *smallest* if it reaches the threshold and no set of some of its
+    columns does. A missing cell counts as a value of its own, as in
+    :meth:`kanon.sources.tables.Table.classes_of`.
 
     Sets are looked at by their size. One is counted only if no part of it reaches the threshold
     (Mannila and Toivonen 1997), and in memory only among the records that no part of it singles out
     (partitions without what is decided, Huhtala et al. 1999). An engine groups its rows by each
-    set and tells how many groups there are of each size.
+    set and tells how many groups there are of each size; persons are counted in memory.
 
     Parameters
     ----------
@@ -245,17 +279,20 @@ def singling_out(
     share
         The threshold, above 0 and up to 1. The default is a round number to begin with and no norm.
     k
-        Classes of fewer records are singled out, 2 ≤ k ≤ n; 2 are the unique records.
+        Classes of fewer records or persons are singled out, 2 ≤ k ≤ n; 2 are the unique ones.
     size
         How many columns a set may have, at least 1.
     most
         So many sets are counted at most, and every single column. Before a size of which there
         are more, the search stops and says so: it never looks at some sets of a size alone.
+    person
+        The column that says which records are of one person, so that persons are counted.
 
     Raises
     ------
     PlanError
-        A number is out of its range, no column is named, or the table lacks one.
+        A number is out of its range, no column is named, the table lacks one, or a record does not
+        say whom it is about.
     TableError
         The table has no records, or a column more values than an engine can group by.
 
@@ -269,13 +306,19 @@ def singling_out(
     >>> import pandas as pd
     >>> people = pd.DataFrame({"sex": list("FFMM"), "age": [1, 2, 1, 2], "town": list("aaab")})
     >>> found = singling_out(MemoryTable(people), share=0.5)
-    >>> [(one.columns, one.records) for one in found.sets]
+    >>> [(one.columns, one.singled_out) for one in found.sets]
     [(('sex', 'age'), 4), (('sex', 'town'), 2), (('age', 'town'), 2)]
+
+    The two who live in town a and have this sex are Ann, once and again, so she is found by it.
+
+    >>> people["who"] = ["Ann", "Ann", "Ben", "Cem"]
+    >>> found = singling_out(MemoryTable(people), ["sex", "town"], share=1, person="who")
+    >>> [(one.columns, one.singled_out) for one in found.sets]
+    [(('sex', 'town'), 3)]
     """
     columns = tuple(dict.fromkeys(table.columns if columns is None else columns))
-    n = table.n_records
-    _check(table, columns, share, k, size)
-    singled = _counting(table, columns, k)
+    _check(table, columns, share, size)
+    of, n, singled = _counting(table, columns, k, person)
 
     most = max(most, len(columns))
     found: dict[tuple[int, ...], int] = {}  # every set that was counted, with its records
@@ -302,12 +345,12 @@ def singling_out(
     smallest.sort(key=lambda one: (len(one), -found[one], one))
     named = [SmallestSet(tuple(columns[j] for j in one), found[one]) for one in smallest]
     return SinglingOut(
-        columns, n, share, k, size, done, tuple(named),
+        columns, of, n, share, k, size, done, tuple(named),
         _contributions(columns, smallest, found), together,
     )  # fmt: skip
 
 
-def _check(table: Table, columns: Sequence[str], share: float, k: int, size: int) -> None:
+def _check(table: Table, columns: Sequence[str], share: float, size: int) -> None:
     if not columns:
         raise PlanError("Name at least one column to look at.")
     check_columns(table.columns, columns)
@@ -315,17 +358,20 @@ def _check(table: Table, columns: Sequence[str], share: float, k: int, size: int
     if not 0 < share <= 1:
         raise PlanError(
             f"A share of {100 * share:g} % is not allowed; it is above 0 % and at most 100 % of "
-            "the records."
-        )
-    if table.n_records < 2:
-        raise PlanError("Nobody is singled out from a table of 1 record; it takes at least 2.")
-    if not 2 <= k <= table.n_records:
-        raise PlanError(
-            f"k = {k} is not allowed; it is at least 2 and at most the number of records, "
-            f"{thin(table.n_records)}."
+            "the records or persons."
         )
     if size < 1:
         raise PlanError(f"Sets of {size} columns are not possible; a set has at least 1 column.")
+
+
+def _check_k(k: int, of: str, n: int) -> None:
+    if n < 2:
+        what = of.removesuffix("s")
+        raise PlanError(f"Nobody is singled out from a table of 1 {what}; it takes at least 2.")
+    if not 2 <= k <= n:
+        raise PlanError(
+            f"k = {k} is not allowed; it is at least 2 and at most the number of {of}, {thin(n)}."
+        )
 
 
 def _told(level: int, sets: int) -> str:
@@ -365,45 +411,70 @@ def _contributions(
     return tuple(Contribution(columns[j], sets[j], gain[j]) for j in order)
 
 
-# --- counting the records that some columns single out ---------------------------------------
-def _counting(table: Table, columns: Sequence[str], k: int) -> Callable[[Sequence[int]], int]:
-    """What counts the records that some of the columns, by their positions, single out."""
+# --- counting the records or persons that some columns single out ------------------------------
+def _counting(
+    table: Table, columns: Sequence[str], k: int, person: str | None
+) -> tuple[Literal["records", "persons"], int, Callable[[Sequence[int]], int]]:
+    """What is counted, how many there are, and what counts those that some columns single out."""
+    if person is not None:
+        classes = table.classes_of(columns, person=person)
+        _check_k(k, "persons", classes.highest_k)
+        return "persons", classes.highest_k, _InMemory(classes, k).singled
+    n = table.n_records
+    _check_k(k, "records", n)
     if isinstance(table, MemoryTable):
-        return _InMemory(table.classes_of(columns), k).singled
-    return lambda chosen: table.group_sizes([columns[j] for j in chosen]).rarer_than(k)
+        return "records", n, _InMemory(table.classes_of(columns), k).singled
+    return (
+        "records",
+        n,
+        lambda chosen: table.group_sizes([columns[j] for j in chosen]).rarer_than(k),
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _Parted:
-    """The records that some columns do not single out, in the classes by these columns.
+    """What some columns do not single out, in the classes by these columns.
 
     Attributes
     ----------
-    tuples : numpy.ndarray
-        The tuples of values that these records have, as positions among all of the table.
+    entries : numpy.ndarray
+        The entries that stay, as positions among all.
     classes : numpy.ndarray
         The class of each, numbered from 0.
-    singled
-        How many records are singled out.
+    singled : numpy.ndarray, bool
+        Who is singled out.
     """
 
-    tuples: np.ndarray
+    entries: np.ndarray
     classes: np.ndarray
-    singled: int
+    singled: np.ndarray
 
 
 class _InMemory:
-    """Counts on the distinct tuples of a table; what sets begin with in common is parted once."""
+    """Counts on the distinct tuples of a table; what sets begin with in common is parted once.
+
+    An entry is a tuple of values and who has it: all its records, or one person, who may have
+    several tuples.
+    """
 
     def __init__(self, classes: EquivalenceClasses, k: int) -> None:
-        self._counts, self._k = classes.counts, k
-        self._values = np.ascontiguousarray(classes.nodes.T)
         everybody = np.arange(classes.n_classes)
-        self._path = [_Parted(everybody, np.zeros_like(everybody), 0)]
+        self._k = k
+        self._values = np.ascontiguousarray(classes.nodes.T)
+        if classes.persons is None:
+            self._who, self._weights = everybody, classes.counts
+        else:
+            self._values = self._values[:, classes.persons.of_entry]
+            self._who = classes.persons.value.astype(np.int64)
+            self._weights = (classes.persons.total > 0).astype(np.int64)
+        self._once = classes.persons is None or classes.one_record_each
+        entries = np.arange(len(self._who))
+        nobody = np.zeros(len(self._weights), dtype=bool)
+        self._path = [_Parted(entries, np.zeros_like(entries), nobody)]
         self._chosen: tuple[int, ...] = ()
 
     def singled(self, chosen: Iterable[int]) -> int:
-        """How many records the columns at these positions single out."""
+        """How many records or persons the columns at these positions single out."""
         chosen = tuple(chosen)
         same = 0
         while chosen[: same + 1] == self._chosen[: same + 1] and same < len(chosen):
@@ -412,19 +483,23 @@ class _InMemory:
         for j in chosen[same:]:
             self._path.append(self._parted(self._path[-1], self._values[j]))
         self._chosen = chosen
-        return self._path[-1].singled
+        return int(self._weights[self._path[-1].singled].sum())
 
     def _parted(self, before: _Parted, values: np.ndarray) -> _Parted:
-        """The classes parted by one more column, without the records that this singles out."""
-        here = values[before.tuples]
-        keys = before.classes * (here.max(initial=0) + 1) + here
-        classes, _ = pd.factorize(keys)
-        records = self._counts[before.tuples]
-        sizes = np.bincount(classes, records)
-        stay = sizes >= self._k
+        """The classes parted by one more column, without the entries that this singles out."""
+        here = values[before.entries]
+        classes, _ = pd.factorize(before.classes * (here.max(initial=0) + 1) + here)
+        who = self._who[before.entries]
+        stay = self._sizes(classes, who) >= self._k
         kept = stay[classes]
-        return _Parted(
-            before.tuples[kept],
-            (np.cumsum(stay) - 1)[classes[kept]],
-            before.singled + int(records[~kept].sum()),
-        )
+        singled = before.singled.copy()
+        singled[who[~kept]] = True
+        return _Parted(before.entries[kept], (np.cumsum(stay) - 1)[classes[kept]], singled)
+
+    def _sizes(self, classes: np.ndarray, who: np.ndarray) -> np.ndarray:
+        """How many records or persons each class has; who is in it twice counts once."""
+        if not self._once:
+            pairs = classes * len(self._weights) + who
+            first = ~pd.Series(pairs).duplicated().to_numpy()
+            classes, who = classes[first], who[first]
+        return np.bincount(classes, self._weights[who])

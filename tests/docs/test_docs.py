@@ -232,7 +232,7 @@ def test_the_exposure_in_the_tutorial(census):
     text = prose("tutorial.md")
     seen = exposed(sample_work("census", 1))
     least, unique, classes = (plainly(one.value) for one in of_table(seen))
-    records = f"{seen.exposure.unique_records:,}"
+    records = f"{seen.exposure.unique:,}"
     assert f"k is {least}: {unique} of the records, {records} persons" in text
     assert f"There are {classes} classes" in text
     assert min(seen.unique_without, key=seen.unique_without.get) == "age"
@@ -291,7 +291,7 @@ def test_the_attack_in_the_tutorial(census):
         for part in re.findall(r"[\d.,]+ (?:records? match|%)|“[a-z ]+”", plainly(sentence)):
             assert part in text, part
     everybody = [linkage(classes, one, known, "health") for one in (classes, released)]
-    told = plainly(about_everybody(classes.n_records, known, *everybody, whole))
+    told = plainly(about_everybody(classes, known, *everybody, whole))
     before, after = re.findall(r"([\d.]+ %)", told)[:2]
     assert f"single out {before} of the persons before and {after} after" in text
 

@@ -17,6 +17,7 @@ from kanon.measures.linkage import linkage, matching, people_below
 from kanon.privacy.reidentification import journalist, marketer
 from kanon.recoding import Recoding
 from kanon.run import run
+from kanon.sources.histograms import persons_of
 from kanon.sources.population import population_of
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
@@ -147,6 +148,38 @@ def test_attacks_equal_looking_through_the_rows(drawn):
         assert whole.right == pytest.approx(float(right / n), rel=1e-12)
         bare = linkage(persons, classes, known)
         assert bare.right is None and bare.singled_out == whole.singled_out
+
+
+@examples(100)
+@given(attacks(), st.data())
+def test_attacks_on_persons_equal_looking_through_the_rows(drawn, data):
+    """Of each person the record that the fewest persons match, but for those that nobody matches.
+
+    Names are written beside the rows of the table and of the release, and counted there.
+    """
+    problem, secrets, of_row, recoding, known = drawn
+    who = data.draw(st.lists(st.sampled_from("abc"), min_size=len(of_row), max_size=len(of_row)))
+    persons = persons_of("who", pd.Series(who), np.array(of_row), recoding.classes.n_classes)
+    recoding = replace(recoding, classes=replace(recoding.classes, persons=persons))
+    names = pd.DataFrame({"who": who})
+    left = names[[recoding.assigned[row] >= 0 for row in of_row]].reset_index(drop=True)
+    released = rows_of(problem, secrets, of_row, recoding).assign(who=left["who"])
+    for table, classes in (
+        (problem.frame().assign(who=who), recoding.classes),
+        (released, recoding.released),
+    ):
+        fewest = dict.fromkeys(who, 0)
+        for person, row in zip(who, problem.rows, strict=True):
+            facts = {c: x for c, x in zip(problem.columns, row, strict=True) if c in known}
+            matches = could_be(problem, table, facts)["who"].nunique()
+            assert matching(classes, facts).persons == matches
+            fewest[person] = min(filter(None, (fewest[person], matches)), default=0)
+        whole = linkage(recoding.classes, classes, known, "secret")
+        assert whole.of == "persons"
+        assert whole.singled_out == sum(n == 1 for n in fewest.values()) / len(fewest)
+        assert whole.matches == pytest.approx(sum(fewest.values()) / len(fewest), rel=1e-12)
+        records = replace(recoding.classes, persons=None)
+        assert whole.right == linkage(records, classes, known, "secret").right
 
 
 @examples(100)

@@ -399,6 +399,7 @@ def test_measure_counts_persons(kanon, folder):
     asked = ["measure", "--table", "visits.csv", "--qi", "town", "--json"]
     found = json.loads(kanon(*asked, "--person", "patient").out)
     assert (found["min_k"], found["min_persons"]) == (5, 1)
+    assert found["unique_persons"] == 1, "all records of a town are of one person"
     assert "min_persons" not in json.loads(kanon(*asked).out)
     engine = kanon(*asked, "--person", "patient", "--engine", "duckdb")
     assert json.loads(engine.out)["min_persons"] == 1

@@ -1,9 +1,9 @@
-"""The smallest sets of columns that single records out: by hand, by laws, by brute force."""
+"""The smallest sets of columns that single records or persons out: by hand, laws, brute force."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import defaultdict
 from itertools import combinations, product
 
 import numpy as np
@@ -29,7 +29,7 @@ def found_in(frame, **asked):
 
 
 def sets(found):
-    return {one.columns: one.records for one in found.sets}
+    return {one.columns: one.singled_out for one in found.sets}
 
 
 # --- by hand --------------------------------------------------------------------------------
@@ -90,6 +90,32 @@ def test_columns_that_say_the_same_are_in_sets_of_their_own():
     assert sets(found_in(frame, share=1)) == {("sex", "age"): 4, ("gender", "age"): 4}
 
 
+def test_who_has_several_records_alike_is_found():
+    """Nobody else is a woman of town a but Ann, who is in the table twice."""
+    frame = pd.DataFrame(
+        {
+            "who": ["Ann", "Ann", "Bea", "Bea", "Cem", "Cem", "Dan"],
+            "sex": list("FFFFMMM"),
+            "town": list("aabbaab"),
+        }
+    )
+    asked = {"columns": ["sex", "town"], "share": 0.5}
+    assert sets(found_in(frame, **asked)) == {}, "one record of seven is unique"
+    found = found_in(frame, **asked, person="who")
+    assert sets(found) == {("sex", "town"): 4}
+    assert (found.of, found.number, found.together) == ("persons", 4, 4)
+    assert found.said[0] == (
+        "A person is singled out if no other one of the 4 persons shares the values of one of the "
+        "person's records."
+    )
+    with pytest.raises(PlanError, match="at most the number of persons, 4"):
+        found_in(frame, **asked, k=5, person="who")
+    with pytest.raises(PlanError, match="table of 1 person"):
+        found_in(frame.head(2), **asked, person="who")
+    with pytest.raises(PlanError, match="'who'"):
+        found_in(frame.assign(who=None), **asked, person="who")
+
+
 def test_the_roles_that_are_contradicted():
     frame = {"id": [1, 2, 3, 4], "sex": list("FFMM"), "age": [1, 2, 1, 2], "note": list("aaaa")}
     found = found_in(frame, share=1)
@@ -127,26 +153,30 @@ def test_progress_rises_to_the_end(animals):
 
 
 # --- against brute force --------------------------------------------------------------------
-def records_singled(frame, columns, k):
-    """How many records fewer than k share the cells of, by the definition."""
-    cells = frame.astype(object).where(frame.notna(), None)[list(columns)]
-    often = Counter(rows := list(cells.itertuples(index=False, name=None)))
-    return sum(often[row] < k for row in rows)
+def singled_by(names, frame, k, person=None, **_):
+    """How many have a row of cells that fewer than k have, by the definition.
+
+    Where nobody tells persons apart, every record is one.
+    """
+    who = range(len(frame)) if person is None else frame[person]
+    cells = frame.astype(object).where(frame.notna(), None)[list(names)]
+    rows = list(cells.itertuples(index=False, name=None))
+    having = defaultdict(set)
+    for row, one in zip(rows, who, strict=True):
+        having[row].add(one)
+    return len({one for row, one in zip(rows, who, strict=True) if len(having[row]) < k})
 
 
-def smallest(frame, share, k, size):
+def smallest(frame, columns, share, k, size, person=None):
     """Every set that reaches the share of which no part does, of all subsets."""
-    reached = {
-        one
+    everybody = len(frame) if person is None else frame[person].nunique()
+    counted = {
+        one: singled_by(one, frame, k, person=person)
         for number in range(1, size + 1)
-        for one in combinations(frame.columns, number)
-        if records_singled(frame, one, k) / len(frame) >= share
+        for one in combinations(columns, number)
     }
-    return {
-        one: records_singled(frame, one, k)
-        for one in reached
-        if not any({*other} < {*one} for other in reached)
-    }
+    reached = {one for one, number in counted.items() if number / everybody >= share}
+    return {one: counted[one] for one in reached if not any({*other} < {*one} for other in reached)}
 
 
 @st.composite
@@ -158,12 +188,18 @@ def tables(draw):
         st.lists(st.lists(values, min_size=columns, max_size=columns), min_size=rows, max_size=rows)
     )
     frame = pd.DataFrame(cells, columns=[f"c{j}" for j in range(columns)], dtype=object)
+    everybody, person = rows, {}
+    if draw(st.booleans()):
+        names = st.sampled_from(["p0", "p1", "p2", "p3"])
+        who = ["p0", "p1", *draw(st.lists(names, min_size=rows - 2, max_size=rows - 2))]
+        frame["who"], everybody, person = who, len({*who}), {"person": "who"}
     asked = {
-        "share": draw(st.integers(1, rows)) / rows,
-        "k": draw(st.integers(2, min(4, rows))),
+        "columns": [name for name in frame if name != "who"],
+        "share": draw(st.integers(1, everybody)) / everybody,
+        "k": draw(st.integers(2, min(4, everybody))),
         "size": draw(st.integers(1, columns + 1)),
     }
-    return frame, asked
+    return frame, asked | person
 
 
 @given(tables())
@@ -174,17 +210,19 @@ def test_the_sets_are_those_of_all_subsets(problem):
     assert found.complete
     assert sets(found) == smallest(frame, **asked)
     low = [
-        c for c in frame if records_singled(frame, [c], asked["k"]) / len(frame) < asked["share"]
+        c
+        for c in asked["columns"]
+        if singled_by([c], frame, **asked) / found.number < asked["share"]
     ]
-    assert found.together == (records_singled(frame, low, asked["k"]) if low else 0)
+    assert found.together == (singled_by(low, frame, **asked) if low else 0)
     for one in found.contributions:
         within = [each for each in found.sets if one.column in each.columns]
         gains = [
-            each.records - (records_singled(frame, rest, asked["k"]) if rest else 0)
+            each.singled_out - (singled_by(rest, frame, **asked) if rest else 0)
             for each in within
             for rest in [[c for c in each.columns if c != one.column]]
         ]
-        assert (one.sets, one.records) == (len(within), max(gains))
+        assert (one.sets, one.singled_out) == (len(within), max(gains))
 
 
 @st.composite
@@ -232,7 +270,7 @@ def test_laws(problem, random):
     shuffled = frame.iloc[order].set_index(np.zeros(len(frame), dtype=int))
     assert found_in(shuffled, **asked) == found
     # Nor does the order of the columns, but for the order in which they are named.
-    turned = found_in(frame[frame.columns[::-1]], **asked)
+    turned = found_in(frame, **asked | {"columns": asked["columns"][::-1]})
     assert {frozenset(one): n for one, n in sets(turned).items()} == {
         frozenset(one): n for one, n in sets(found).items()
     }
@@ -240,9 +278,9 @@ def test_laws(problem, random):
     for one in found.sets:
         for rest in combinations(one.columns, len(one.columns) - 1):
             if rest:
-                assert table.group_sizes(rest).rarer_than(asked["k"]) <= one.records
+                assert singled_by(rest, frame, **asked) <= one.singled_out
         assert not any({*other.columns} < {*one.columns} for other in found.sets)
-        assert one.records / found.n_records >= asked["share"]
+        assert one.singled_out / found.number >= asked["share"]
     # To ask for more columns adds sets and takes none away.
     fewer = found_in(frame, **{**asked, "size": 1})
     assert sets(fewer).items() <= sets(found).items()
@@ -336,6 +374,29 @@ def test_the_command_holds_a_plan_against_it(tmp_path, capsys):
     assert (numbers["records"], numbers["k"], numbers["size"], numbers["complete"]) == (8, 2, 3, 1)
 
 
+def test_the_command_counts_persons(tmp_path, capsys):
+    rows = "who,sex,town\nAnn,F,a\nAnn,F,a\nBea,F,b\nBea,F,b\nCem,M,a\nCem,M,a\nDan,M,b\n"
+    (tmp_path / "visits.csv").write_text(rows, "utf-8")
+    plan = {
+        **PLAN,
+        "columns": {
+            "who": {"role": "identifier"},
+            "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+            "town": {"role": "insensitive"},
+        },
+        "person": "who",
+    }
+    (tmp_path / "plan.json").write_text(json.dumps(plan), "utf-8")
+    asked = [*FIND, str(tmp_path / "visits.csv"), "--share", "50%", "--json"]
+    for more in (["--person", "who"], ["--plan", str(tmp_path / "plan.json")]):
+        assert main([*asked, *more]) == 0
+        numbers = json.loads(capsys.readouterr().out)
+        assert numbers["persons"] == 4
+        assert numbers["sets"] == [{"columns": ["sex", "town"], "persons": 4, "share": 1.0}]
+    assert main([*asked, "--person", "name"]) == 2
+    assert "'name'" in capsys.readouterr().err
+
+
 def test_blanked_rows_of_a_release_are_no_records(tmp_path, capsys):
     rows = "sex,age,suppressed\nF,1,0\nF,1,0\nM,2,0\n*,*,1\n"
     (tmp_path / "released.csv").write_text(rows, "utf-8")
@@ -352,13 +413,13 @@ def test_the_figures_of_adult_are_those_of_the_page(adult_path):
     for size in (3, 4):
         found = singling_out(table, size=size)
         for one in found.sets[:6]:
-            share = 100 * one.records / found.n_records
-            line = f"| {', '.join(one.columns)} | {one.records:,} | {share:.1f} % |"
+            share = 100 * one.singled_out / found.number
+            line = f"| {', '.join(one.columns)} | {one.singled_out:,} | {share:.1f} % |"
             assert line in text, line
     assert f"{len(found.sets)} smallest sets of up to 4 columns" in text
     for one in found.contributions:
-        assert f"| {one.column} | {one.records:,} | {one.sets} |" in text, one.column
-    assert f"{found.together:,} of {found.n_records:,}" in text
+        assert f"| {one.column} | {one.singled_out:,} | {one.sets} |" in text, one.column
+    assert f"{found.together:,} of {found.number:,}" in text
 
 
 @pytest.mark.parametrize("share", ["1.1%", "0.011"])

@@ -419,12 +419,16 @@ def exposure(work: Work, incomplete: int) -> None:
         numbers = of_table(seen)
         for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
-        about = f"{work.table.quasi_identifiers}{work.table.missing}"
-        sizes = seen.exposure.sizes
+        about = f"{work.table.quasi_identifiers}{work.table.missing}{work.table.person}"
+        sizes, without = seen.exposure, seen.unique_without
         picture(class_size_chart(sizes), lambda: class_size_table(sizes), "class-sizes", about)
-        if seen.unique_without:
-            falls = singling_out_table(seen.unique_without, seen.exposure.unique_records)
-            picture(singling_out_chart(falls), lambda: falls, "singling-out", about)
+        if without:
+            picture(
+                singling_out_chart(without, sizes),
+                lambda: singling_out_table(without, sizes),
+                "singling-out",
+                about,
+            )
 
 
 def page() -> None:

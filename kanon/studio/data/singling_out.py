@@ -26,34 +26,49 @@ def asked_columns(work: Work) -> list[str]:
 
 def can_be_searched(work: Work) -> bool:
     """Whether there is anything to look for."""
-    return bool(asked_columns(work)) and work.table.records.n_records >= min(KS)
+    return bool(asked_columns(work)) and counted_number(work) >= min(KS)
+
+
+def counted_number(work: Work) -> int:
+    """How many are counted: persons where a column tells them apart, else records."""
+    table, person = work.table.records, work.table.person_known
+    return table.n_records if person is None else table.distinct_of(person).values
 
 
 def k_used(work: Work) -> int:
-    """The k that is asked for, or the largest that the table has the records for."""
-    return max(
-        k
-        for k in KS
-        if k <= min(work.view(SinglingView).k, max(work.table.records.n_records, min(KS)))
-    )
+    """The k that is asked for, or the largest that the table has the records or persons for."""
+    most = max(counted_number(work), min(KS))
+    return max(k for k in KS if k <= min(work.view(SinglingView).k, most))
 
 
 def about_search(work: Work) -> str:
     """A fingerprint of all that the sets depend on."""
     view = work.view(SinglingView)
-    asked = (tuple(asked_columns(work)), view.share, k_used(work), view.size)
+    asked = (
+        tuple(asked_columns(work)),
+        view.share,
+        k_used(work),
+        view.size,
+        work.table.person_known,
+    )
     return fingerprint_of(work.table.digest, work.version, *asked)
 
 
 def found_in(
-    progress: Progress, table: Table, columns: Sequence[str], share: float, k: int, size: int
+    progress: Progress,
+    table: Table,
+    columns: Sequence[str],
+    share: float,
+    k: int,
+    size: int,
+    person: str | None,
 ) -> SinglingOut:
     """The smallest sets, in a worker; see :func:`kanon.sources.singling_out.singling_out`."""
 
     def told(fraction: float, _: str) -> None:
         progress(fraction, say("Counting sets of columns"))
 
-    return singling_out(table, columns, share, k, size, progress=told)
+    return singling_out(table, columns, share, k, size, progress=told, person=person)
 
 
 def singling_out_request(work: Work) -> Request | None:
@@ -61,8 +76,11 @@ def singling_out_request(work: Work) -> Request | None:
     if not can_be_searched(work):
         return None
     view = work.view(SinglingView)
-    given = (work.table.records, asked_columns(work), view.share, k_used(work), view.size)
-    stays = isinstance(work.table.records, StoredTable)
+    table = work.table
+    given = (
+        table.records, asked_columns(work), view.share, k_used(work), view.size, table.person_known
+    )  # fmt: skip
+    stays = isinstance(table.records, StoredTable)
     return Request(
         "singling", found_in, given, partial(with_sets, about_search(work)),
         limit="engine_minutes" if stays else "job_minutes",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import percent
 from kanon.base.language import say, say_counted
-from kanon.base.sentences import records_said
+from kanon.base.sentences import number_said
 from kanon.charts.singling_out import (
     contributions_chart,
     contributions_table,
@@ -21,6 +21,7 @@ from kanon.studio.data.singling_out import (
     about_search,
     can_be_searched,
     can_be_undone,
+    counted_number,
     k_used,
     singling_out_request,
     to_change,
@@ -56,6 +57,10 @@ def show_singling(work: Work) -> None:
         if not can_be_searched(work):
             st.info(
                 say("It takes two records, and a column that is not an identifier, to look for it.")
+                if work.table.person_known is None
+                else say(
+                    "It takes two persons, and a column that is not an identifier, to look for it."
+                )
             )
             return
         _asked(work)
@@ -69,12 +74,14 @@ def show_singling(work: Work) -> None:
 
 def _asked(work: Work) -> None:
     """The choices, and the button."""
-    version, view = work.version, work.view(SinglingView)
+    version, view, of = work.version, work.view(SinglingView), _counted(work)
     share, k, size, button, cancel = st.columns([3, 3, 3, 3, 2], vertical_alignment="bottom")
     with share:
         _choice(
             "share",
-            say("Share of records, at least"),
+            say("Share of records, at least")
+            if of == "records"
+            else say("Share of persons, at least"),
             SHARES,
             view.share,
             lambda one: f"{100 * one:g} %",
@@ -84,10 +91,15 @@ def _asked(work: Work) -> None:
         _choice(
             "k",
             say("Fewer alike than"),
-            [one for one in KS if one <= work.table.records.n_records],
+            [one for one in KS if one <= max(counted_number(work), min(KS))],
             k_used(work),
-            records_said,
-            say("A record is singled out if fewer share its values; 2: if no other one does."),
+            lambda number: number_said(number, of),
+            say("A record is singled out if fewer share its values; 2: if no other one does.")
+            if of == "records"
+            else say(
+                "A person is singled out if fewer share the values of one of the person's records; "
+                "2: if nobody else does."
+            ),
         )
     with size:
         _choice(
@@ -111,6 +123,10 @@ def _asked(work: Work) -> None:
     if work.running.doing == "singling":
         with cancel:
             cancel_button("singling-cancel")
+
+
+def _counted(work: Work) -> Literal["records", "persons"]:
+    return "records" if work.table.person_known is None else "persons"
 
 
 def _choice(
@@ -147,30 +163,30 @@ def _found(work: Work, found: SinglingOut) -> None:
 
 def _headline(found: SinglingOut) -> str:
     """How many sets there are, in a sentence."""
-    share, n = percent(100 * found.share), thin(found.n_records)
+    share, n = percent(100 * found.share), number_said(found.number, found.of)
     columns = say_counted(found.size, "{count} column", "{count} columns")
     if not found.sets:
         return say(
-            "**No set of up to {columns} singles out {share} of the {records} records.**",
+            "**No set of up to {columns} singles out {share} of the {all}.**",
             columns=columns,
             share=share,
-            records=n,
+            all=n,
         )
     return say_counted(
         len(found.sets),
-        "**{count} smallest set of up to {columns} singles out {share} of the {records} records or "
+        "**{count} smallest set of up to {columns} singles out {share} of the {all} or more.** "
+        "↓ better",
+        "**{count} smallest sets of up to {columns} each single out {share} of the {all} or "
         "more.** ↓ better",
-        "**{count} smallest sets of up to {columns} each single out {share} of the {records} "
-        "records or more.** ↓ better",
         columns=columns,
         share=share,
-        records=n,
+        all=n,
     )
 
 
 def _and_more(found: SinglingOut) -> str:
     """Where nothing was found: whether more columns would find something."""
-    together = percent(100 * found.together / found.n_records)
+    together = percent(100 * found.together / found.number)
     if found.found_with_more:
         return say(
             "More columns do: all together single out {share}. Ask for larger sets.", share=together
@@ -199,9 +215,9 @@ def _lines(work: Work, found: SinglingOut) -> None:
         names.markdown(f"**{plain(' + '.join(one.columns))}**")
         number.markdown(
             say(
-                "{records}, {share}",
-                records=records_said(one.records),
-                share=percent(100 * one.records / found.n_records),
+                "{number}, {share}",
+                number=number_said(one.singled_out, found.of),
+                share=percent(100 * one.singled_out / found.number),
             )
         )
         with button:

@@ -9,7 +9,7 @@ from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut
 
 SHARES = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-"""The shares of the records that a set of columns may be asked to single out."""
+"""The shares of the records or persons that a set of columns may be asked to single out."""
 
 KS = (2, 3, 5, 10)
 SIZES = (1, 2, 3, 4, 5)

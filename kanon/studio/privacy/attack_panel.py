@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from kanon.base.formatting import counted
 from kanon.base.language import say
 from kanon.charts.privacy import (
     AFTER_COLOUR,
@@ -29,6 +28,7 @@ from kanon.studio.privacy.attacker import (
     baseline_of,
     facts,
     known_used,
+    matching_said,
     occurring,
     person_used,
     somebody,
@@ -80,9 +80,7 @@ def attack(
         for sentence in about_person(before, after, baseline, done.recoding.suppressed_records):
             st.markdown(sentence)
         if linked_before is not None and linked_after is not None:
-            st.markdown(
-                about_everybody(classes.n_records, known, linked_before, linked_after, baseline)
-            )
+            st.markdown(about_everybody(classes, known, linked_before, linked_after, baseline))
     if column is not None and baseline is not None:
         with right:
             attacked(result, k, column, given, classes, before, after, baseline)
@@ -157,8 +155,8 @@ def attacked(
     series = {"table": baseline.counts, "before": before.counts, "after": after.counts}
     table = distribution_table(sensitive.values, sensitive.numeric, series, most=12)
     bars = [
-        Series("before", BEFORE_COLOUR, f"before: {counted(before.records, 'record')}"),
-        Series("after", AFTER_COLOUR, f"after: {counted(after.records, 'record')}"),
+        Series("before", BEFORE_COLOUR, f"before: {matching_said(before)}"),
+        Series("after", AFTER_COLOUR, f"after: {matching_said(after)}"),
     ]
     about = "|".join([result.settings, str(k), column, *map(repr, given.items())])
     picture(

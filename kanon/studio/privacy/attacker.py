@@ -9,6 +9,7 @@ import numpy as np
 
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted
+from kanon.base.sentences import number_said, records_said
 from kanon.classes import EquivalenceClasses
 from kanon.measures.linkage import Linkage, Match, projected
 from kanon.privacy.reidentification import THRESHOLD
@@ -88,9 +89,9 @@ def somebody(
         Draws any such person; without it, the one in the middle of the canonical order is taken.
     """
     by_known = projected(classes, [classes.attributes.index(name) for name in known])
-    unique = np.flatnonzero(by_known.counts == by_known.counts.min())
+    unique = np.flatnonzero(by_known.hiding == by_known.hiding.min())
     fits = np.ones(classes.n_classes, dtype=bool)
-    if by_known.counts.min() == 1:
+    if by_known.hiding.min() == 1:
         place = unique[len(unique) // 2] if random is None else random.choice(unique)
         for j, name in enumerate(by_known.attributes):
             fits &= classes.nodes[:, classes.attributes.index(name)] == by_known.nodes[place, j]
@@ -159,30 +160,45 @@ def about_person(before: Match, after: Match, baseline: Match | None, suppressed
 def _found(match: Match) -> str:
     if not match.records:
         return say("no record matches, so the attacker learns nothing about this person.")
+    records = matching_said(match)
     sure = match.sureness
     if sure is None:
-        return say_counted(match.records, "{count} record matches.", "{count} records match.")
+        return say_counted(match.records, "{records} matches.", "{records} match.", records=records)
     if sure == 1:
         return say_counted(
             match.records,
-            "{count} record matches: the attacker is certain of {values}.",
-            "{count} records match, and all say the same: the attacker is certain of {values}.",
+            "{records} matches: the attacker is certain of {values}.",
+            "{records} match, and all say the same: the attacker is certain of {values}.",
+            records=records,
             values=_values(match),
         )
     if len(match.guesses) == 1:
         return say_counted(
             match.records,
-            "{count} record matches; the best guess is {values}, {share} sure.",
-            "{count} records match; the best guess is {values}, {share} sure.",
+            "{records} matches; the best guess is {values}, {share} sure.",
+            "{records} match; the best guess is {values}, {share} sure.",
+            records=records,
             values=_values(match),
             share=percent(100 * sure),
         )
     return say_counted(
         match.records,
-        "{count} record matches; the best guesses are {values}, {share} sure each.",
-        "{count} records match; the best guesses are {values}, {share} sure each.",
+        "{records} matches; the best guesses are {values}, {share} sure each.",
+        "{records} match; the best guesses are {values}, {share} sure each.",
+        records=records,
         values=_values(match),
         share=percent(100 * sure),
+    )
+
+
+def matching_said(match: Match) -> str:
+    """How many records match, and of how many persons they are where that is known."""
+    if match.persons is None:
+        return records_said(match.records)
+    return say(
+        "{records} of {persons}",
+        records=records_said(match.records),
+        persons=number_said(match.persons, "persons"),
     )
 
 
@@ -198,26 +214,43 @@ def _values(match: Match, most: int = 3) -> str:
 
 
 def about_everybody(
-    records: int, known: Sequence[str], before: Linkage, after: Linkage, baseline: Match | None
+    classes: EquivalenceClasses,
+    known: Sequence[str],
+    before: Linkage,
+    after: Linkage,
+    baseline: Match | None,
 ) -> str:
-    """What the same knowledge does to every person of the table, in a sentence."""
-    found = say(
-        "**Everybody, one after the other:** knowing {what} singles out {before} of {records} "
-        "persons before and {after} after; on average {matches_before} records match before and "
-        "{matches_after} after.",
-        what=plain(", ".join(known)) if known else say("nothing"),
-        before=percent(100 * before.singled_out),
-        records=thin(records),
-        after=percent(100 * after.singled_out),
-        matches_before=_mean(before.matches),
-        matches_after=_mean(after.matches),
+    """What the same knowledge does to everybody in the table, in a sentence."""
+    figures = {
+        "what": plain(", ".join(known)) if known else say("nothing"),
+        "before": percent(100 * before.singled_out),
+        "all": number_said(classes.highest_k, before.of),
+        "after": percent(100 * after.singled_out),
+        "matches_before": _mean(before.matches),
+        "matches_after": _mean(after.matches),
+    }
+    found = (
+        say(
+            "**Everybody, one after the other:** knowing {what} singles out {before} of {all} "
+            "before and {after} after; on average {matches_before} records match before and "
+            "{matches_after} after.",
+            **figures,
+        )
+        if before.of == "records"
+        else say(
+            "**Everybody, one after the other:** knowing {what} of one of their records singles "
+            "out {before} of {all} before and {after} after; on average {matches_before} persons "
+            "match before and {matches_after} after, by the record that most gives them away.",
+            **figures,
+        )
     )
     if before.right is None or after.right is None or baseline is None:
         return found
     assert baseline.sureness is not None
     guessed = say(
-        "The best guess is right for {before} of them before and {after} after; always guessing "
-        "{values} is right for {share}.",
+        "The best guess is right for {before} of {records} before and {after} after; always "
+        "guessing {values} is right for {share}.",
+        records=records_said(classes.n_records),
         before=percent(100 * before.right),
         after=percent(100 * after.right),
         values=_values(baseline),

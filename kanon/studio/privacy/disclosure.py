@@ -17,6 +17,7 @@ from kanon.base.sentences import (
     found_with,
     mean_chance,
     mean_chance_in_persons,
+    number_said,
     records_said,
 )
 from kanon.cards import Card
@@ -341,18 +342,20 @@ def of_risk(
             ),
         ),
         Number(
-            say("Unique records ↓ better"),
+            say("Unique records ↓ better")
+            if released.of == "records"
+            else say("Unique persons ↓ better"),
             say(
                 "{number}, before {before}",
-                number=thin(released.unique_records),
-                before=thin(original.unique_records),
+                number=thin(released.unique),
+                before=thin(original.unique),
             ),
             say_counted(
-                released.unique_records,
-                "{count} of {records} records ({share}) looks like no other one in the release.",
-                "{count} of {records} records ({share}) look like no other one in the release.",
-                records=thin(released.n_records),
-                share=percent(100 * released.unique_records / released.n_records),
+                released.unique,
+                "{count} of {all} ({share}) looks like no other one in the release.",
+                "{count} of {all} ({share}) look like no other one in the release.",
+                all=number_said(released.highest_k, released.of),
+                share=percent(100 * released.unique / released.highest_k),
             ),
         ),
     ]

@@ -11,14 +11,10 @@ from kanon.studio.session.work import Work
 
 @dataclass(frozen=True)
 class ExposureNumbers:
-    """The class sizes by all quasi-identifiers, and the unique records without each of them.
-
-    Beside them the fewest persons of a class, where it is known whom each record is about.
-    """
+    """The class sizes by all quasi-identifiers, and how many are unique without each of them."""
 
     exposure: Exposure
     unique_without: Mapping[str, int]
-    min_persons: int | None = None
 
 
 def exposed(work: Work) -> ExposureNumbers:
@@ -27,4 +23,4 @@ def exposed(work: Work) -> ExposureNumbers:
     if person is not None and kept.incomplete([person]):  # said beside the choice of the column
         person = None
     classes = kept.classes_of(work.table.quasi_identifiers, person=person)
-    return ExposureNumbers(exposure(classes), unique_without_each(classes), classes.min_persons)
+    return ExposureNumbers(exposure(classes), unique_without_each(classes))

@@ -118,19 +118,17 @@ def worst(done: Run, column: str | None) -> list[Number]:
 
 def of_table(seen: ExposureNumbers) -> list[Number]:
     """How exposed a table is before anything is done."""
-    exposure, persons = seen.exposure, seen.min_persons
-    told = "" if persons is None else smallest_class(persons)
+    exposure = seen.exposure
     return [
         Number(
-            say("k ↑ better"),
+            say("k ↑ better") if exposure.of == "records" else say("k in persons ↑ better"),
             thin(exposure.min_k),
             smallest_class(exposure.min_k),
         ),
-        *([] if persons is None else [Number(say("k in persons ↑ better"), thin(persons), told)]),
         Number(
             say("Unique ↓ better"),
-            percent(100 * exposure.unique_records / exposure.n_records),
-            nobody_alike(exposure.unique_records, exposure.n_records),
+            percent(100 * exposure.unique / exposure.number),
+            nobody_alike(exposure.unique, exposure.number, exposure.of),
         ),
         Number(
             say("Classes"),

@@ -117,7 +117,7 @@ def test_what_an_attacker_learns_before_and_after(animals):
     )
     whole = said(at, "**Everybody")
     assert "2.0 records match before and 4.0 after" in whole
-    assert "right for 75.0 % of them before and 50.0 % after" in whole
+    assert "right for 75.0 % of 8 records before and 50.0 % after" in whole
     know(at, "race")
     assert "4 records match" in said(at, "**Before:**")
     assert "8 records match" in said(at, "**After:**")

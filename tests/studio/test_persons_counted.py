@@ -1,0 +1,123 @@
+"""Whoever has several records is one person: what pages and commands say, counted by pandas."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon.cli.main import main
+from kanon.studio.session.work import with_fields
+from support.dashboard import (
+    DATA,
+    WORK,
+    anonymised,
+    as_bytes,
+    give_role,
+    go,
+    numbers,
+    press,
+    settled,
+    texts,
+    upload,
+    work,
+)
+
+KNOWN = ["town", "job", "age"]
+
+
+def visits(seed):
+    """Some with very many visits, most with one; a person moves, and some cells are missing."""
+    draw = np.random.default_rng(seed)
+    often = np.minimum(draw.zipf(1.8, 60), 25)
+    who = np.repeat([f"p{n}" for n in range(60)], often)
+    table = pd.DataFrame(
+        {
+            "patient": who,
+            "town": draw.choice([*"abcd"], len(who), p=[0.6, 0.2, 0.1, 0.1]),
+            "job": draw.choice([*"xyz", None], len(who), p=[0.5, 0.3, 0.1, 0.1]),
+            "age": draw.integers(20, 24, len(who)),
+            "ill": draw.choice(["flu", "cold", "gout"], len(who)),
+        }
+    )
+    return table.sample(frac=1, random_state=seed).reset_index(drop=True)
+
+
+def persons_alike(table, columns):
+    """Per record how many persons have one with the same cells."""
+    return table.groupby(columns, dropna=False)["patient"].transform("nunique")
+
+
+def found(table, columns):
+    """How many persons have a record that nobody else's is alike to."""
+    return table.loc[persons_alike(table, columns) == 1, "patient"].nunique()
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def table(request):
+    return visits(request.param)
+
+
+def opened(start, table):
+    at = upload(start(DATA), "visits.csv", as_bytes(table, "csv"))
+    for column in KNOWN:
+        give_role(at, column, "quasi-identifier")
+    give_role(at, "ill", "sensitive")
+    at.session_state[WORK] = with_fields(work(at), person="patient", missing="as-value")
+    return go(at)
+
+
+def sentence(at, begins):
+    (one,) = [one for one in texts(at) if one.startswith(begins)]
+    return one.replace("\u202f", " ")
+
+
+def test_what_data_says(start, table):
+    at, everybody = opened(start, table), table["patient"].nunique()
+    assert numbers(at)["k in persons"] == str(persons_alike(table, KNOWN).min())
+    assert numbers(at)["Unique"] == f"{100 * found(table, KNOWN) / everybody:.1f} %"
+    settled(press(at, "Look for them"))
+    sets = {
+        one
+        for one in ["town", "job", "age", "ill", "town + job", "town + age", "job + age"]
+        if found(table, one.split(" + ")) / everybody >= 0.05
+    }
+    lines = [one.value.replace("\\", "").replace("\u202f", " ") for one in at.markdown]
+    for one in sets:
+        parts = one.split(" + ")
+        if len(parts) == 2 and {*parts} & sets:
+            continue  # some part of it is enough
+        number = found(table, parts)
+        place = lines.index(f"**{one}**")
+        assert lines[place + 1].startswith(f"{number} person")
+        assert lines[place + 1].endswith(f", {100 * number / everybody:.1f} %")
+    assert any(f"of the {everybody} persons" in one for one in lines)
+
+
+def test_what_privacy_says(start, table):
+    at = go(anonymised(opened(start, table)), "pages/privacy.py")
+    fewest = persons_alike(table, KNOWN).groupby(table["patient"]).min()
+    said = sentence(at, "**Everybody")
+    share = 100 * (fewest == 1).mean()
+    assert f"singles out {share:.1f} % of {len(fewest)} persons before and 0.0 % after" in said
+    assert f"on average {fewest.mean():.1f} persons match before" in said
+    assert f"of {len(table)} records before" in said, "guessed is a record's value"
+    assert numbers(at)["Unique persons"] == f"0, before {found(table, KNOWN)}"
+
+
+def test_what_the_commands_say(tmp_path, capsys, table):
+    path = tmp_path / "visits.csv"
+    table.to_csv(path, index=False)
+    given = ["--table", str(path), "--person", "patient", "--json"]
+    assert main(["measure", *given, "--qi", ",".join(KNOWN)]) == 0
+    measured = json.loads(capsys.readouterr().out)
+    assert measured["min_persons"] == persons_alike(table, KNOWN).min()
+    assert measured["unique_persons"] == found(table, KNOWN)
+    assert main(["quasi-identifiers", *given, "--share", "10%"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers["persons"] == table["patient"].nunique()
+    assert numbers["sets"]
+    for one in numbers["sets"]:
+        assert one["persons"] == found(table, one["columns"]) >= 0.1 * numbers["persons"]
