@@ -45,6 +45,9 @@ def raised(monkeypatch):
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     monkeypatch.setattr(signals, "_taken", [])
     monkeypatch.setattr(signals, "_received", [])
+    for number, handler in before.items():
+        if handler is signal.SIG_IGN:  # as under nohup, where it is to stay so
+            signal.signal(number, signal.SIG_DFL)
     signals.raise_signals()
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
