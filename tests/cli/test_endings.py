@@ -57,7 +57,7 @@ def raised(monkeypatch):
 
 def kill(number):
     """What a monkeypatched function does: the process gets a signal, and it goes on."""
-    return lambda *_, **__: os.kill(os.getpid(), number)
+    return lambda *_, **__: signal.raise_signal(number)  # in this thread, before it goes on
 
 
 @pytest.mark.parametrize(
