@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import thin
-from kanon.charts.style import ROLE_COLOURS, escaped, lay_out
+from kanon.charts.style import ROLE_COLOURS, escaped, first_named, lay_out
 from kanon.sources.exposure import Exposure
 
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, 999), (1000, None))
@@ -52,7 +52,7 @@ def class_size_chart(seen: Exposure) -> go.Figure:
     figure.update_xaxes(
         title="Class size: records that look the same"
         if seen.of == "records"
-        else "Size of a person's smallest class: persons that look the same",
+        else "Smallest class of a person: persons that look the same",
         type="category",
         tickangle=0,
         tickfont={"size": 11},
@@ -95,10 +95,12 @@ def singling_out_chart(unique_without: Mapping[str, int], seen: Exposure) -> go.
         marker_color=ROLE_COLOURS["quasi-identifier"],
         hovertemplate=f"Without it, %{{x:,}} fewer {seen.of} are unique<extra></extra>",
     )
-    stands_out = len(names) and fewer.iloc[-1] > 0
-    title = f"{names[-1]} singles people out most" if stands_out else "No column stands out"
+    most = max(1, fewer.max())
+    alike = int((fewer == most).sum())
+    title = f"{names[-1]} singles people out most" if alike == 1 else "No column stands out"
+    if 1 < alike < len(names):
+        title = f"{first_named(names[-alike:][::-1])} single people out most"
     lay_out(figure, title, height=120 + 30 * len(names))
     figure.update_layout(hovermode="closest", margin={"l": 150})
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)
-    most = max(1, fewer.max())
     return figure.update_xaxes(title=f"Fewer unique {seen.of} without it", range=[0, 1.05 * most])

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import percent
-from kanon.charts.style import ROLE_COLOURS, escaped, lay_out
+from kanon.charts.style import ROLE_COLOURS, escaped, first_named, lay_out
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut
 
@@ -78,11 +78,14 @@ def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Fig
         hovertemplate="In %{customdata[0]:,} sets; without it, one of them singles out "
         f"%{{customdata[1]:,}} {found.of} fewer<extra></extra>",
     )
-    title = f"{names[-1]} adds most" if names else "No column singles out enough"
+    most = table[percentage].max() if names else 1
+    first = [name for name, adds in zip(names, table[percentage], strict=True) if adds == most]
+    title = "No column singles out enough"
+    if names:
+        title = f"{first_named(first[::-1])} {'adds' if len(first) == 1 else 'add'} most"
     lay_out(figure, title, height=120 + 30 * len(names))
     figure.update_layout(hovermode="closest", margin={"l": 140})
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)
-    most = table[percentage].max() if names else 1
     return figure.update_xaxes(
         title=f"{found.of.capitalize()} that a set would not single out without it, at most, "
         "% of all",

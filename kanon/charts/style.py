@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import joined, thin
 
 INK = "#1B1F24"
 """Texts, axes and what stands out by itself, on the white paper of all charts."""
@@ -143,6 +143,15 @@ def escaped(text: object, longest: int = 40) -> str:
     """
     flat = " ".join(str(text).split())
     return html.escape(flat if len(flat) <= longest else flat[: longest - 1] + "…", quote=False)
+
+
+def first_named(names: Sequence[str]) -> str:
+    """Who comes first in a chart, as its title says it: by name, or by number if they are many.
+
+    >>> first_named(["age"]), first_named(["age", "sex"]), first_named(list("abcd"))
+    ('age', 'age and sex', '4 columns')
+    """
+    return joined(names) if len(names) <= 3 else f"{len(names)} columns"
 
 
 def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:

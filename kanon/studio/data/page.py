@@ -417,7 +417,8 @@ def exposure(work: Work, incomplete: int) -> None:
                 lambda: exposed(work),
             )
         numbers = of_table(seen)
-        for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
+        widths = [len(number.label) for number in numbers]
+        for place, number in zip(st.columns(widths), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
         about = f"{work.table.quasi_identifiers}{work.table.missing}{work.table.person}"
         sizes, without = seen.exposure, seen.unique_without

@@ -1,0 +1,36 @@
+"""What the charts of exposure say in their titles is what decided, ties named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon.charts.exposure import singling_out_chart
+from kanon.charts.singling_out import contributions_chart
+from kanon.sources.exposure import Exposure
+from kanon.sources.memory import MemoryTable
+from kanon.sources.singling_out import singling_out
+
+TEN = Exposure("records", 10, np.ones(10, dtype=int), np.ones(10, dtype=int))
+
+
+@pytest.mark.parametrize(
+    ("without", "title"),
+    [
+        ({"age": 1, "sex": 4}, "age singles people out most"),
+        ({"age": 1, "sex": 1, "zip": 4}, "age and sex single people out most"),
+        ({"age": 1, "sex": 1}, "No column stands out"),
+        ({"age": 10, "sex": 10}, "No column stands out"),
+    ],
+)
+def test_who_singles_people_out_most(without, title):
+    assert {*singling_out_chart(without, TEN).layout.title.text.split()} == {*title.split()}
+
+
+def test_who_adds_most():
+    both = pd.DataFrame({"sex": list("FFMM"), "age": [1, 2, 1, 2]})
+    title = contributions_chart(singling_out(MemoryTable(both), share=1), {}).layout.title.text
+    assert title == "sex and age add most"
+    alone = contributions_chart(singling_out(MemoryTable(both[["sex"]].assign(id=range(4)))), {})
+    assert alone.layout.title.text == "id adds most"
