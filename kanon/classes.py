@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
+from kanon.base.formatting import Counted
 from kanon.errors import PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.sensitive import Sensitive
@@ -68,7 +68,7 @@ class EquivalenceClasses:
         return int(self.counts.min()) if len(self.counts) else None
 
     @property
-    def of(self) -> Literal["records", "persons"]:
+    def of(self) -> Counted:
         """What :attr:`hiding`, :attr:`highest_k` and :attr:`unique` count."""
         return "records" if self.persons is None else "persons"
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
+
+Counted = Literal["records", "persons"]
+"""What numbers count: records, or persons where a column tells them apart."""
 
 
 def percent(number: float) -> str:

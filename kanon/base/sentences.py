@@ -6,9 +6,7 @@ metrics are handed over as they are to be shown.
 
 from __future__ import annotations
 
-from typing import Literal
-
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import Counted, percent, thin
 from kanon.base.language import say, say_counted
 
 
@@ -145,7 +143,7 @@ def best_guess(share: float) -> str:
     )
 
 
-def nobody_alike(unique: int, number: int, of: Literal["records", "persons"]) -> str:
+def nobody_alike(unique: int, number: int, of: Counted) -> str:
     """Unique records, or persons.
 
     >>> nobody_alike(1, 10, "records")
@@ -175,7 +173,7 @@ of 5 in the smallest class (prosecutor).'
     )
 
 
-def number_said(number: int, of: Literal["records", "persons"]) -> str:
+def number_said(number: int, of: Counted) -> str:
     """A number of records or of persons.
 
     >>> number_said(1, "records"), number_said(2, "persons")

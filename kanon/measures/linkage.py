@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kanon.base.formatting import Counted
 from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.errors import CoverageError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
@@ -96,7 +97,7 @@ class Linkage:
         sensitive attribute.
     """
 
-    of: Literal["records", "persons"]
+    of: Counted
     singled_out: float
     matches: float
     right: float | None
@@ -267,13 +268,13 @@ def linkage(
     """
     if not persons.n_records:
         return None
-    found = attack(persons, published, known, column)
-    right = None if column is None else found.right
     if persons.persons is not None:
         fewest = _fewest_persons(_attack(persons, published, known, _persons))
         n = len(fewest)
+        right = None if column is None else attack(persons, published, known, column).right
         return Linkage("persons", int((fewest == 1).sum()) / n, int(fewest.sum()) / n, right)
-    n = found.n_records
+    found, n = attack(persons, published, known, column), persons.n_records
+    right = None if column is None else found.right
     alone = int(found.sizes[found.records == 1].sum())
     return Linkage("records", alone / n, int((found.sizes * found.records).sum()) / n, right)
 

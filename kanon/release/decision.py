@@ -21,11 +21,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import Counted, counted, thin
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, quoted
@@ -77,7 +77,7 @@ class ReachedNumbers:
     population: bool
     sensitive: tuple[str, ...]
     levels: Mapping[_Key, float]
-    of: Literal["records", "persons"] = "records"
+    of: Counted = "records"
 
 
 def levels_reached(
@@ -135,9 +135,8 @@ def levels_reached(
         behind = population_of(done.prepared.classes, people).classes
     columns = tuple(each.name for each in released.sensitive)
     about = (released.n_records, known, m, behind is not None, columns)
-    of: Literal["records", "persons"] = "records" if released.persons is None else "persons"
     if not released.n_classes:
-        return ReachedNumbers(*about, {}, of)
+        return ReachedNumbers(*about, {}, released.of)
     worst: dict[_Key, float] = {}
     telling: dict[_Key, tuple[int, ...]] = {}
     for place, chosen in enumerate(combinations(range(m), known)):
@@ -150,7 +149,7 @@ def levels_reached(
         for key, level in _from_rows(done, chosen):
             if telling[key] == chosen:
                 worst[key] = level
-    return ReachedNumbers(*about, worst, of)
+    return ReachedNumbers(*about, worst, released.of)
 
 
 def _worse(key: _Key, level: float, than: float) -> bool:
@@ -245,7 +244,7 @@ class Part:
     threshold: Threshold
     column: str
     reached: float
-    of: Literal["records", "persons"] = "records"
+    of: Counted = "records"
 
     @property
     def unit(self) -> str:

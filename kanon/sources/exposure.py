@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
+from kanon.base.formatting import Counted
 from kanon.classes import EquivalenceClasses, group_tuples
 
 
@@ -27,7 +27,7 @@ class Exposure:
         its persons those who are in no smaller one, each counted in one class.
     """
 
-    of: Literal["records", "persons"]
+    of: Counted
     n_records: int
     sizes: np.ndarray
     members: np.ndarray

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby, islice
 from math import comb
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, percent, thin
+from kanon.base.formatting import Counted, counted, percent, thin
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quoted
@@ -97,7 +97,7 @@ class SinglingOut:
     """
 
     columns: tuple[str, ...]
-    of: Literal["records", "persons"]
+    of: Counted
     number: int
     share: float
     k: int
@@ -414,7 +414,7 @@ def _contributions(
 # --- counting the records or persons that some columns single out ------------------------------
 def _counting(
     table: Table, columns: Sequence[str], k: int, person: str | None
-) -> tuple[Literal["records", "persons"], int, Callable[[Sequence[int]], int]]:
+) -> tuple[Counted, int, Callable[[Sequence[int]], int]]:
     """What is counted, how many there are, and what counts those that some columns single out."""
     if person is not None:
         classes = table.classes_of(columns, person=person)
@@ -466,7 +466,7 @@ class _InMemory:
         else:
             self._values = self._values[:, classes.persons.of_entry]
             self._who = classes.persons.value.astype(np.int64)
-            self._weights = (classes.persons.total > 0).astype(np.int64)
+            self._weights = np.ones_like(classes.persons.total)
         self._once = classes.persons is None or classes.one_record_each
         entries = np.arange(len(self._who))
         nobody = np.zeros(len(self._weights), dtype=bool)

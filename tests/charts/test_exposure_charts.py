@@ -19,13 +19,13 @@ TEN = Exposure("records", 10, np.ones(10, dtype=int), np.ones(10, dtype=int))
     ("without", "title"),
     [
         ({"age": 1, "sex": 4}, "age singles people out most"),
-        ({"age": 1, "sex": 1, "zip": 4}, "age and sex single people out most"),
+        ({"age": 1, "sex": 1, "zip": 4}, "sex and age single people out most"),
         ({"age": 1, "sex": 1}, "No column stands out"),
         ({"age": 10, "sex": 10}, "No column stands out"),
     ],
 )
 def test_who_singles_people_out_most(without, title):
-    assert {*singling_out_chart(without, TEN).layout.title.text.split()} == {*title.split()}
+    assert singling_out_chart(without, TEN).layout.title.text == title
 
 
 def test_who_adds_most():

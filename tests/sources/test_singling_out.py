@@ -305,7 +305,7 @@ def stored(tmp_path):
 
 def test_an_engine_finds_what_is_found_in_memory(stored, tmp_path):
     table = read_table(tmp_path / "people.csv", "people.csv").records
-    for asked in ({}, {"share": 0.5, "k": 3}):
+    for asked in ({}, {"share": 0.5, "k": 3}, {"columns": ["zip", "age"], "person": "id"}):
         assert singling_out(stored, **asked) == singling_out(table, **asked)
     left, mine = stored.complete(["age", "ill"]), table.complete(["age", "ill"])
     for columns in (["age"], ["zip", "ill"]):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from kanon.cli.main import main
+from kanon.report.contents import gather
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.work import with_fields
 from support.dashboard import (
     DATA,
@@ -79,20 +83,22 @@ def test_what_data_says(start, table):
     assert numbers(at)["k in persons"] == str(persons_alike(table, KNOWN).min())
     assert numbers(at)["Unique"] == f"{100 * found(table, KNOWN) / everybody:.1f} %"
     settled(press(at, "Look for them"))
-    sets = {
-        one
-        for one in ["town", "job", "age", "ill", "town + job", "town + age", "job + age"]
-        if found(table, one.split(" + ")) / everybody >= 0.05
-    }
+    enough = [
+        {*columns}
+        for size in (1, 2, 3)
+        for columns in combinations([*KNOWN, "ill"], size)
+        if found(table, [*columns]) / everybody >= 0.05
+    ]
+    expected = {}
+    for columns in enough:
+        if not any(less < columns for less in enough):
+            names = [name for name in table if name in columns]
+            number = found(table, names)
+            share = 100 * number / everybody
+            expected[" + ".join(names)] = f"{number} persons, {share:.1f} %"
     lines = [one.value.replace("\\", "").replace("\u202f", " ") for one in at.markdown]
-    for one in sets:
-        parts = one.split(" + ")
-        if len(parts) == 2 and {*parts} & sets:
-            continue  # some part of it is enough
-        number = found(table, parts)
-        place = lines.index(f"**{one}**")
-        assert lines[place + 1].startswith(f"{number} person")
-        assert lines[place + 1].endswith(f", {100 * number / everybody:.1f} %")
+    places = [place for place, one in enumerate(lines) if " persons, " in one]
+    assert {lines[place - 1].strip("*"): lines[place] for place in places} == expected != {}
     assert any(f"of the {everybody} persons" in one for one in lines)
 
 
@@ -105,6 +111,10 @@ def test_what_privacy_says(start, table):
     assert f"on average {fewest.mean():.1f} persons match before" in said
     assert f"of {len(table)} records before" in said, "guessed is a record's value"
     assert numbers(at)["Unique persons"] == f"0, before {found(table, KNOWN)}"
+    day = datetime.date(2026, 1, 2)
+    report = gather(plan_of(work(at)), work(at).table.records, date=day)
+    risks = {one.level.title: (one.before, one.after) for one in report.risks}
+    assert risks["Unique persons"] == (found(table, KNOWN), 0), "in the report too"
 
 
 def test_what_the_commands_say(tmp_path, capsys, table):

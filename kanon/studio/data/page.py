@@ -421,12 +421,12 @@ def exposure(work: Work, incomplete: int) -> None:
         for place, number in zip(st.columns(widths), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
         about = f"{work.table.quasi_identifiers}{work.table.missing}{work.table.person}"
-        sizes, without = seen.exposure, seen.unique_without
-        picture(class_size_chart(sizes), lambda: class_size_table(sizes), "class-sizes", about)
+        before, without = seen.exposure, seen.unique_without
+        picture(class_size_chart(before), lambda: class_size_table(before), "class-sizes", about)
         if without:
             picture(
-                singling_out_chart(without, sizes),
-                lambda: singling_out_table(without, sizes),
+                singling_out_chart(without, before),
+                lambda: singling_out_table(without, before),
                 "singling-out",
                 about,
             )

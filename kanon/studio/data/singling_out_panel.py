@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import percent
+from kanon.base.formatting import Counted, percent
 from kanon.base.language import say, say_counted
 from kanon.base.sentences import number_said
 from kanon.charts.singling_out import (
@@ -125,7 +125,7 @@ def _asked(work: Work) -> None:
             cancel_button("singling-cancel")
 
 
-def _counted(work: Work) -> Literal["records", "persons"]:
+def _counted(work: Work) -> Counted:
     return "records" if work.table.person_known is None else "persons"
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
-from kanon.base.sentences import records_said
+from kanon.base.language import say, say_of
+from kanon.base.sentences import number_said, records_said
 from kanon.charts.decision import decision_chart
 from kanon.errors import KanonError
 from kanon.privacy.persons import IN_PERSONS
@@ -263,7 +263,7 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
             if work.table.person_known is None
             else say(
                 "No release reaches that: the table is about {persons}.",
-                persons=say_counted(most, "{count} person", "{count} persons"),
+                persons=number_said(most, "persons"),
             )
         )
     if name in OF_COLUMNS and asked.wanted is not None:

@@ -6,15 +6,15 @@ import re
 from typing import NamedTuple
 
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.language import say, say_of
 from kanon.base.sentences import (
     classes_told_apart,
     hard_to_guess,
     left_out,
     lost,
     nobody_alike,
+    number_said,
     of_quasi_identifiers,
-    records_said,
     smallest_class,
     unlike_the_table,
 )
@@ -49,8 +49,7 @@ def of_release(done: Run) -> list[Number]:
     recoding, metric = done.recoding, done.prepared.plan.metric
     released = recoding.released
     raised, roots = generalised.value(recoding), at_root.value(recoding)
-    least = minimum_k.value(recoding)
-    persons = None if released.persons is None else released.min_persons
+    least = int(released.hiding.min()) if released.n_classes else None
     gone, records = recoding.suppressed_records, recoding.classes.n_records
     suppressed = Number(
         say("Suppressed") + " " + say_of("↓ better"),
@@ -73,12 +72,8 @@ def of_release(done: Run) -> list[Number]:
         ),
         _number(
             minimum_k.CARD,
-            say("no class")
-            if least is None
-            else say_counted(persons, "{count} person", "{count} persons")
-            if persons is not None
-            else records_said(least),
-            smallest_class(least if persons is None else persons),
+            say("no class") if least is None else number_said(least, released.of),
+            smallest_class(least),
         ),
         Number(
             say("Classes") + " " + say_of("↑ better"),
