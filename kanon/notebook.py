@@ -68,7 +68,10 @@ class EveryK:
     def chart(self, k: int) -> go.Figure:
         """The alteration at every k, as the plan's metric counts, with a mark at one."""
         assert self.solution.curves is not None
-        return alteration_curve(self.solution.curves, self.prepared.plan.metric, k)
+        prepared = self.prepared
+        return alteration_curve(
+            self.solution.curves, prepared.plan.metric, k, of=prepared.classes.of
+        )
 
     def release(self, k: int) -> Run:
         """The release for k, checked against the plan; it is looked up, not computed again.

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import Counted, percent, thin
 from kanon.charts.figure import drawn, k_layout, whole_k
 from kanon.charts.style import INK, colour_of_metric, escaped
 from kanon.measures.along import Curves, Points, numbers_table
@@ -18,7 +18,9 @@ FEW = 50
 """Up to so many k, each has a dot of its own."""
 
 
-def alteration_curve(curves: Curves | Points, metric: Metric, k: int, also: str = "") -> go.Figure:
+def alteration_curve(
+    curves: Curves | Points, metric: Metric, k: int, also: str = "", of: Counted = "records"
+) -> go.Figure:
     """The alteration at every k under one metric, with a cursor at the chosen k.
 
     Parameters
@@ -27,6 +29,8 @@ def alteration_curve(curves: Curves | Points, metric: Metric, k: int, also: str 
         Where the cursor stands.
     also
         What else is required, in a few words.
+    of
+        What k counts.
 
     Notes
     -----
@@ -40,7 +44,7 @@ def alteration_curve(curves: Curves | Points, metric: Metric, k: int, also: str 
     ks, rows = whole_k(curves)
     numbers = curves.columns() if isinstance(curves, Curves) else curves.numbers
     altered, largest = numbers[column][rows], int(ks[-1])
-    axis = k_layout(largest)
+    axis = k_layout(largest, of=of)
     first, last = axis["range"]
     # The curve rises: there is room above and to the left of a point, or below and to the right.
     if (math.log10(k) - first) / (last - first) > 0.25:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from kanon.charts.style import INK, k_axis, lay_out
+from kanon.base.formatting import Counted
+from kanon.charts.style import INK, K_TICKS, k_axis, lay_out
 from kanon.measures.along import Curves, Points
 
 K_SPACE = 1.1
@@ -67,14 +68,15 @@ def _common() -> dict[str, Any]:
 
 
 @lru_cache(maxsize=32)
-def k_layout(largest: int, at: tuple[int, ...] | None = None) -> dict[str, Any]:
+def k_layout(
+    largest: int, at: tuple[int, ...] = K_TICKS, of: Counted = "records"
+) -> dict[str, Any]:
     """A logarithmic axis for k up to the largest one, as a mapping that nobody changes.
 
     >>> k_layout(10)["tickvals"]
     [2, 3, 5, 10]
     """
-    figure = k_axis(go.Figure(), largest) if at is None else k_axis(go.Figure(), largest, at)
-    found = figure.layout.xaxis.to_plotly_json()
+    found = k_axis(go.Figure(), largest, at, of).layout.xaxis.to_plotly_json()
     ends = [float(np.log10(1.8)), float(np.log10(max(largest, 2) * K_SPACE))]
     return {**found, "title": found["title"]["text"], "range": ends}
 

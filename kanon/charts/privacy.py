@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import counted, percent, thin
+from kanon.base.formatting import Counted, counted, percent, thin
 from kanon.charts.curves import FEW, cursor, steps
 from kanon.charts.figure import drawn, k_layout, whole_k
-from kanon.charts.style import INK, escaped
+from kanon.charts.style import INK, K_TICKS, escaped
 from kanon.measures.along import Curves, Points
 from kanon.privacy.model import rounded
 
@@ -34,6 +34,7 @@ def level_chart(
     axis: str,
     highest: float,
     best: float | None = None,
+    of: Counted = "records",
 ) -> go.Figure:
     """The level of the worst class at every k, with a cursor at the chosen one.
 
@@ -52,6 +53,8 @@ def level_chart(
     best
         The level of the table as one class, which no release passes, drawn as a dashed line; then
         higher is better, and numbers are rounded down, else up.
+    of
+        What k counts.
     """
     ks, rows = whole_k(curves)
     largest = int(ks[-1])
@@ -87,7 +90,7 @@ def level_chart(
         [line, chosen],
         title,
         260,
-        k_layout(largest, _TICKS if largest > FEW else None),
+        k_layout(largest, _TICKS if largest > FEW else K_TICKS, of),
         {"title": axis, "range": [0, 1.2 * highest], "ticksuffix": " "},
         hovermode="x",
         margin={"l": 56, "r": 12, "t": 40, "b": 48},

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from kanon.base.formatting import joined, thin
+from kanon.base.formatting import Counted, joined, thin
 
 INK = "#1B1F24"
 """Texts, axes and what stands out by itself, on the white paper of all charts."""
@@ -190,16 +190,14 @@ def darkened(colour: str) -> str:
     return "#" + "".join(f"{int(int(colour[at : at + 2], 16) * 0.6):02X}" for at in (1, 3, 5))
 
 
-K_IN_PERSONS = "k, persons per class at least (log scale)"
-"""The title of an axis for k where it counts persons."""
-
-
-def k_axis(figure: go.Figure, largest: int, at: Sequence[int] = K_TICKS) -> go.Figure:
-    """A logarithmic axis for k, with the papers' k as ticks."""
+def k_axis(
+    figure: go.Figure, largest: int, at: Sequence[int] = K_TICKS, of: Counted = "records"
+) -> go.Figure:
+    """A logarithmic axis for k, which counts records or persons, with the papers' k as ticks."""
     ticks = [k for k in at if k <= largest]
     figure.update_xaxes(
         type="log",
-        title="k, records per class at least (log scale)",
+        title=f"k, {of} per class at least (log scale)",
         tickvals=ticks,
         ticktext=[thin(k) for k in ticks],
         tickangle=0,

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k, short_title
 from kanon.algorithms.solution import FINISHED_K, finished_at
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import Counted, percent, thin
 from kanon.base.progress import Progress
 from kanon.charts.curves import alteration_curve
 from kanon.charts.privacy import level_chart
@@ -148,15 +148,18 @@ def curves_of(prepared: PreparedRun, found: PlanResult) -> tuple[CurveSection, .
         numbers = curves.at(near(k, prepared.classes.highest_k, _SEVERAL))
     else:
         numbers = dict(curves.numbers)
-    columns = [each.name for each in prepared.classes.sensitive]
-    sensitive = [
-        _of_column(curves, numbers, each, columns, k) for each in found.recoding.released.sensitive
-    ]
-    return (_of_alteration(curves, numbers, plan.metric, k), *sensitive)
+    of, columns = prepared.classes.of, [each.name for each in prepared.classes.sensitive]
+    released = found.recoding.released
+    sensitive = [_of_column(curves, numbers, each, columns, k, of) for each in released.sensitive]
+    return (_of_alteration(curves, numbers, plan.metric, k, of), *sensitive)
 
 
 def _of_alteration(
-    curves: Curves | Points, numbers: Mapping[str, np.ndarray], metric: Metric, k: int
+    curves: Curves | Points,
+    numbers: Mapping[str, np.ndarray],
+    metric: Metric,
+    k: int,
+    of: Counted,
 ) -> CurveSection:
     columns = {
         "Alteration, %\xa0↓": map(percent, numbers[f"alteration_{metric.name}"].tolist()),
@@ -164,7 +167,7 @@ def _of_alteration(
         "Classes\xa0↑": map(thin, numbers["classes"].tolist()),
     }
     title = f"Alteration, as {metric.card.title} counts"
-    return _curve(title, [alteration_curve(curves, metric, k)], numbers, columns, k)
+    return _curve(title, [alteration_curve(curves, metric, k, of=of)], numbers, columns, k)
 
 
 def _of_column(
@@ -173,6 +176,7 @@ def _of_column(
     each: Sensitive,
     columns: Sequence[str],
     k: int,
+    of: Counted,
 ) -> CurveSection:
     """l and t of the worst class of a release, by a sensitive column."""
     whole = entropy_l_diversity.of_whole(each)
@@ -185,11 +189,11 @@ def _of_column(
         level_chart(
             curves, diverse, k, l_near[at],
             f"{said} l = {rounded(l_near[at], up=False)} of {rounded(whole, up=False)}",
-            "l, values (↑ better)", whole, whole,
+            "l, values (↑ better)", whole, whole, of,
         ),
         level_chart(
             curves, distance, k, t_near[at], f"{said} t = {rounded(t_near[at], up=True)} of 1",
-            "t, 0 to 1 (↓ better)", 1.0,
+            "t, 0 to 1 (↓ better)", 1.0, of=of,
         ),
     ]  # fmt: skip
     shown = {

@@ -114,6 +114,8 @@ def test_what_privacy_says(start, table):
     day = datetime.date(2026, 1, 2)
     report = gather(plan_of(work(at)), work(at).table.records, date=day)
     risks = {one.level.title: (one.before, one.after) for one in report.risks}
+    axes = {one.layout.xaxis.title.text for part in report.curves for one in part.figures}
+    assert axes == {"k, persons per class at least (log scale)"}
     assert risks["Unique persons"] == (found(table, KNOWN), 0), "in the report too"
 
 

@@ -8,7 +8,6 @@ from kanon.algorithms.catalogue import FAMILIES, algorithms, short_title, uses
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.charts.curves import alteration_curve, curves_table
-from kanon.charts.style import K_IN_PERSONS
 from kanon.release.drift import same_levels
 from kanon.report.explanations import what_leaves
 from kanon.run import Run
@@ -142,10 +141,8 @@ def curve(work: Work, result: Result, k: int) -> None:
     """The curve and the slider under it, or why there is none; and a k that costs less."""
     plan, curves = result.prepared.plan, result.solution.curves
     if curves is not None:
-        figure = alteration_curve(curves, plan.metric, k, summary(others_of(plan)))
-        if plan.person is not None:
-            figure.update_xaxes(title_text=K_IN_PERSONS)
-        chart(figure, "alteration-curve")
+        also, of = summary(others_of(plan)), result.prepared.classes.of
+        chart(alteration_curve(curves, plan.metric, k, also, of), "alteration-curve")
     choose_k(work, result, k, "run-k")
     better = cheaper(curves, plan.metric.name, k)
     if better is not None:

@@ -417,7 +417,7 @@ def exposure(work: Work, incomplete: int) -> None:
                 lambda: exposed(work),
             )
         numbers = of_table(seen)
-        widths = [len(number.label) for number in numbers]
+        widths = [len(number.label) + 6 for number in numbers]  # and the help beside it
         for place, number in zip(st.columns(widths), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
         about = f"{work.table.quasi_identifiers}{work.table.missing}{work.table.person}"

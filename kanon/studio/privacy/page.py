@@ -98,7 +98,7 @@ def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, col
     sensitive = done.recoding.released.sensitive_named(column)
     l_here = float(LEVELS["l"].each(sensitive).min())
     t_here = float(LEVELS["t"].each(sensitive).max())
-    best = float(LEVELS["l"].each(sensitive.whole())[0])
+    best, of = float(LEVELS["l"].each(sensitive.whole())[0]), done.prepared.classes.of
     left, right = st.columns(2)
     with left:
         chart(
@@ -106,7 +106,7 @@ def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, col
                 curves, diverse, k, l_here,
                 f"k = {thin(k)}: the worst class has l = {rounded(l_here, up=False)} of "
                 f"{rounded(best, up=False)}",
-                "l, values (↑ better)", best, best,
+                "l, values (↑ better)", best, best, of,
             ),
             "privacy-l",
         )  # fmt: skip
@@ -115,7 +115,7 @@ def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, col
             level_chart(
                 curves, distance, k, t_here,
                 f"k = {thin(k)}: the worst class has t = {rounded(t_here, up=True)} of 1",
-                "t, 0 to 1 (↓ better)", 1.0,
+                "t, 0 to 1 (↓ better)", 1.0, of=of,
             ),
             "privacy-t",
         )  # fmt: skip

@@ -50,6 +50,13 @@ def asked(at):
     return next((box for box in at.selectbox if box.label.startswith("Which column says")), None)
 
 
+def axes_of_k(at):
+    """The titles of the axes for k, in the order of the charts."""
+    drawn = [json.loads(chart.proto.spec)["layout"] for chart in at.get("plotly_chart")]
+    titles = [one["xaxis"]["title"]["text"] for one in drawn if "text" in one["xaxis"]["title"]]
+    return [title for title in titles if title.startswith("k")]
+
+
 def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits):
     at = visits
     assert any("1 value of patient has several records: 5, 50.0 %" in one for one in warnings(at))
@@ -68,8 +75,12 @@ def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits
     assert any("After, at least 6 people alike" in one.value for one in at.subheader)
     assert plan_of(work(at)).person == "patient"
 
-    go(at, PRIVACY)
+    assert axes_of_k(at) == ["k, persons per class at least (log scale)"]
+
+    go(give_role(go(at, DATA), "disease", "sensitive"), PRIVACY)
+    go(anonymised(go(at, "pages/anonymise.py")), PRIVACY)
     assert numbers(at)["Highest risk"] == "16.7 %"
+    assert axes_of_k(at) == ["k, persons per class at least (log scale)"] * 2
     assert any("the number of its persons here" in one.value for one in at.markdown)
 
 
