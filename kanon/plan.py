@@ -445,7 +445,7 @@ def _plan_error(error: ValidationError) -> PlanError:
     if kind == "union_tag_invalid" and not first["ctx"]["tag"]:
         return PlanError(f"{place}: a hierarchy is a path, or has 'build' or 'nodes'.")
     if kind == "union_tag_invalid":
-        known = "'suppression', 'intervals', 'mask', 'dates' and 'groups'"
+        known = "'suppression', 'intervals', 'mask', 'codes', 'dates' and 'groups'"
         return PlanError(
             f"{place}: the builder {{cells}} is unknown; known are {known}.",
             [first["ctx"]["tag"]],

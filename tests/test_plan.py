@@ -232,6 +232,16 @@ def test_a_full_plan_keeps_every_key():
         "role": "quasi-identifier",
         "hierarchy": {"build": "dates", "levels": ["month", "year"]},
     }
+    content["columns"]["icd"] = {
+        "role": "quasi-identifier",
+        "hierarchy": {
+            "build": "codes",
+            "separators": ".",
+            "prefixes": [3],
+            "ranges": [{"first": "J40", "last": "J47", "name": "Chronic lower respiratory"}],
+            "ranges_file": "h/chapters.csv",
+        },
+    }
     content["columns"]["race"] = {
         "role": "quasi-identifier",
         "hierarchy": {"build": "groups", "levels": [{"Felid": ["Cat", "Lion"]}]},

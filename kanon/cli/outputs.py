@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from kanon.errors import PlanError, quoted
+from kanon.hierarchy.plans import file_of
 from kanon.plan import Plan
 from kanon.sources.addresses import Address
 from kanon.sources.writing import check_replaceable
@@ -18,8 +19,8 @@ def check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) ->
     """No file may overwrite another one, and what could not be written is not worth computing."""
     outputs = [path for path in written if path is not None]
     check_written(given, outputs)
-    named = [each.hierarchy for each in plan.columns.values() if isinstance(each.hierarchy, str)]
-    hierarchies = [given.plan.parent / name for name in named]  # columns may share one
+    named = [file_of(each.hierarchy) for each in plan.columns.values()]
+    hierarchies = [given.plan.parent / name for name in named if name]  # columns may share one
     tables = [] if given.table.is_url else [given.table.path]
     what = "the plan, the table, hierarchies and what is written"
     also = [getattr(given, name, None) for name in ("words", "context", "population")]

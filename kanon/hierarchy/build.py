@@ -172,14 +172,17 @@ def mask_steps(longest: int, step: int) -> list[int]:
 
 
 def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hierarchy:
-    """Codes whose characters are masked step by step.
+    """Codes whose characters are masked step by step: those that keep the same share a group.
+
+    Where all codes have one length, a star stands for each masked character. Otherwise one star
+    stands for whatever is masked, nothing included, as codes of any length may keep the same.
 
     Parameters
     ----------
     values
         The codes that occur.
     keep
-        How many characters stay at each level, from many to few.
+        How many characters stay at each level, from many to few. A shorter code skips the level.
     side
         Which characters stay: the ``"left"`` or the ``"right"`` ones.
 
@@ -192,6 +195,8 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
     --------
     >>> mask(["4711", "4712"], keep=[3, 1]).labels
     ('4711', '4712', '471*', '4***', '*')
+    >>> mask(["E11", "E11.9", "E11.72"], keep=[3]).labels
+    ('E11', 'E11.72', 'E11.9', 'E11*', '*')
     """
     if side not in ("left", "right"):
         raise HierarchyError(f"The side of a mask is 'left' or 'right', not {str(side)[:40]!r}.")
@@ -204,13 +209,15 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
     if any(wide <= narrow for wide, narrow in itertools.pairwise(keep)):
         raise HierarchyError("A mask has to keep fewer characters from level to level.")
 
+    texts = sorted(_distinct(values), key=lambda text: text if side == "left" else text[::-1])
+    one_length = len(set(map(len, texts))) == 1
+
     def masked(text: str, count: int) -> str:
-        hidden = "*" * max(len(text) - int(count), 0)
-        if not hidden:
+        if len(text) < count or (one_length and len(text) == count):
             return text
+        hidden = "*" * (len(text) - int(count)) if one_length else "*"
         return text[: int(count)] + hidden if side == "left" else hidden + text[-int(count) :]
 
-    texts = sorted(_distinct(values), key=lambda text: text if side == "left" else text[::-1])
     return tree_of_paths([[text, *(masked(text, count) for count in keep)] for text in texts])
 
 

@@ -9,7 +9,7 @@ before, so that changing the shape of a tree does not silently change what it sa
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -174,6 +174,48 @@ def group(tree: Hierarchy, labels: Sequence[str], name: str) -> Hierarchy:
     draft.prune(left)
     _refuse_taken(name, tree, draft.gone)
     draft.split(new)
+    return draft.build()
+
+
+def join(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Hierarchy:
+    """Put leaves into new groups just above them, each under the parent of its first member.
+
+    The group stands where its first member stood; members from elsewhere come to it. Groups that
+    are left empty vanish. With drawn weights the edges are split as by :func:`group`.
+
+    Parameters
+    ----------
+    groups
+        The members of each group by its name; one that is taken gets a number.
+
+    Raises
+    ------
+    HierarchyError
+        A member is no leaf of the tree.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> join(suppression(["a", "b", "A"]), {"a (spellings)": ["a", "A"]}).labels
+    ('a', 'A', 'b', 'a (spellings)', '*')
+    """
+    draft = Draft.of(tree)
+    taken, left = set(tree.labels), set[int]()
+    for name, members in groups.items():
+        nodes = [node for label in members for node in _nodes(tree, [label])]
+        inner = [tree.labels[node] for node in nodes if node >= tree.n_leaves]
+        if inner:
+            raise HierarchyError("Only values can be joined; {cells} is a group.", inner)
+        name = _free(_name(name), taken)
+        taken.add(name)
+        above = draft.parent[nodes[0]]
+        new = draft.new(name, above, 0.0)
+        beside = draft.children[above]
+        beside.insert(beside.index(nodes[0]), new)
+        left |= draft.take(nodes)
+        draft.hang(nodes, new)
+        draft.split(new)
+    draft.prune(left)
     return draft.build()
 
 

@@ -50,19 +50,7 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFi
         The file cannot be read, is too large, or does not describe a tree.
     """
     title = name or (source.name if isinstance(source, Path) else "hierarchy.csv")
-    try:
-        most = bytes_of("hierarchies_megabytes")
-        data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))
-        if size > most:
-            what = f"The hierarchy file {quoted(title)} has {thin(size / MEGABYTE)} MB"
-            raise HierarchyError(exceeded("hierarchies_megabytes", what))
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise HierarchyError(
-            f"The hierarchy file {quoted(title)} is not UTF-8 text; save it as CSV (UTF-8) or JSON."
-        ) from None
-    except (OSError, ValueError):  # a name may hold what no file system takes
-        raise HierarchyError(f"The hierarchy file {quoted(title)} cannot be opened.") from None
+    text = text_of_file(source, title)
     if title.lower().endswith(".json"):
         return HierarchyFile(parse_json(text))
     if title.lower().endswith(".graphml"):
@@ -70,6 +58,29 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFi
 
         return HierarchyFile(parse_graphml(text))
     return parse_csv(text)
+
+
+def text_of_file(source: Path | bytes, title: str) -> str:
+    """What stands in a hierarchy file.
+
+    Raises
+    ------
+    HierarchyError
+        The file cannot be read, is too large, or is not text.
+    """
+    try:
+        most = bytes_of("hierarchies_megabytes")
+        data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))
+        if size > most:
+            what = f"The hierarchy file {quoted(title)} has {thin(size / MEGABYTE)} MB"
+            raise HierarchyError(exceeded("hierarchies_megabytes", what))
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise HierarchyError(
+            f"The hierarchy file {quoted(title)} is not UTF-8 text; save it as CSV (UTF-8) or JSON."
+        ) from None
+    except (OSError, ValueError):  # a name may hold what no file system takes
+        raise HierarchyError(f"The hierarchy file {quoted(title)} cannot be opened.") from None
 
 
 def parse_csv(text: str) -> HierarchyFile:

@@ -18,7 +18,8 @@ from pydantic import (
 from kanon.base.checked_json import Number, Strict
 from kanon.errors import KanonError, quoted
 from kanon.hierarchy import Hierarchy, build
-from kanon.hierarchy.files import parse_nodes, read_hierarchy
+from kanon.hierarchy.codes import CodeRange, codes, parse_ranges
+from kanon.hierarchy.files import parse_nodes, read_hierarchy, text_of_file
 
 
 class SuppressionPlan(Strict):
@@ -55,6 +56,28 @@ class MaskPlan(Strict):
     def make(self, values: list[str]) -> Hierarchy:
         """The hierarchy over the values of a column."""
         return build.mask(values, self.keep, self.side)
+
+
+class CodesPlan(Strict):
+    """Codes cut at separators and to prefixes, joined by ranges."""
+
+    build: Literal["codes"]
+    separators: str = "."
+    prefixes: list[StrictInt] = Field(default=[])
+    ranges: list[CodeRange] = Field(default=[])
+    ranges_file: str | None = None
+
+    def make(self, values: list[str]) -> Hierarchy:
+        """The hierarchy over the values of a column."""
+        return codes(values, self.separators, self.prefixes, self.ranges)
+
+    def with_ranges_read(self, folder: Path) -> CodesPlan:
+        """The same with the ranges of the file beside those that are written out."""
+        if self.ranges_file is None:
+            return self
+        path = folder / self.ranges_file
+        read = parse_ranges(text_of_file(path, path.name))
+        return self.model_copy(update={"ranges": [*self.ranges, *read], "ranges_file": None})
 
 
 class DatesPlan(Strict):
@@ -107,12 +130,24 @@ HierarchyPlan = Annotated[
     Annotated[SuppressionPlan, Tag("suppression")]
     | Annotated[IntervalsPlan, Tag("intervals")]
     | Annotated[MaskPlan, Tag("mask")]
+    | Annotated[CodesPlan, Tag("codes")]
     | Annotated[DatesPlan, Tag("dates")]
     | Annotated[GroupsPlan, Tag("groups")]
     | Annotated[NodesPlan, Tag("nodes")]
     | Annotated[str, Tag("file")],
     Discriminator(_kind_of_hierarchy),
 ]
+
+
+def file_of(chosen: HierarchyPlan | None) -> str | None:
+    """The file beside a plan that a hierarchy is read from, or None.
+
+    >>> file_of("zip.csv"), file_of(SuppressionPlan(build="suppression"))
+    ('zip.csv', None)
+    """
+    if isinstance(chosen, CodesPlan):
+        return chosen.ranges_file
+    return chosen if isinstance(chosen, str) else None
 
 
 def build_hierarchy(
@@ -137,6 +172,8 @@ def build_hierarchy(
             return read_hierarchy(folder / chosen).hierarchy
         if isinstance(chosen, NodesPlan):
             return parse_nodes(chosen.nodes)
+        if isinstance(chosen, CodesPlan):
+            chosen = chosen.with_ranges_read(folder)
         return chosen.make(list(texts))
     except KanonError as error:
         raise error.within(f"Hierarchy of column {quoted(column)}") from None

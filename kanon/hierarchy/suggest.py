@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,8 @@ from kanon.base.formatting import counted, thin
 from kanon.base.values import canonical_text, numbers
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import dates, mask, suppression
+from kanon.hierarchy.codes import codes as codes_cut
+from kanon.hierarchy.codes import icd_10_chapters
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.tree import Hierarchy
 
@@ -34,8 +37,8 @@ class SuggestedBuilder:
 def suggest_builder(values: Sequence[str]) -> SuggestedBuilder:
     """Suggest a builder for the distinct values of a column.
 
-    Many numbers become intervals, dates periods, long codes of equal length are masked; anything
-    else is kept or lost.
+    Many numbers become intervals, dates periods, codes of the ICD stand in its chapters, long codes
+    of equal length are masked; anything else is kept or lost.
 
     >>> suggest_builder([str(age) for age in range(17, 91)]).parameters
     {'widths': [5, 10, 20]}
@@ -51,6 +54,8 @@ def suggest_builder(values: Sequence[str]) -> SuggestedBuilder:
         builder, reason = "intervals", "Its values are numbers."
     elif _are_dates(values):
         builder, reason = "dates", "Its values are dates."
+    elif _look_like_icd(values):
+        builder, reason = "codes", "Its values look like codes of the ICD-10."
     elif codes and 4 <= len(values[0]) <= 12:
         builder, reason = "mask", "Its values are codes of equal length."
     return SuggestedBuilder(builder, reason, starting_parameters(builder, values))
@@ -59,9 +64,9 @@ def suggest_builder(values: Sequence[str]) -> SuggestedBuilder:
 def propose(counts: Mapping[str, int]) -> SuggestedBuilder:
     """Propose a builder from the values of a column and how many records have each.
 
-    Many numbers go into intervals with about as many records each, dates into periods, many
-    codes of equal length are masked, many other texts share a group if they are rare (fewer than
-    5 records, or than 1 % of all); anything else is kept or lost.
+    Many numbers go into intervals with about as many records each, dates into periods, codes of the
+    ICD into its chapters, many codes of equal length are masked, many other texts share a group if
+    they are rare (fewer than 5 records, or than 1 % of all); anything else is kept or lost.
 
     >>> ages = propose({str(age): 408 for age in range(17, 91)})
     >>> ages.builder, ages.parameters
@@ -84,6 +89,12 @@ def _candidates(counts: Mapping[str, int]) -> Iterator[SuggestedBuilder]:
             yield _quantiles(records)
     elif _are_dates(values):
         yield from _periods(len(values))
+    elif len(values) > _FEW and _look_like_icd(values):
+        reason = (
+            f"It holds {counted(len(values), 'value')}, {thin(_like_icd(values))} of which look "
+            "like codes of the ICD-10: they are cut at the point, then joined by chapter."
+        )
+        yield SuggestedBuilder("codes", reason, starting_parameters("codes", values))
     elif as_codes and len(values) > _FEW:
         length = counted(len(values[0]), "character")
         reason = (
@@ -105,6 +116,7 @@ def _can_be_built(proposal: SuggestedBuilder, counts: Mapping[str, int]) -> bool
 
 
 _BUILDERS: Mapping[str, Callable[..., Hierarchy]] = {
+    "codes": lambda counts, *parameters: codes_cut(list(counts), *parameters),
     "dates": lambda counts, levels: dates(list(counts), levels),
     "frequency": by_frequency,
     "mask": lambda counts, keep: mask(list(counts), keep),
@@ -159,6 +171,9 @@ def starting_parameters(builder: str, values: Sequence[str]) -> dict[str, Any]:
     if builder == "mask":
         longest = max(map(len, values), default=0)
         return {"keep": list(range(longest - 1, max(longest - 5, 1), -1)) or [1]}
+    if builder == "codes":
+        chapters = list(icd_10_chapters()) if _look_like_icd(values) else []
+        return {"separators": ".", "prefixes": [], "ranges": chapters}
     if builder == "dates":
         return {"levels": ["month", "quarter", "year", "decade"]}
     return {}
@@ -181,6 +196,19 @@ def _are_dates(values: Sequence[str]) -> bool:
     except HierarchyError:
         return False
     return True
+
+
+def _look_like_icd(values: Sequence[str]) -> bool:
+    """Whether at least 9 of 10 values are a letter, two digits, and perhaps a point and more."""
+    return 10 * _like_icd(values) >= 9 * max(1, len(values))
+
+
+def _like_icd(values: Sequence[str]) -> int:
+    return sum(map(bool, map(_ICD.fullmatch, values)))
+
+
+_ICD = re.compile(r"[A-Z]\d\d(\.[\d-]{1,4})?[+*!†]?")
+"""A code of the ICD-10, perhaps with the mark that some countries set after it."""
 
 
 def _same_length(values: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ _KEPT = {
     "suppression": ("build",),
     "intervals": ("build", "widths"),  # where they begin and end may be values of the column
     "mask": ("build", "keep", "side"),
+    "codes": ("build", "separators", "prefixes"),  # ranges may be called like values
     "dates": ("build", "levels"),
 }
 """Per builder the keys that hold no value of a table."""

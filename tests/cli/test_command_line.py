@@ -282,6 +282,7 @@ def test_check_does_not_take_a_group_for_a_value(kanon, folder):
 def test_every_bundled_hierarchy_is_checked(capsys):
     found = sorted((ROOT / "hierarchies").rglob("*.csv"))
     found += sorted((ROOT / "hierarchies").rglob("*.json"))
+    found.remove(ROOT / "hierarchies" / "icd-10" / "chapters.csv")  # ranges for a builder
     assert len(found) > 20
     for path in found:
         assert main(["hierarchy", "check", str(path)]) == 0, path

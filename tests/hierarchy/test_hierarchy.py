@@ -8,6 +8,7 @@ import re
 from datetime import date, timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
@@ -433,26 +434,31 @@ def test_masks_on_the_left_and_on_the_right():
 
 
 def test_masks_of_codes_of_different_lengths():
-    tree = mask(["A", "AB", "ABC"], [2, 1])
-    up = {"A": "*", "AB": "A*", "ABC": "AB*", "A*": "*", "AB*": "A**", "A**": "*", "*": None}
-    assert edges(tree) == up
+    tree = mask(["E11.9", "E11.72", "E11", "E1"], [3])
+    assert edges(tree) == {"E11.9": "E11*", "E11.72": "E11*", "E11": "E11*", "E1": "*",
+                           "E11*": "*", "*": None}  # fmt: skip
+    assert "E11**" in mask(["E11.9", "E12.1"], [3]).labels, "of one length: a star per character"
+    tree = mask(["11-7", "8811-7", "9-7"], [4, 2], side="right")
+    assert edges(tree) == {"11-7": "*11-7", "8811-7": "*11-7", "9-7": "*-7", "*11-7": "*-7",
+                           "*-7": "*", "*": None}  # fmt: skip
 
 
 @examples(100)
 @given(st.lists(st.text("abc", min_size=1, max_size=5), min_size=1, max_size=8, unique=True),
        st.sets(st.integers(1, 5), min_size=1), st.sampled_from(["left", "right"]))  # fmt: skip
-def test_a_mask_keeps_the_characters_it_says(values, keeps, side):
+def test_codes_that_keep_the_same_share_a_group_whatever_their_length(values, keeps, side):
     keep = sorted(keeps, reverse=True)
     tree = mask(values, keep, side)
-    for value in values:
-        expected = [value]
-        for count in keep:
-            kept = value[:count] if side == "left" else value[-count:]
-            hidden = "*" * (len(value) - len(kept))
-            masked = kept + hidden if side == "left" else hidden + kept
-            if masked != expected[-1]:
-                expected.append(masked)
-        assert [tree.labels[v] for v in tree.path(tree.node_of[value])] == [*expected, "*"]
+    groups = {tuple(sorted(tree.labels[tree.first[v] : tree.last[v]])) for v in range(tree.n_nodes)}
+    expected = {(value,) for value in values} | {tuple(sorted(values))}
+    for count in keep:
+        series = pd.Series(values)
+        kept = series.str.slice(0, count) if side == "left" else series.str.slice(-count)
+        expected |= {tuple(sorted(same)) for _, same in series.groupby(kept)}
+    assert groups == expected
+    one_length = len(set(map(len, values))) == 1
+    for label in tree.labels[tree.n_leaves : tree.root]:
+        assert len(label) == len(values[0]) if one_length else label.count("*") == 1
 
 
 @examples(100)

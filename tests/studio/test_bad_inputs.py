@@ -126,9 +126,11 @@ def check(section, case, page_of_docs):
         for word in case.words(route).split():
             assert re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", sentence)
         page_of_docs[section.title, case.name, route] = sentence
+        if "KANON_WRITE" in os.environ:  # a new case has no row yet
+            return
         rows = PAGE.read_text("utf-8").split(f"## {section.title}\n")[1].split("\n## ")[0]
         row = rows.split(f"| {plain(case.name)} |")[1].split("\n")[0]
-        assert plain(sentence) in row or "KANON_WRITE" in os.environ, "run make bad-inputs"
+        assert plain(sentence) in row, "run make bad-inputs"
 
     return check_sentence
 

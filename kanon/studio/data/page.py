@@ -52,7 +52,7 @@ from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.preview import by_role
 from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.remarks import remarked_table
-from kanon.studio.widgets.tree_edits import summary
+from kanon.studio.widgets.tree_edits import proposed_spellings, summary
 from kanon.studio.widgets.uploads import upload_field
 
 BADGES: dict[Role, tuple[Literal["red", "orange", "violet", "gray"], str]] = {
@@ -304,7 +304,7 @@ def facts(choice: HierarchyChoice) -> str:
     if choice.tree is None:
         return ""
     origin = f"{choice.typed['name']}: " if choice.builder == "file" else ""
-    return " ".join([f"{origin}{summary(choice)}.", *choice.notes])
+    return " ".join([f"{origin}{summary(choice)}.", *choice.remarks])
 
 
 def columns_shown(work: Work) -> Sequence[tuple[int, tuple[str, Role]]]:
@@ -376,6 +376,17 @@ def hierarchy_choice(
     with rest:
         st.caption(plain(f"{facts(choice)} {why}"))
         parameters(version, name, choice, prefix)
+        found = proposed_spellings(work, name)
+        if found:
+            st.caption(
+                say_counted(
+                    len(found),
+                    "{count} group of values looks like spellings of one; Edit shows it, to be "
+                    "joined.",
+                    "{count} groups of values look like spellings of one; Edit shows them, to be "
+                    "joined.",
+                )
+            )
 
 
 def roles_and_hierarchies(work: Work) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.language import say, say_of
+from kanon.hierarchy.codes import parse_ranges, ranges_text
+from kanon.hierarchy.files import text_of_file
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice, suggested
@@ -15,6 +17,7 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
+from kanon.studio.widgets.uploads import upload_field
 
 
 def build_panel(work: Work, column: str) -> None:
@@ -59,7 +62,9 @@ def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
             )
             st.button(say("Discard"), key="preview-discard", on_click=_discard, args=(column,))
         builder_fields(preview, prefix, _type, column, prefix)
-        st.caption(" ".join([say_of(builder.about), *map(plain, preview.notes)]))
+        if preview.builder == "codes":
+            _ranges_upload(work, column)
+        st.caption(" ".join([say_of(builder.about), *map(plain, preview.remarks)]))
         if preview.problem:
             st.error(plain(preview.problem), icon=":material/error:")
 
@@ -85,6 +90,36 @@ def _type(column: str, prefix: str) -> None:
     old = work.table.previews.get(column)
     if old is not None:
         _show(column, built(work, column, old, old.builder, typed_fields(prefix)))
+
+
+def _ranges_upload(work: Work, column: str) -> None:
+    """Ranges of codes from a file, which then stand in their field."""
+    # A new one after each upload: an uploader would give the file used before once more.
+    key = f"{_prefix(work, column)}-ranges-file-{work.shared.uploads}"
+    with st.popover(say("Ranges from a file"), icon=":material/upload:", type="tertiary"):
+        upload_field(
+            say("CSV with lines from;to;name, such as J40;J47;Chronic lower respiratory diseases"),
+            "hierarchies_megabytes",
+            key=key,
+            on_change=_take_ranges,
+            args=(column, key),
+        )
+
+
+def _take_ranges(column: str, key: str) -> None:
+    """Put the ranges of a file into their field; what is wrong with them is said."""
+    file, work = state.typed(key), state.work()
+    old = work.table.previews.get(column)
+    if file is None or old is None:
+        return
+
+    def taken() -> Work:
+        ranges = ranges_text(parse_ranges(text_of_file(file.getvalue(), file.name)))
+        preview = built(work, column, old, old.builder, {"ranges": ranges})
+        previews = {**work.table.previews, column: preview}
+        return with_fields(work, previews=previews, uploads=work.shared.uploads + 1)
+
+    state.attempt(taken)
 
 
 def _suggest(column: str) -> None:

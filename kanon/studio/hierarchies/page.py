@@ -17,6 +17,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.tables import level_table
 from kanon.studio.hierarchies.builder_preview import build_panel, preview_head
 from kanon.studio.hierarchies.files import files_panel, review, said_unused, said_values
+from kanon.studio.hierarchies.spellings_panel import spellings_panel
 from kanon.studio.hierarchies.table_draft import table_editor
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
@@ -115,7 +116,7 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                 tree=plain(tree_edits.summary(choice)),
             )
         )
-    for note in choice.notes:
+    for note in choice.remarks:
         st.caption(plain(note))
     if choice.unused:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -391,6 +392,7 @@ def editor(work: Work, column: str, choice: HierarchyChoice) -> None:
         preview_view(work, column, preview)
         return
     weights_note(work, choice)
+    spellings_panel(work, column)
     if choice.tree is None:
         return
     if work.shared.tree_view == "tree":

@@ -13,9 +13,11 @@ from kanon.base.values import MISSING_LABEL, ValueCounts, numbers
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
+from kanon.hierarchy.codes import CodeRange, outside_ranges, parse_ranges, ranges_text
 from kanon.hierarchy.files import HierarchyFile, read_hierarchy, to_nodes
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.plans import (
+    CodesPlan,
     DatesPlan,
     HierarchyPlan,
     IntervalsPlan,
@@ -83,6 +85,27 @@ BUILDERS: Mapping[str, Builder] = {
                 fine=True,
             ),
             BuilderField("side", "Which stay", "choice", ("left", "right")),
+        ),
+    ),
+    "codes": Builder(
+        "Parts of codes",
+        "Codes cut at their separators, then to prefixes, then joined by ranges of codes.",
+        (
+            BuilderField("separators", "Cut at", about="Such as . or .-; nothing if left empty."),
+            BuilderField(
+                "prefixes",
+                "Then kept",
+                about="Characters of what stands before the first separator, level by level: "
+                "such as 3, 2.",
+            ),
+            BuilderField(
+                "ranges",
+                "Ranges above, one per line: from;to;name",
+                "lines",
+                about="Such as J40;J47;Chronic lower respiratory diseases. A range may lie inside "
+                "a wider one, such as a block in a chapter.",
+                fine=True,
+            ),
         ),
     ),
     "dates": Builder(
@@ -157,6 +180,24 @@ class HierarchyChoice:
             return []
         leaves = self.tree.labels[: self.tree.n_leaves]
         return [leaf for leaf in leaves if leaf not in self.counts]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and which codes lie in none of the ranges that were given for them."""
+        if self.tree is None or not isinstance(self.plan, CodesPlan) or not self.plan.ranges:
+            return self.notes
+        outside = [
+            one for one in outside_ranges(self.tree, self.plan.ranges) if one != MISSING_LABEL
+        ]
+        if not outside:
+            return self.notes
+        said = say_counted(
+            len(outside),
+            "{listed} lies in no range and stands under the root.",
+            "{count} values or groups lie in no range and stand under the root: {listed}.",
+            listed=listing(outside),
+        )
+        return (*self.notes, said)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +343,11 @@ def with_tree(name: str, content: bytes, column: str, values: ValueCounts) -> Hi
 
 
 def _as_text(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    if not isinstance(value, list | tuple):
+        return str(value)
+    if value and isinstance(value[0], CodeRange):
+        return ranges_text(value)
+    return ", ".join(map(str, value))
 
 
 def _in_order(texts: Sequence[str]) -> list[str]:
@@ -343,6 +388,16 @@ def _mask(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     return MaskPlan(build="mask", keep=kept, side=typed.get("side") or "left")
 
 
+def _codes(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+    prefixes = str(typed.get("prefixes") or "").strip()
+    return CodesPlan(
+        build="codes",
+        separators=str(typed.get("separators") or "").strip(),
+        prefixes=_whole_numbers(say("Kept characters"), prefixes, "3, 2") if prefixes else [],
+        ranges=parse_ranges(str(typed.get("ranges") or "")),
+    )
+
+
 def _dates(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     levels = [part.strip() for part in str(typed.get("levels", "")).split(",") if part.strip()]
     unknown = [level for level in levels if level not in DATE_LEVELS]
@@ -365,6 +420,7 @@ _PLANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], HierarchyP
     "suppression": _suppression,
     "intervals": _intervals,
     "mask": _mask,
+    "codes": _codes,
     "dates": _dates,
 }
 """Builders that a plan knows by name."""

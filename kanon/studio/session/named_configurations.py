@@ -13,6 +13,7 @@ from kanon.base.language import say
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.plans import file_of
 from kanon.plan import Plan, of_this_version
 from kanon.release.drift import Finding, found_next
 from kanon.run import PreparedRun, prepare
@@ -187,7 +188,9 @@ def check_whole(plan: Plan) -> None:
     PlanError
         A hierarchy is a path.
     """
-    elsewhere = [name for name, column in plan.columns.items() if isinstance(column.hierarchy, str)]
+    elsewhere = [
+        name for name, column in plan.columns.items() if file_of(column.hierarchy) is not None
+    ]
     if elsewhere:
         raise PlanError(
             say(

@@ -8,8 +8,10 @@ from typing import Any
 
 from kanon.base.language import say
 from kanon.base.values import ValueCounts
+from kanon.hierarchy.codes import ranges_text
 from kanon.hierarchy.files import HierarchyFile
 from kanon.hierarchy.plans import (
+    CodesPlan,
     DatesPlan,
     HierarchyPlan,
     IntervalsPlan,
@@ -110,10 +112,17 @@ def _intervals(part: Any) -> dict[str, str]:
     return {"widths": ", ".join(map(repr, part.widths)), **typed}
 
 
+def _codes(part: Any) -> dict[str, str]:
+    prefixes = ", ".join(map(str, part.prefixes))
+    typed = {"separators": part.separators, "prefixes": prefixes}
+    return {**typed, "ranges": ranges_text(part.ranges)}
+
+
 _TYPED: Mapping[type, tuple[str, Callable[[Any], dict[str, str]]]] = {
     SuppressionPlan: ("suppression", lambda part: {}),
     IntervalsPlan: ("intervals", _intervals),
     MaskPlan: ("mask", lambda part: {"keep": ", ".join(map(str, part.keep)), "side": part.side}),
+    CodesPlan: ("codes", _codes),
     DatesPlan: ("dates", lambda part: {"levels": ", ".join(part.levels)}),
 }
 """The builders that a plan names, each with what would be typed for it."""

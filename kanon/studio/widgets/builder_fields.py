@@ -32,8 +32,8 @@ def builder_fields(
     parameters = [part for part in BUILDERS[choice.builder].parameters if fine or not part.fine]
     if not parameters:
         return
-    places = st.columns([2, *(1 for _ in parameters[1:])])
-    for parameter, place in zip(parameters, places, strict=True):
+    wide = [part is parameters[0] or part.kind == "lines" for part in parameters]
+    for parameter, place in zip(parameters, st.columns([1 + each for each in wide]), strict=True):
         label, about = say_of(parameter.label), say_of(parameter.about)
         value = choice.typed.get(parameter.name) or ""
         if parameter.kind == "choice":

@@ -14,9 +14,10 @@ import pandas as pd
 
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
-from kanon.base.values import canonical_text
+from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, edit
+from kanon.hierarchy.spellings import Spellings, joined, spellings, unjoined
 from kanon.hierarchy.tables import (
     edge_table,
     new_edges,
@@ -26,6 +27,7 @@ from kanon.hierarchy.tables import (
 )
 from kanon.matrices import number_text
 from kanon.metrics import edge_weights
+from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice, drawn
 from kanon.studio.session.hierarchy_choices import redone, undone, with_choice
 from kanon.studio.session.run_choices import counted_records, metric_called
@@ -265,6 +267,29 @@ def with_edges(work: Work, column: str, table: pd.DataFrame) -> Work:
     tree = tree_from_edges(table)
     done = with_tree_drawn(work, column, tree)
     return done if tree.weight is None else with_fields(done, shown=DRAWN)
+
+
+def proposed_spellings(work: Work, column: str) -> list[Spellings]:
+    """Values of a column that look like spellings of one and are not joined in its tree yet."""
+    choice = work.table.choices[column]
+    if choice.tree is None:
+        return []
+    counts = {value: n for value, n in choice.counts.items() if value != MISSING_LABEL}
+    columns = tuple(work.table.quasi_identifiers)
+    found = state.remembered(
+        f"spellings-{column}",
+        (work.table.digest, work.version, columns, work.table.missing),
+        lambda: spellings(counts),
+    )
+    return unjoined(choice.tree, found)
+
+
+def with_spellings_joined(work: Work, column: str, chosen: Sequence[Spellings]) -> Work:
+    """The work with some groups of spellings joined just above their values: one step."""
+    tree = work.table.choices[column].tree
+    if tree is None or not chosen:
+        return work
+    return with_tree_drawn(work, column, joined(tree, chosen))
 
 
 def with_added(work: Work, column: str, parent: str) -> Work:

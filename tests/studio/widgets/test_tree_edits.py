@@ -35,6 +35,7 @@ from kanon.studio.session.run_plan import comparison_settings, plan_of, settings
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.session.work import with_fields
 from kanon.studio.widgets import tree_edits
+from support.random_tables import examples
 
 CSV = b"animal,sex\n" + b"".join(
     f"{animal},{sex}\n".encode()
@@ -184,6 +185,7 @@ OPERATIONS = st.lists(
 )
 
 
+@examples(500)
 @given(OPERATIONS)
 def test_whatever_is_asked_no_value_is_lost_and_undo_leads_back(operations):
     work = with_fields(uploaded_work(CSV, "animals.csv", 1), histories={})

@@ -1,0 +1,197 @@
+"""Values that look like spellings of one: found, and joined in a group just above them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from kanon.hierarchy.edit import join
+from kanon.hierarchy.tree import Hierarchy
+
+MOST_VALUES = 10_000
+"""Among more distinct values than this no spellings are looked for."""
+
+TIMES = 4
+"""A mistake is proposed where the other spelling has at least so many times the records."""
+
+_MISTAKES = 2
+"""The most mistakes in a value."""
+
+_AT_ONCE = 500
+"""So many values are compared with all others at a time."""
+
+
+class Spellings(NamedTuple):
+    """Values that look like spellings of the first of them, with their records, most first."""
+
+    records: Mapping[str, int]
+
+    @property
+    def name(self) -> str:
+        """The most frequent spelling."""
+        return next(iter(self.records))
+
+
+def spellings(counts: Mapping[str, int]) -> list[Spellings]:
+    """The groups of values that look like spellings of one, those with most records first.
+
+    Two values are alike if they differ in nothing but upper and lower case, accents, punctuation
+    and blanks; or if they have the same number of words, one has at least :data:`TIMES` times the
+    records of the other, and their words differ by at most two mistakes altogether. A mistake is a
+    letter that is wrong, missing, too many, or swapped with its neighbour. A word of fewer than 5
+    letters has none, one of fewer than 8 at most one and not in its first letter, a longer one at
+    most two, or one where its first letter is wrong; its length differs by at most one. So
+    "Nurse assistant" is no spelling of "Nurse", nor "female" of "male". Values with a digit
+    (numbers, dates, codes) are never alike.
+
+    Each value stands in one group at most: with the spelling that it is nearest to, of several the
+    most frequent. What two spellings have in common with a third does not join them.
+
+    Parameters
+    ----------
+    counts
+        The values of a column, and how many records have each. Of more than :data:`MOST_VALUES`
+        nothing is proposed.
+
+    Examples
+    --------
+    >>> found = spellings({"Accountant": 40, "Acountant": 2, "accountant": 1, "Nurse": 30,
+    ...                    "Nurse assistant": 3, "female": 90, "male": 9, "Level 1": 9})
+    >>> [dict(one.records) for one in found]
+    [{'Accountant': 40, 'Acountant': 2, 'accountant': 1}]
+    """
+    if len(counts) > MOST_VALUES:
+        return []
+    texts = sorted(
+        (text for text in counts if not re.search(r"\d", text)),
+        key=lambda text: (-counts[text], text),
+    )
+    words = [_words(text) for text in texts]
+    near: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    records = np.array([counts[text] for text in texts], dtype=np.int64)
+    for frequent, rare in _pairs(["".join(each) for each in words], records):
+        mistakes = _mistakes(words[frequent], words[rare])
+        if mistakes is not None:
+            near[rare].append((mistakes, frequent))
+    members: dict[int, list[int]] = {}
+    for place in range(len(texts)):  # the most frequent first: what it belongs to is known
+        named = [(mistakes, name) for mistakes, name in near[place] if name in members]
+        if named:
+            members[min(named)[1]].append(place)
+        else:
+            members[place] = [place]
+    found = [
+        Spellings({texts[place]: counts[texts[place]] for place in places})
+        for places in members.values()
+        if len(places) > 1
+    ]
+    return sorted(found, key=lambda one: (-sum(one.records.values()), one.name))
+
+
+def unjoined(tree: Hierarchy, found: Sequence[Spellings]) -> list[Spellings]:
+    """Those of the groups whose values are all in a tree, and not alone in a group of it already.
+
+    >>> from kanon.hierarchy.build import groups
+    >>> colours = groups([{"red (spellings)": ["red", "redd"]}, {"*": ["blue", "bleu"]}])
+    >>> found = [Spellings({"red": 9, "redd": 1}), Spellings({"blue": 9, "bleu": 1})]
+    >>> [one.name for one in unjoined(colours, found)]
+    ['blue']
+    """
+    left = []
+    for one in found:
+        nodes = [tree.node_of.get(text, tree.n_leaves) for text in one.records]
+        if max(nodes) >= tree.n_leaves:
+            continue
+        parents = {int(tree.parent[node]) for node in nodes}
+        if len(parents) > 1 or len(tree.children[parents.pop()]) > len(nodes):
+            left.append(one)
+    return left
+
+
+def joined(tree: Hierarchy, chosen: Sequence[Spellings]) -> Hierarchy:
+    """The tree with each of the groups just above its values, under the parent of its name.
+
+    Raises
+    ------
+    HierarchyError
+        A value is not in the tree.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import groups
+    >>> tree = groups([{"care": ["nurse"], "other": ["nurce", "cook"]}])
+    >>> made = joined(tree, [Spellings({"nurse": 9, "nurce": 1})])
+    >>> [made.labels[node] for node in made.path(made.node_of["nurce"])]
+    ['nurce', 'nurse (spellings)', 'care', '*']
+    """
+    return join(tree, {f"{one.name} (spellings)": list(one.records) for one in chosen})
+
+
+def _words(text: str) -> list[str]:
+    """The words of a value without case, accents and punctuation."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(mark for mark in plain if not unicodedata.combining(mark))
+    return re.findall(r"[^\W_]+", plain)
+
+
+def _pairs(texts: Sequence[str], records: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Pairs of texts that may be alike, by their places, the more frequent one first.
+
+    Only texts of nearly one length are compared: 10,000 job titles take a second.
+    """
+    blocks: dict[int, list[int]] = defaultdict(list)
+    for place, text in enumerate(texts):
+        if text:
+            blocks[len(text)].append(place)
+    for length, own in list(blocks.items()):
+        others = list(itertools.chain.from_iterable(
+            blocks.get(length + more, []) for more in range(_MISTAKES + 1)
+        ))  # fmt: skip
+        for start in range(0, len(own), _AT_ONCE):
+            part = own[start : start + _AT_ONCE]
+            distances = process.cdist(
+                [texts[place] for place in part],
+                [texts[place] for place in others],
+                scorer=OSA.distance,
+                score_cutoff=_MISTAKES,
+                dtype=np.uint8,
+            )
+            rows, columns = np.nonzero(distances <= _MISTAKES)
+            mine, theirs = np.array(part)[rows], np.array(others)[columns]
+            frequent, rare = np.minimum(mine, theirs), np.maximum(mine, theirs)
+            same = distances[rows, columns] == 0
+            enough = same | (records[frequent] >= TIMES * records[rare])
+            # Of texts with one length each pair is met twice, and each with itself.
+            once = (mine < theirs) | (columns >= len(own))
+            near = enough & once
+            yield from zip(frequent[near].tolist(), rare[near].tolist(), strict=True)
+
+
+def _mistakes(one: Sequence[str], other: Sequence[str]) -> int | None:
+    """How many mistakes lie between two values, word by word; None if they are not alike."""
+    if "".join(one) == "".join(other):
+        return 0
+    if len(one) != len(other):
+        return None
+    mistakes = 0
+    for word, written in zip(one, other, strict=True):
+        if word == written:
+            continue
+        shorter, longer = sorted((len(word), len(written)))
+        # Long words rarely differ in so little; in short ones the first letter makes another word.
+        allowed = 0 if shorter < 5 else 1 if shorter < 8 else _MISTAKES
+        if word[0] != written[0]:
+            allowed -= 1
+        distance = OSA.distance(word, written, score_cutoff=max(allowed, 0))
+        if distance > allowed or longer - shorter > 1:
+            return None
+        mistakes += distance
+    return mistakes if mistakes <= _MISTAKES else None

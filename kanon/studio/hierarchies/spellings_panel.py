@@ -1,0 +1,81 @@
+"""Values that look like spellings of one: proposed, and joined in the tree when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import streamlit as st
+
+from kanon.base.formatting import thin
+from kanon.base.language import say, say_counted
+from kanon.hierarchy.spellings import TIMES
+from kanon.studio.session import state
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import Work
+from kanon.studio.widgets import tree_edits
+
+_AT_ONCE = 20
+"""Each line has a button."""
+
+
+def spellings_panel(work: Work, column: str) -> None:
+    """The groups that are proposed for a column, each with a button, and one for all."""
+    found = tree_edits.proposed_spellings(work, column)
+    if not found:
+        return
+    title = say_counted(
+        len(found),
+        "Values that look like spellings of one: {count} group",
+        "Values that look like spellings of one: {count} groups",
+    )
+    with st.expander(title, icon=":material/spellcheck:"):
+        st.caption(
+            say(
+                "Joined, they share a group just above them, named after the most frequent "
+                "spelling; the table stays as it is. Words with one or two letters wrong are "
+                "proposed where one spelling has at least {times} times the records of the other: "
+                "look through them, as another word may be meant. Undo takes the last press back.",
+                times=TIMES,
+            )
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.button(
+                say_counted(len(found), "Join {count} group", "Join all {count} groups"),
+                key="spellings-all",
+                type="primary",
+                icon=":material/join:",
+                on_click=_join,
+                args=(column, {one.name for one in found}),
+            )
+            first = 0
+            if len(found) > _AT_ONCE:
+                first = st.selectbox(
+                    say("Groups shown"),
+                    range(0, len(found), _AT_ONCE),
+                    format_func=lambda start: say(
+                        "{first} to {last}",
+                        first=start + 1,
+                        last=min(start + _AT_ONCE, len(found)),
+                    ),
+                    key=f"spellings-shown-{work.version}-{column}-{len(found)}",
+                    width=160,
+                )
+        for place, one in enumerate(found[first : first + _AT_ONCE]):
+            text, button = st.columns([8, 1], vertical_alignment="center")
+            members = [f"{shortened(value)} ({thin(n)})" for value, n in one.records.items()]
+            text.markdown(plain(", ".join(members)))  # all of them, as all are joined
+            button.button(
+                say("Join"), key=f"spellings-{place}", on_click=_join, args=(column, {one.name})
+            )
+
+
+def _join(column: str, names: Collection[str]) -> None:
+    """Join the groups of these names, as they are proposed now."""
+
+    def done() -> Work:
+        work = state.work()
+        found = tree_edits.proposed_spellings(work, column)
+        chosen = [one for one in found if one.name in names]
+        return tree_edits.with_spellings_joined(work, column, chosen)
+
+    state.attempt(done)

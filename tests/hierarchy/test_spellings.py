@@ -1,0 +1,212 @@
+"""Values that look like spellings of one: which are found, and what joining them does to a tree."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.errors import HierarchyError
+from kanon.hierarchy import edit
+from kanon.hierarchy.build import groups, intervals, suppression
+from kanon.hierarchy.spellings import MOST_VALUES, Spellings, joined, spellings, unjoined
+from support.job_titles import job_titles
+from support.paths import ROOT
+from support.random_tables import examples
+
+
+def found(counts):
+    return [list(one.records) for one in spellings(counts)]
+
+
+# --- what is alike ------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("frequent", "rare"),
+    [
+        ("Accountant", "Acountant"),  # missing
+        ("Accountant", "Accountannt"),  # too many
+        ("Accountant", "Accountamt"),  # wrong
+        ("Accountant", "Accuontant"),  # swapped
+        ("Accountant", "Acuontant"),  # two of them
+        ("Accountant", "Bccountant"),  # a long word, even in its first letter
+        ("Nurse", "Nurce"),
+        ("Sales manager", "Sales manger"),
+        ("Krankenschwester", "Krankenschwster"),
+    ],
+)
+def test_a_rare_value_with_a_mistake_is_a_spelling(frequent, rare):
+    assert found({rare: 10, "Cook": 7, frequent: 40}) == [[frequent, rare]]
+    assert found({rare: 11, "Cook": 7, frequent: 40}) == [], "not one of four: another word"
+
+
+@pytest.mark.parametrize(
+    "rare", ["bus driver", "Bus-driver", "Busdriver", "BUS  DRIVER", "Bús driver"]
+)
+def test_case_accents_punctuation_and_blanks_make_no_other_value(rare):
+    assert found({rare: 39, "Bus driver": 40}) == [["Bus driver", rare]]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("male", "female"), ("Nurse", "Nurse assistant"), ("Cook", "Book"), ("Tailor", "Sailor"),
+        ("Lehrer", "Lehrerin"), ("Krankenpfleger", "Krankenpflegerin"),
+        ("Policeman", "Policewoman"),
+        ("Radiologist", "Cardiologist"), ("Unit A", "Unit B"), ("Nurse I", "Nurse V"),
+        ("Level 1", "Level 2"), ("E11.9", "E11.8"), ("2021-03-04", "2021-03-05"),
+        ("12345", "12346"),
+        ("Accountant (grade 1)", "Acountant (grade 1)"), ("north", "south"), ("yes", "yes?!no"),
+    ],
+)  # fmt: skip
+def test_other_words_numbers_codes_and_dates_are_no_spellings(one, other):
+    assert found({one: 400, other: 1}) == found({one: 1, other: 400}) == []
+
+
+def test_each_value_goes_to_the_nearest_and_mistakes_do_not_add_up():
+    counts = {"Psychologist": 100, "Psychologyst": 20, "Psichologyst": 4, "Psichologysd": 1}
+    assert found(counts) == [["Psychologist", "Psychologyst", "Psichologyst"]]
+    assert spellings(counts)[0].name == "Psychologist"
+    near = {"Assembler": 50, "Assembled": 40, "Assemblerd": 1, "Assembeld": 1}
+    assert found(near) == [["Assembler", "Assemblerd"], ["Assembled", "Assembeld"]]
+
+
+def test_among_too_many_values_none_are_looked_for():
+    counts = {
+        f"Accountant {'x' * (n % 40)} {chr(97 + n % 26) * (n // 40)}": 9 for n in range(MOST_VALUES)
+    }
+    assert len(counts) == MOST_VALUES
+    assert spellings({**counts, "Accountant": 90, "Acountant": 1}) == []
+
+
+# --- the same by other means --------------------------------------------------------------------
+def plainly_alike(one: str, other: str, records: dict[str, int]) -> int | None:
+    """The rule as it is documented, for two values; slow."""
+    if re.search(r"\d", one + other):
+        return None
+    mine, theirs = ([
+        "".join(mark for mark in unicodedata.normalize("NFKD", word) if mark.isalpha())
+        for word in re.split(r"[\W_]+", text.casefold()) if word
+    ] for text in (one, other))  # fmt: skip
+    if "".join(mine) == "".join(theirs):
+        return 0 if mine else None
+    more, less = max(records[one], records[other]), min(records[one], records[other])
+    if len(mine) != len(theirs) or more < 4 * less:
+        return None
+    total = 0
+    for a, b in zip(mine, theirs, strict=True):
+        mistakes = plain_distance(a, b)
+        shorter = min(len(a), len(b))
+        most = (0 if shorter < 5 else 1 if shorter < 8 else 2) - (a[0] != b[0])
+        if a != b and (mistakes > most or abs(len(a) - len(b)) > 1):
+            return None
+        total += mistakes
+    return total if total <= 2 else None
+
+
+def plain_distance(a: str, b: str) -> int:
+    """Letters wrong, missing, too many, or swapped with their neighbours."""
+    table = np.add.outer(np.arange(len(a) + 1), np.arange(len(b) + 1))
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            ways = [
+                table[i - 1, j] + 1,
+                table[i, j - 1] + 1,
+                table[i - 1, j - 1] + (a[i - 1] != b[j - 1]),
+            ]
+            if i > 1 and j > 1 and a[i - 2 : i] == b[j - 2 : j][::-1]:
+                ways.append(table[i - 2, j - 2] + 1)
+            table[i, j] = min(ways)
+    return int(table[-1, -1])
+
+
+WORD = st.text("abA", min_size=3, max_size=9)
+VALUES = st.lists(WORD, min_size=1, max_size=2).map(" ".join) | st.sampled_from(["a1", "-", "Ab.a"])
+COUNTS = st.dictionaries(VALUES, st.sampled_from([1, 2, 4, 9, 40]), min_size=1, max_size=14)
+
+
+@examples(200)
+@given(COUNTS, st.randoms())
+def test_groups_are_those_of_the_rule_whatever_the_order_of_the_rows(counts, random):
+    ordered = sorted(counts, key=lambda text: (-counts[text], text))
+    names: dict[str, list[str]] = {}
+    for value in ordered:
+        near = [(plainly_alike(name, value, counts), place) for place, name in enumerate(names)]
+        near = [one for one in near if one[0] is not None]
+        names.setdefault([*names][min(near)[1]] if near else value, []).append(value)
+    expected = sorted(members for members in names.values() if len(members) > 1)
+    shuffled = dict(random.sample(list(counts.items()), len(counts)))
+    assert sorted(found(shuffled)) == expected
+    assert spellings(shuffled) == spellings(counts)
+    members = [value for group in found(counts) for value in group]
+    assert len(members) == len(set(members)), "each value in one group at most"
+
+
+# --- in the tree --------------------------------------------------------------------------------
+def test_joined_values_come_under_the_parent_of_the_frequent_one():
+    tree = groups([{"care": ["Nurse", "Midwife"], "other": ["Nurce", "Cook"], "typos": ["Norse"]}])
+    (one,) = spellings({"Nurse": 40, "Nurce": 3, "Norse": 1, "Midwife": 9, "Cook": 9})
+    made = joined(tree, [one])
+    parents = {label: above for label, above, _ in made.entries()}
+    assert parents == {
+        "Nurse": "Nurse (spellings)", "Nurce": "Nurse (spellings)", "Norse": "Nurse (spellings)",
+        "Nurse (spellings)": "care", "Midwife": "care", "Cook": "other", "care": "*", "other": "*",
+        "*": None,
+    }  # fmt: skip
+    assert unjoined(tree, [one]) == [one] and unjoined(made, [one]) == []
+    assert unjoined(edit.remove_leaves(tree, ["Norse"]), [one]) == [], "not all have a place"
+    with pytest.raises(HierarchyError, match="value withheld"):
+        joined(edit.remove_leaves(tree, ["Norse"]), [one])
+    with pytest.raises(HierarchyError, match="is a group"):
+        edit.join(tree, {"new": ["care"]})
+
+
+def test_a_name_that_is_taken_gets_a_number_and_drawn_weights_are_split():
+    tree = suppression(["Nurse", "Nurce", "Nurse (spellings)"])
+    tree = edit.with_weights(tree, np.array([2.0, 4.0, 1.0, 0.0]))
+    made = joined(tree, [Spellings({"Nurse": 40, "Nurce": 3})])
+    weights = dict(zip(made.labels, made.weight.tolist(), strict=True))
+    assert weights == {
+        "Nurse": 1,
+        "Nurce": 3,
+        "Nurse (spellings)": 1,
+        "Nurse (spellings) 2": 1,
+        "*": 0,
+    }
+
+
+@examples(100)
+@given(COUNTS)
+def test_joining_all_keeps_the_values_and_leaves_nothing_to_join(counts):
+    tree = suppression(sorted(counts))
+    proposed = unjoined(tree, spellings(counts))
+    made = joined(tree, proposed)
+    assert sorted(made.labels[: made.n_leaves]) == sorted(tree.labels[: tree.n_leaves])
+    for one in proposed:
+        node = made.node_of[f"{one.name} (spellings)"]
+        assert sorted(made.labels[made.first[node] : made.last[node]]) == sorted(one.records)
+        assert made.parent[node] == made.root
+    assert unjoined(made, proposed) == []
+
+
+def test_numbers_in_intervals_have_no_spellings():
+    ages = {str(age): age for age in range(10, 90)}
+    assert spellings(ages) == [] and unjoined(intervals(list(ages), [5]), []) == []
+
+
+# --- how good it is -----------------------------------------------------------------------------
+def test_what_is_found_among_470_job_titles_is_what_the_docs_say():
+    right = proposed = mistyped = 0
+    for seed in range(1, 7):
+        counts, meant = job_titles(seed)
+        assert len(counts) == 470
+        name_of = {value: one.name for one in spellings(counts) for value in list(one.records)[1:]}
+        right += sum(meant[value] == name for value, name in name_of.items())
+        proposed += len(name_of)
+        mistyped += sum(value != title for value, title in meant.items())
+    said = (ROOT / "docs" / "how-to" / "hierarchies.md").read_text("utf-8")
+    assert f"{100 * right / mistyped:.0f} % of the mistyped values" in said
+    assert f"{100 * right / proposed:.0f} % of what was proposed" in said

@@ -1,0 +1,92 @@
+"""Values that look like spellings of one, on the pages Data and Hierarchies."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from kanon.studio.hierarchies import page as hierarchies_page
+from kanon.studio.session.hierarchy_choices import redone, undone
+from support.dashboard import (
+    HIERARCHIES,
+    as_bytes,
+    captions,
+    give_role,
+    go,
+    press,
+    texts,
+    upload,
+    work,
+)
+from support.job_titles import job_titles
+
+FEW = {"Nurse": 12, "Nurce": 1, "nurse": 2, "Painter": 9, "Printer": 8, "Cook": 5, "Carpenter": 8,
+       "Carpentr": 2, "Nurse assistant": 1}  # fmt: skip
+
+
+@pytest.fixture
+def page(start, monkeypatch):
+    monkeypatch.setattr(hierarchies_page, "tree_editor", lambda data, key, edited: None)
+    return start("pages/data.py")
+
+
+def with_jobs(at, counts):
+    """A table with these job titles, looked at on Hierarchies; what Data said of them."""
+    jobs = [job for job, records in counts.items() for _ in range(records)]
+    table = pd.DataFrame(
+        {"job": jobs, "sex": ["F", "M"] * (len(jobs) // 2) + ["F"] * (len(jobs) % 2)}
+    )
+    give_role(upload(at, "jobs.csv", as_bytes(table, "csv")), "job", "quasi-identifier")
+    said = " ".join(captions(at))
+    go(at, HIERARCHIES)
+    at.button_group(key=f"tree-column-{work(at).version}").set_value("job")
+    go(at)
+    return said
+
+
+def tree(at):
+    return work(at).table.choices["job"].tree
+
+
+def below(at, label):
+    made = tree(at)
+    node = made.node_of[label]
+    return sorted(made.labels[made.first[node] : made.last[node]])
+
+
+def test_a_group_is_joined_by_its_button_and_one_undo_takes_it_back(page):
+    assert "2 groups of values look like spellings of one" in with_jobs(page, FEW)
+    before, cells = tree(page), work(page).table.records.counted("job").counts
+    assert {"Nurse (12), nurse (2), Nurce (1)", "Carpenter (8), Carpentr (2)"} <= {*texts(page)}
+    page.button(key="spellings-0").click()
+    go(page)
+    assert below(page, "Nurse (spellings)") == ["Nurce", "Nurse", "nurse"]
+    assert "Nurse (12), nurse (2), Nurce (1)" not in texts(page), "it is joined"
+    assert "Carpenter (spellings)" not in tree(page).labels
+    assert work(page).table.records.counted("job").counts == cells, "the table is as it was"
+    assert undone(work(page), "job").table.choices["job"].tree == before
+    assert redone(undone(work(page), "job"), "job").table.choices["job"].tree == tree(page)
+
+
+def test_all_are_joined_by_one_press_and_taken_back_by_one_undo(page):
+    counts, _ = job_titles()
+    with_jobs(page, counts)
+    before = tree(page)
+    (label,) = [one.label for one in page.button if one.key == "spellings-all"]
+    shown = [one for one in page.button if (one.key or "").startswith("spellings-")]
+    assert len(shown) == 1 + 20, "of many groups a part has buttons"
+    press(page, label)
+    made = [label for label in tree(page).labels if label.endswith("(spellings)")]
+    assert label == f"Join all {len(made)} groups"
+    series = pd.Series(counts)
+    for group in made:
+        frequent = group.removesuffix(" (spellings)")
+        assert series[below(page, group)].idxmax() == frequent
+    assert not any((one.key or "").startswith("spellings-") for one in page.button)
+    assert undone(work(page), "job").table.choices["job"].tree == before
+
+
+def test_a_column_without_typos_has_no_panel(page):
+    said = with_jobs(page, {"Painter": 9, "Printer": 8, "Cook": 5})
+    assert "spelling" not in said
+    assert not any((one.key or "").startswith("spellings-") for one in page.button)
