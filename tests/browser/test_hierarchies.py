@@ -801,3 +801,20 @@ def test_the_tree_as_a_table(server, page):
 
 
 # --- large trees ----------------------------------------------------------------------------
+
+
+def test_a_tree_of_thousands_of_values_is_drawn_folded_and_a_find_scrolls_to_its_hit(server, page):
+    """Its hit lay in the drawing, but below the window."""
+    codes = pd.DataFrame({"postcode": [f"{code:05d}" for code in range(10_000, 16_000)] * 2})
+    open_data(page, server, codes)
+    look_at_hierarchies(page)
+    expect(node(page, "15***")).to_be_visible()
+    assert node(page, "15432").count() == 0
+    page.locator(".search").fill("15432")
+    expect(page.locator(".count")).to_have_text("1 of 1")
+    expect(node(page, "15432")).to_be_in_viewport()
+    by.picture(page, "tree-of-thousands")
+    page.locator(".search").fill("")
+    rename(page, "154**", "Here")
+    step(page, "undo")
+    assert node(page, "154**").count() == 1 and node(page, "Here").count() == 0

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from kanon.studio.session.choices import HierarchyChoice
 
-STEPS = 100
-"""So many steps can be undone."""
+STEPS, LEAST, NODES = 100, 10, 1_500_000
+"""So many steps can be undone, fewer of trees that hold more nodes together; at least 10."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,8 @@ class History:
 
     def after(self, old: HierarchyChoice) -> History:
         """The history once something else has replaced ``old``."""
-        past = (*self.past, _slim(old))[-STEPS:]
+        most = NODES // old.tree.n_nodes if old.tree is not None else STEPS
+        past = (*self.past, _slim(old))[-min(STEPS, max(LEAST, most)) :]
         return History(past, (), self.version + 1, self.answered)
 
     def back(self, now: HierarchyChoice) -> tuple[HierarchyChoice, History]:

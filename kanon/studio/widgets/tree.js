@@ -460,13 +460,21 @@ function editorOf(root) {
     fold.title = open ? "Fold" : `Unfold: ${values}`;
   }
 
+  // How much of the drawing the window shows; a drawing of which it shows no row is brought into it.
+  function height() {
+    const seen = innerHeight - frame.getBoundingClientRect().top;
+    if (seen >= 3 * ROW) return Math.min(frame.clientHeight, seen);
+    frame.scrollIntoView({ block: "nearest" });
+    return frame.clientHeight;
+  }
+
   // Scroll as little as possible until a node is visible, or all that is below it.
   function reveal(id, all = false) {
     if (!plan.index.has(id)) return;
     const row = ROW * zoom, inset = 2 * PAD * zoom, { top, bottom } = plan;
     const nearest = between(top[id], Math.round(frame.scrollTop / row), bottom[id]);
     const [first, last] = all ? [top[id], bottom[id]] : [nearest, nearest];
-    const lowest = (last + 1) * row + inset - frame.clientHeight;
+    const lowest = (last + 1) * row + inset - height();
     frame.scrollTop = Math.min(Math.max(frame.scrollTop, lowest), first * row);
     const { left, width } = spot(id), furthest = left + width + PAD * zoom - frame.clientWidth;
     frame.scrollLeft = Math.min(Math.max(frame.scrollLeft, furthest), Math.max(0, left - 60 * zoom));

@@ -33,7 +33,7 @@ from kanon.studio.session.hierarchy_choices import redone, undone, with_choice
 from kanon.studio.session.run_choices import counted_records, metric_called
 from kanon.studio.session.work import Work, with_fields
 
-LARGEST_DRAWING = 5_000
+LARGEST_DRAWING = 50_000
 """A tree with more values than this is not drawn, nor one with three times as many nodes."""
 
 DRAWN = "\tdrawn"
