@@ -53,7 +53,7 @@ def together(settings: str, done: Run) -> None:
         The release on screen, and the settings that it was made with.
     """
     work = _collected()
-    now = EarlierRelease.of(settings, name_in_files(done), done)
+    now = EarlierRelease.of(settings, name_in_files(done.prepared.plan), done)
     before = [each for each in work.kept.handed if each.key != now.key]
     if not before:
         return

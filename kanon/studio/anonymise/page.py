@@ -232,7 +232,7 @@ def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> Non
     """The release, the plan that repeats it, the numbers of the curve."""
     plan, curves = done.prepared.plan, result.solution.curves
     about = plan.to_json()
-    name = name_in_files(done)
+    name = name_in_files(plan)
     obstacle, source, found = None, done.prepared.source, None
     if isinstance(source, StoredSource):
         st.subheader(say("Write the release"))

@@ -27,6 +27,7 @@ from kanon.studio.session.named_configurations import (
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_name
+from kanon.studio.widgets.result import name_in_files
 from kanon.studio.widgets.uploads import upload_field
 
 _AT_ONCE = 8
@@ -168,7 +169,7 @@ def _kept(place: int, each: NamedConfiguration) -> None:
         st.download_button(
             say("Plan"),
             data=content,
-            file_name=file_name("plan-kept", "json", content),
+            file_name=file_name(f"plan-{name_in_files(each.plan)}", "json", content),
             mime="application/json",
             icon=":material/description:",
             on_click="ignore",

@@ -32,6 +32,7 @@ from kanon.studio.shell.frame import head, metric_titles
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.how import how_hierarchies
 from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.standings import titles_of
 from kanon.studio.widgets.tree import tree_editor
@@ -149,9 +150,17 @@ def view_row(
     """How the hierarchy is shown, where it comes from, and whose weights stand on its edges."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         # First, so that an open one stays where it is when the others go.
-        with st.popover(say("Build"), icon=":material/construction:"):
+        opened = f"{work.version}-{work.table.quasi_identifiers.index(column)}"
+        shown = "" if preview is None else preview.builder
+        with closing_popover(
+            say("Build"), f"tree-build-{opened}-{shown}", icon=":material/construction:"
+        ):
             build_panel(work, column)
-        with st.popover(say("Files"), icon=":material/folder_open:"):
+        with closing_popover(
+            say("Files"),
+            f"tree-files-{opened}-{len(work.table.imports)}",
+            icon=":material/folder_open:",
+        ):
             files_panel(work, column, choice)
         if preview is None:
             st.segmented_control(

@@ -10,6 +10,7 @@ import streamlit as st
 
 from kanon.base.language import say, say_of
 from kanon.errors import KanonError
+from kanon.plan import Plan
 from kanon.report.contents import Report
 from kanon.report.rendering import measures_csv, numbers_json, rendered
 from kanon.report.words import ASKED, Words
@@ -34,7 +35,7 @@ from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
 from kanon.studio.widgets.files import content, file_name
 from kanon.studio.widgets.progress import cancel_button, progress
-from kanon.studio.widgets.result import fade
+from kanon.studio.widgets.result import fade, name_in_files
 
 FORMS = {False: say("Internal"), True: say("For publication")}
 ABOUT_FORM = {
@@ -188,7 +189,8 @@ def downloads(work: Work, reported: Report, report: Report, words: Words, stale:
     about = "|".join(map(str, (report.plan, report.made, words, report.public)))
     form = "publication" if report.public else "internal"
     plan, typed = reported.plan, words_file(words)
-    plan_name = file_name("plan", "json", plan)
+    called = state.remembered("plan-called", plan, lambda: name_in_files(Plan.from_json(plan)))
+    plan_name = file_name(f"plan-{called}", "json", plan)  # as on every other page
     words_name = file_name("words", "json", typed) if typed else ""
     told = reported.decision
     context = told.context.to_json() if told else ""

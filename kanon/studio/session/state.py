@@ -28,6 +28,8 @@ from kanon.studio.session.work import Work, begun_since, for_another_table, valu
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
 _FIRST = "kanon-first"
+_SAID_ON = "said-on"
+"""Where what was said last was first read, in the memory of the session."""
 
 T = TypeVar("T")
 
@@ -114,6 +116,16 @@ def said_here(at: str) -> None:
         st.error(plain(now.message.problem), icon=":material/error:")
     elif now.message.notice:
         st.success(plain(now.message.notice), icon=":material/check:")
+
+
+def leave_behind(page: str) -> None:
+    """Silence what was said on another page than this one: it was read there."""
+    said = work().message
+    if not (said.problem or said.notice):
+        forget(_SAID_ON)
+    elif remembered(_SAID_ON, said, lambda: page) != page:
+        forget(_SAID_ON)
+        put(silent())
 
 
 def seeded(key: str, value: object) -> str:

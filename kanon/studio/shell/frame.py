@@ -22,6 +22,7 @@ from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, usable_strategies
 from kanon.studio.shell.navigation import chosen_page
 from kanon.studio.widgets.algorithm_options import about_k
+from kanon.studio.widgets.popover import closing_popover
 
 # Less empty space above the question, so that the picture is on the first screen; captions and
 # filled buttons that are read in both themes; a sentence for a file that is too large, of which
@@ -64,6 +65,7 @@ def head(question: str, aloud: bool = False) -> Work:
         chosen_page()
         st.rerun()
     runner.collect()
+    state.leave_behind(question)
     work = state.work()
     st.html(_STYLE)
     _line(work)
@@ -194,8 +196,10 @@ def _line(work: Work) -> None:
         listed = ", ".join(f"{shortened(name)} × {weight:g}" for name, weight in weights.items())
         about.append(say("counts: {columns}", columns=plain(listed)))
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
-        with st.popover(
-            say("Table: {title}", title=plain(shortened(work.table.title))), type="tertiary"
+        with closing_popover(
+            say("Table: {title}", title=plain(shortened(work.table.title))),
+            f"frame-table-{work.version}",
+            type="tertiary",
         ):
             names = list(SAMPLES)
             st.selectbox(
@@ -217,17 +221,26 @@ def _line(work: Work) -> None:
         st.caption(" · ".join(about), width="content")
         if len(sensitive) > 1 and work.focus is not None:
             position = list(work.table.roles).index(work.focus)
-            with st.popover(
+            with closing_popover(
                 say("Sensitive: {column}", column=plain(shortened(work.focus, 20))),
+                f"frame-focus-{work.version}-{position}",
                 type="tertiary",
             ):
                 sensitive_choice(f"frame-sensitive-{work.version}-{position}")
         title = say_of(metric_called(work, work.settings.metric).card.title)
-        with st.popover(say("Metric: {title}", title=plain(shortened(title))), type="tertiary"):
+        with closing_popover(
+            say("Metric: {title}", title=plain(shortened(title))),
+            f"frame-by-{work.settings.metric}",
+            type="tertiary",
+        ):
             metric_choice(f"frame-metric-{work.settings.metric}")
         if uses(work.settings.algorithm, "strategy"):
             name = STRATEGIES[work.strategy_used].title.split(":")[0]
-            with st.popover(say("Strategy: {name}", name=plain(name)), type="tertiary"):
+            with closing_popover(
+                say("Strategy: {name}", name=plain(name)),
+                f"frame-with-{work.strategy_used}",
+                type="tertiary",
+            ):
                 strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
         with st.popover(f"k = {thin(work.settings.k)}", type="tertiary"):
             most = max(2, work.table.records.n_records)

@@ -151,7 +151,7 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
             file_button(
                 {"parquet": "Parquet", "csv": "CSV"}[kind],
                 noting(result.settings, done, _file(source, recoding, name, kind, neutral)),
-                f"released-{name.lower()}-{name_in_files(done)}",
+                f"released-{name.lower()}-{name_in_files(done.prepared.plan)}",
                 kind,
                 f"{result.settings}|{k}|{name}|{neutral}",
                 f"utility-matrix-{kind}",

@@ -15,6 +15,7 @@ from kanon.algorithms.catalogue import algorithm_named
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.errors import ReleaseError
+from kanon.plan import Plan
 from kanon.release.check import require
 from kanon.release.record import record_problem
 from kanon.report.origin import recorder
@@ -143,12 +144,11 @@ def in_columns(numbers: Sequence[Number]) -> None:
         place.metric(number.label, number.value, help=number.help)
 
 
-def name_in_files(done: Run) -> str:
-    """What a release is called in the names of its files, in plain letters.
+def name_in_files(plan: Plan) -> str:
+    """What a plan and its release are called in the names of files, in plain letters.
 
     Its k, how it was made, and what else is required: ``k5-gaa-nllm-s3-class-l2``.
     """
-    plan = done.prepared.plan
     chosen = plan.algorithm
     # A metric of one's own is called as its maker likes.
     metric = "".join(c if c.isascii() and c.isalnum() else "-" for c in chosen.metric)
@@ -178,7 +178,7 @@ def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], 
     """
     work, who = state.work(), login_name()
     made_so_far, plan = work.kept.made, done.prepared.plan
-    one = EarlierRelease.of(settings, name_in_files(done), done)
+    one = EarlierRelease.of(settings, name_in_files(done.prepared.plan), done)
 
     def made() -> bytes:
         content = make()

@@ -369,7 +369,8 @@ def test_without_a_quasi_identifier_the_page_says_what_to_do(start, drawn):
     assert work(at).table.quasi_identifiers == []
 
 
-def test_a_large_tree_is_not_drawn_and_says_so(start, drawn):
+def test_a_large_tree_is_not_drawn_and_says_so(start, drawn, monkeypatch):
+    monkeypatch.setattr(tree_edits, "LARGEST_DRAWING", 5_000)
     at = start("pages/data.py")
     table = pd.DataFrame({"zip": [f"{n:05d}" for n in range(10_000, 16_000)], "sex": "F"})
     upload(at, "many.csv", as_bytes(table, "csv"))

@@ -33,6 +33,7 @@ from support.dashboard import (
     DATA,
     PEOPLE,
     WORK,
+    anonymised,
     button,
     captions,
     choose,
@@ -143,6 +144,14 @@ def test_the_report_of_adult_is_that_of_the_command_line(adult_path, tmp_path):
 
 
 # --- making it --------------------------------------------------------------------------------
+def test_the_same_plan_has_the_same_name_on_every_page(start, downloads):
+    at = anonymised(start())
+    plans = {name for name, make in downloads.values() if name.startswith("plan-k")}
+    made(go(at, REPORT))
+    name, _ = downloads["report-plan"]
+    assert {name} == plans
+
+
 def test_before_a_report_there_is_the_way_to_one_and_no_download(start):
     at = start(REPORT)
     assert [one.value for one in at.info] == [

@@ -23,7 +23,7 @@ from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.session.work import value_of, with_fields
 from kanon.studio.widgets.tree_edits import with_tree_drawn
-from support.dashboard import PEOPLE, go, problems, work
+from support.dashboard import ANONYMISE, HIERARCHIES, PEOPLE, go, problems, work
 
 CSV = PEOPLE.to_csv(index=False).encode()
 
@@ -322,6 +322,13 @@ def test_a_wrong_project_loses_nothing(start):
     assert any("This is no project file of kanon" in one for one in problems(at))
     same = ("file", "roles", "choices", "k", "result")
     assert all(value_of(work(at), name) is value_of(before, name) for name in same)
+
+
+def test_what_was_said_of_a_wrong_project_stays_on_its_page(start):
+    at = give(start(sample="hospital"), "wrong.json", b"{}")
+    (said,) = {*problems(at)}
+    assert said in problems(go(at)), "drawn again, it is still said"
+    assert problems(go(at, HIERARCHIES)) == [] and problems(go(at, ANONYMISE)) == []
 
 
 def test_forgetting_begins_anew(start):
