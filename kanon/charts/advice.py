@@ -15,7 +15,7 @@ from kanon.charts.figure import drawn
 from kanon.charts.line_style import Look
 from kanon.charts.scatter import COST, marker_of
 from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, darkened, escaped
-from kanon.experiments.advisor.proposals import Proposal
+from kanon.experiments.advisor.proposals import NEARLY_EVERYTHING, Proposal
 from kanon.experiments.advisor.weights import CONCERNS, WeighedWays
 from kanon.measures.pareto import pareto_front
 
@@ -49,7 +49,7 @@ def advised_chart(
     """
     figures = [weighed.figures(place) for place in range(len(weighed.ways))]
     x = np.array([each["mean_alteration"] for each in figures])
-    titles = [escaped(line.title) for line in weighed.ways]
+    titles = [escaped(weighed.title(place)) for place in range(len(weighed.ways))]
     alone = not weighed.comparison.sensitive
     y: list[Any] = titles if alone else [each[concern] for each in figures]
     data: list[dict[str, Any]] = []
@@ -120,6 +120,8 @@ def advised_chart(
     best = titles[proposals[0].place]
     picked = 0 < weighed.meets.sum() < len(titles)
     finding = f"{best} has the least score{' of those that meet the limits' if picked else ''}"
+    if x[proposals[0].place] >= NEARLY_EVERYTHING:
+        finding += ", and loses nearly everything"
     return drawn(
         data, f"{span}: {finding}", 340,
         {"title": titled(COST), "ticksuffix": " ", "range": [x.min() - room, x.max() + room]},

@@ -87,7 +87,7 @@ def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> 
             }
         )  # fmt: skip
     least, largest = int(curve["k"].iloc[0]), int(curve["k"].iloc[-1])
-    axis = k_layout(largest)
+    axis = k_layout(largest, of=found.of)
     low = math.log10(0.9) if least == 1 else axis["range"][0]
     cursor = {
         "type": "line", "x0": most, "x1": most, "y0": 0, "y1": 1, "yref": "y domain",
@@ -103,7 +103,7 @@ def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> 
         },
         {
             **axis, "range": [low, axis["range"][1]],
-            "title": "k: records in the smallest class (↑ better)",
+            "title": f"k: {found.of} in the smallest class (↑ better)",
         },
         hovermode="closest", shapes=[cursor], showlegend=True,
         legend={"x": 0.98, "xanchor": "right", "y": 0.04, "yanchor": "bottom"},

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.algorithms.catalogue import algorithm_named, short_title
-from kanon.base.formatting import thin
+from kanon.base.formatting import Counted, thin
 from kanon.cards import Card
 from kanon.charts.style import (
     ALGORITHM_COLOURS,
@@ -105,6 +105,7 @@ def scores_chart(
     title: str,
     reference: Mapping[str, float] | None = None,
     chance: float = np.nan,
+    of: Counted = "records",
 ) -> go.Figure:
     """The mean score over k, a line per representation validated in, ± its standard deviation.
 
@@ -120,6 +121,8 @@ def scores_chart(
         Per panel the score on the table that was trained on, a dashed line.
     chance
         What who knows nothing reaches, a dotted line; not a number for none.
+    of
+        What k counts.
     """
     several = len(panels) > 1
     columns = 2 if several else 1
@@ -142,7 +145,7 @@ def scores_chart(
         ):
             if not np.isnan(value):
                 figure.add_trace(_across(ks, value, dash, text, place == 0), **at)
-    k_axis(figure, max(ks), tuple(_apart(ks, 2.2 if several else 1.17)))
+    k_axis(figure, max(ks), tuple(_apart(ks, 2.2 if several else 1.17)), of)
     figure.update_xaxes(range=[float(np.log10(min(ks) / 1.2)), float(np.log10(max(ks) * 1.2))])
     low, high = _reach(panels, [*(reference or {}).values(), chance])
     figure.update_yaxes(range=[low, high], hoverformat=".3f")

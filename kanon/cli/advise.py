@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--limits", default="", metavar="l=2,t=0.3",
-        help="what l of every class should be at least, and t at most",
+        help="what k and l of every class should be at least, and t at most",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, metavar="WAYS.csv", help="write every alternative")
     add_json(parser)

@@ -33,6 +33,7 @@ def execute(given: argparse.Namespace) -> None:
     print(
         f"{counted(len(found.ways), 'row')}; the models are met from {first['alteration']:.1f} % "
         f"alteration on, as {plan.metric.card.title} counts, with k = {thin(int(first['k']))}"
+        + (", in persons" if found.of == "persons" else "")
     )
     reached = {most: found.greatest_k(most) for most in (5, 10, 20, 30, 50)}
     told = [f"{most} %: {thin(k)}" for most, k in reached.items() if k is not None]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kanon.base.formatting import counted
 from kanon.cli.inputs import read_plan, read_records
-from kanon.cli.messages import progress_shown, show_warning
+from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
 from kanon.cli.outputs import check_files
 from kanon.errors import quoted
@@ -36,8 +36,6 @@ def execute(given: argparse.Namespace) -> None:
     """Execute the command."""
     plan = read_plan(given)
     check_files(given, plan, given.out, given.state)
-    if plan.person is not None:
-        show_warning("The study counts k in records, and the plan counts it in persons.")
     study = study_of(prepare(plan, read_records(given, plan), given.plan.parent))
     made, state = made_with(study), given.state
     found = read_study(state, made) if state is not None and state.exists() else []
@@ -59,6 +57,7 @@ def execute(given: argparse.Namespace) -> None:
     print(
         f"{counted(len(table), 'row')}: {counted(len(COLUMNS), 'column')}, "
         f"{counted(len(STRATEGIES), 'strategy', 'strategies')}, areas on k from {low} to {high}"
+        + (", in persons" if study.task.classes.of == "persons" else "")
     )
     means = mean_ranks(found)[OVERALL].sort_values(kind="stable")
     ranked = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())

@@ -11,7 +11,8 @@ lead to releases that meet Φ, all by greedy merging:
   records, then the classes that break Φ.
 
 After Φ is met it stays met: merging classes never lowers the level of the worst one. So along the
-first two ways every release meets Φ, while k and alteration grow. The curve is the greatest k
+first two ways every release meets Φ, while k and alteration grow. Where a plan tells persons apart,
+k counts them, of the same merges. The curve is the greatest k
 that any of the ways reaches with at most so much alteration. It is a lower bound of what is
 possible: merging is greedy, and other releases may reach more.
 
@@ -21,6 +22,7 @@ maximises k). The ways beside each other, and going on after Φ is met, are ours
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,12 +36,14 @@ from kanon.algorithms.merge_until_models_hold import continued
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.solution import FINISHED_K, finished_at
 from kanon.algorithms.task import Task
+from kanon.base.formatting import Counted
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted
 from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.metrics import Metric
 from kanon.plan import Plan
+from kanon.privacy.persons import KInPersons
 from kanon.recoding import MergePath
 from kanon.run import PreparedRun, prepare
 from kanon.sources.tables import Table
@@ -83,9 +87,12 @@ class GreatestK:
         per sensitive column ``entropy_l`` and ``t_norm1`` of the worst class, named as in
         ``CURVES.csv``, and ``greatest``: 1 if no other row has as large a k for as little
         alteration, else 0.
+    of
+        What k counts.
     """
 
     ways: pd.DataFrame
+    of: Counted = "records"
 
     @cached_property
     def curve(self) -> pd.DataFrame:
@@ -125,8 +132,7 @@ def reverse(
     Raises
     ------
     PlanError
-        The plan asks for k-anonymity alone, for k in persons, or for another algorithm than greedy
-        merging.
+        The plan asks for k-anonymity alone, or for another algorithm than greedy merging.
     Unsatisfiable
         No release can meet a model.
     KanonError
@@ -166,13 +172,8 @@ def reverse_task(prepared: PreparedRun) -> Task:
             f"The reverse merges greedily, and the plan names the algorithm {quoted(name)}; set "
             "algorithm.name to 'gaa'."
         )
-    if prepared.plan.person is not None:
-        raise PlanError(
-            "The reverse finds the greatest k in records, and the plan counts k in persons "
-            f"({quoted(prepared.plan.person)}); leave the key person out, which says less."
-        )
     task = prepared.task().for_k(1)
-    if not task.models:
+    if all(isinstance(model, KInPersons) for model in task.models):
         raise PlanError(
             "The reverse looks for the greatest k that goes with another model, and the plan asks "
             "for none beside k-anonymity; add one, such as entropy-l-diversity."
@@ -217,15 +218,48 @@ def solve_reverse(progress: Progress, task: Task, metric: Metric) -> GreatestK:
     for place, strategy in enumerate(("k", "s1")):
         led = replace(task, strategy=strategy, scope="table")
         told = stretch(progress, 0.3 * place, 0.3 * (place + 1))
-        found[strategy] = curves_along(models_first(led, told), [metric])
+        path = models_first(led, told)
+        found[strategy] = curves_along(path, [metric], least=_persons_along(path))
     led = replace(task, strategy="s1", k=task.classes.n_records)
     told = stretch(progress, 0.6, 1)
     path = gaa.merge_path(led, stretch(told, 0, 0.5))
     done = finished_at(path, led, FINISHED_K, told)
-    found["k-first"] = points_of(done, [metric]) if done else curves_along(path, [metric])
+    if done:
+        points = points_of(done, [metric])
+        reached = np.array([one.released.hiding.min() for one in done.values()])
+        found["k-first"] = replace(points, numbers={**points.numbers, "min_k": reached})
+    else:
+        found["k-first"] = curves_along(path, [metric], least=_persons_along(path))
     parts = [_rows(way, curves, metric) for way, curves in found.items()]
     ways = pd.concat(parts, ignore_index=True)
-    return GreatestK(ways.assign(greatest=ways.index.isin(_rising(ways).index).astype(int)))
+    ways = ways.assign(greatest=ways.index.isin(_rising(ways).index).astype(int))
+    return GreatestK(ways, task.classes.of)
+
+
+def _persons_along(path: MergePath) -> np.ndarray | None:
+    """The fewest persons of a class after 0, 1, … merges; None where they are not known.
+
+    0 before the models are met, as ``path.smallest`` has it. Merging never makes them fewer.
+    """
+    known = path.classes.persons
+    if known is None:
+        return None
+    whose = [{*own} for own in np.split(known.value.tolist(), known.start[1:-1])]
+    classes_of = Counter(map(len, whose))  # per number of persons: how many classes are left
+    found, least = [], min(classes_of)
+    for size, parts in zip(path.smallest.tolist(), path.parts.tolist(), strict=True):
+        found.append(least if size else 0)
+        own = sorted((part for part in parts if part >= 0), key=lambda part: len(whose[part]))
+        classes_of.subtract(len(whose[part]) for part in own)
+        made = whose[own[-1]]  # the others go into the largest, so that few are moved
+        for part in own[:-1]:
+            made |= whose[part]
+            whose[part] = set()
+        whose.append(made)
+        classes_of[len(made)] += 1
+        while not classes_of[least]:
+            least += 1
+    return np.array([*found, least])
 
 
 def _rows(way: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:

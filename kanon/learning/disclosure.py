@@ -15,8 +15,8 @@ from types import MappingProxyType
 import numpy as np
 
 from kanon.cards import Card
-from kanon.hierarchy import Hierarchy
 from kanon.learning.representations import represent
+from kanon.measures.cells import as_it_was, is_value
 from kanon.measures.linkage import Attack, attack
 from kanon.recoding import Recoding
 
@@ -48,22 +48,22 @@ CARDS: Mapping[str, Card] = MappingProxyType(
             Card(
                 "sureness",
                 "Mean sureness",
-                "How sure the best guess of a person's sensitive value is, for who knows all of "
-                "the person's quasi-identifiers: its share among the matching records, on average.",
+                "How sure the best guess of a record's sensitive value is, for who knows all of "
+                "its quasi-identifiers: its share among the matching records, on average.",
                 _SETTLED, "share", "lower",
-                "nobody matches", "every guess is certain",
+                "no record matches", "every guess is certain",
             ),
             Card(
                 "certain",
                 "Certain guesses",
-                "The share of the persons for whom all matching records have one sensitive value.",
+                "The share of the records for which all that match have one sensitive value.",
                 _SETTLED, "share", "lower",
-                "of nobody is a guess certain", "of everybody",
+                "of no record is a guess certain", "of every one",
             ),
             Card(
                 "right",
                 "Right guesses",
-                "The share of the persons of whom the best guess is right; between equally good "
+                "The share of the records of which the best guess is right; between equally good "
                 "guesses a coin is tossed.",
                 _SETTLED, "share", "lower",
                 "no guess is right", "every guess is",
@@ -76,15 +76,17 @@ CARDS: Mapping[str, Card] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Guess:
-    """What an attack on every person of the table finds; shares of all n persons, in [0, 1].
+    """What an attack on every record of the table finds; shares of all n records, in [0, 1].
+
+    Of somebody with several each is looked for by itself, as each may have another value.
 
     Attributes
     ----------
     sureness
-        The mean over persons of how sure the best guess is; 0 for whom no record matches.
+        The mean over records of how sure the best guess is; 0 where none matches.
     certain
-        The share of the persons for whom all matching records have one sensitive value. Of a
-        suppressed person even a certain guess can be wrong.
+        The share of the records for which all that match have one sensitive value. Of a
+        suppressed record even a certain guess can be wrong.
     right
         How often the best guess is right.
     """
@@ -134,7 +136,7 @@ def alone_cells(recoding: Recoding) -> int:
     """The generalised cells whose original value exactly one record of their class has.
 
     The shares of a class, multiplied by its size, are whole numbers of records: they tell that
-    there is exactly one such person in it, though not which row is that person's.
+    there is exactly one such record in it, though not which row it is. A missing cell has no value.
 
     Returns
     -------
@@ -160,8 +162,9 @@ def alone_cells(recoding: Recoding) -> int:
         pairs, place = np.unique(group * tree.n_nodes + original, return_inverse=True)
         records = np.bincount(place, size)
         released = recoding.nodes[pairs // tree.n_nodes, j]
-        same = _says_as_much(tree, released, pairs % tree.n_nodes)
-        found += int(((records == 1) & ~same).sum())
+        value = pairs % tree.n_nodes
+        told = ~as_it_was(tree, released, value) & is_value(tree, value)
+        found += int(((records == 1) & told).sum())
     return found
 
 
@@ -170,7 +173,7 @@ def exact_cells(recoding: Recoding) -> int:
 
     Those are the cells whose released value is not the original one, in classes all of whose
     records have the same original value: its share, and those of all values above it, are 1, those
-    of all others 0.
+    of all others 0. A missing cell has no value to be told.
 
     Returns
     -------
@@ -200,16 +203,8 @@ def exact_cells(recoding: Recoding) -> int:
         np.minimum.at(least, group, original)
         np.maximum.at(most, group, original)
         released = recoding.nodes[:, j]
-        same = _says_as_much(tree, released, least)
-        found += int(recoding.counts[(least == most) & ~same].sum())
-    return found
-
-
-def _says_as_much(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np.ndarray:
-    """Whether released nodes are the original ones; a range of one value says as much as it."""
-    found: np.ndarray = (released == original) | (
-        (released > tree.root) & (tree.leaves_covered[released] == 1)
-    )
+        told = ~as_it_was(tree, released, least) & is_value(tree, least)
+        found += int(recoding.counts[(least == most) & told].sum())
     return found
 
 

@@ -33,7 +33,7 @@ class Curves:
     Attributes
     ----------
     min_k
-        The size of the smallest class, rising.
+        The size of the smallest class, rising; in records, unless it was told otherwise.
     n_classes
         The number of classes, falling.
     alteration
@@ -277,6 +277,7 @@ def curves_along(
     metrics: Sequence[Metric],
     at_some: Sequence[int] | None = None,
     release: Callable[[int], Recoding] | None = None,
+    least: np.ndarray | None = None,
 ) -> Curves:
     """The criteria of every release on a merge path.
 
@@ -290,11 +291,14 @@ def curves_along(
         there alone.
     release
         Makes the release for one of them, measured as the path is; by default the path's own.
+    least
+        What k counts in the smallest class after 0, 1, … merges, if not its records; it never
+        falls. Nobody counts class sizes then.
     """
     classes = path.classes
     size = classes.n_classes
-    min_k = path.distinct_k
-    at = np.searchsorted(path.smallest, min_k, side="left")
+    min_k = path.distinct_k if least is None else np.unique(least)
+    at = np.searchsorted(path.smallest if least is None else least, min_k, side="left")
 
     roots = np.array([tree.root for tree in classes.hierarchies])
     at_root = node_sums(
@@ -319,7 +323,7 @@ def curves_along(
         generalised=_percent(raised[at], classes.n_cells),
         at_root=_percent(at_root[at], classes.n_cells),
         deleted_among_modified=_percent(at_root[at] - started_at_root, raised[at]),
-        class_sizes=class_sizes_along(path),
+        class_sizes=class_sizes_along(path) if least is None else None,
         further=further,
         measured_at=tuple(at_some or ()),
         **_worst(path, at),

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses
+from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, potentials, scaled_potentials
 from kanon.recoding import Recoding
 
@@ -28,9 +30,48 @@ def whole_potentials(
     )
 
 
+def as_it_was(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np.ndarray:
+    """Whether released nodes say what the original ones did: the same, or a range of one value.
+
+    Parameters
+    ----------
+    released, original
+        Nodes of the tree, of one shape.
+    """
+    one_value = (released > tree.root) & (tree.leaves_covered[released] == 1)
+    return np.asarray((released == original) | one_value)
+
+
+def is_value(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
+    """Whether nodes are values: a missing cell is none, though it has a leaf of its own.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> is_value(suppression(["a", "(missing)"]), np.array([0, 1])).tolist()
+    [False, True]
+    """
+    return np.asarray(nodes != tree.node_of.get(MISSING_LABEL, -1))
+
+
+def cells_shown(recoding: Recoding, column: str) -> int:
+    """In how many released records a quasi-identifier shows its original value.
+
+    A missing cell shows none, and a suppressed record nothing.
+    """
+    place = recoding.classes.attributes.index(column)
+    tree, original = recoding.hierarchies[place], recoding.classes.nodes[:, place]
+    shown = as_it_was(tree, recoding.targets[:, place], original) & is_value(tree, original)
+    return int(recoding.classes.counts[shown & (recoding.assigned >= 0)].sum())
+
+
 def cells_raised(recoding: Recoding) -> int:
-    """The number of cells whose level rose; a suppressed record's cells count as root cells."""
-    return _cells(recoding, recoding.targets != recoding.classes.nodes)
+    """The number of cells that are not as they were.
+
+    A suppressed record's cells count as root cells.
+    """
+    changed, original = np.zeros(recoding.targets.shape, bool), recoding.classes.nodes
+    for j, tree in enumerate(recoding.hierarchies):
+        changed[:, j] = ~as_it_was(tree, recoding.targets[:, j], original[:, j])
+    return _cells(recoding, changed)
 
 
 def cells_at_root(recoding: Recoding) -> int:

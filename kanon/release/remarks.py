@@ -29,6 +29,7 @@ import pandas as pd
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.values import MISSING_LABEL, Frequencies, are_dates, as_read, canonical_texts
 from kanon.errors import TableError, quoted
+from kanon.measures.cells import cells_shown, is_value
 from kanon.recoding import Recoding
 from kanon.release.determination import determined_by
 from kanon.release.remark_kinds import KINDS, Remark
@@ -140,14 +141,18 @@ def release_remarks(
     """
     classes, table = recoding.classes, source.table
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
-    # What was counted for the classes is not counted again.
-    frequencies = {each.name: Frequencies.of(each.total) for each in classes.sensitive}
+    # What was counted for the classes is not counted again; missing is no value.
+    frequencies = {
+        each.name: Frequencies.of(each.total[[text != MISSING_LABEL for text in each.values]])
+        for each in classes.sensitive
+    }
     texts = {
         each.name: dict(zip(each.values, each.total.tolist(), strict=True))
         for each in classes.sensitive
     }
     for j, column in enumerate(classes.attributes):
-        records = np.bincount(classes.nodes[:, j], classes.counts)
+        filled = is_value(classes.hierarchies[j], classes.nodes[:, j])
+        records = np.bincount(classes.nodes[filled, j], classes.counts[filled])
         frequencies[column] = Frequencies.of(records)
     released = (source, recoding)
     if person is not None:
@@ -263,7 +268,7 @@ def _almost_unique(column: str, often: Frequencies, released: _Released | None) 
     alone = often.rarer_than(2) / records
     where, shown = "", ""
     if released is not None:
-        cells = _as_they_were(column, released[1])
+        cells = cells_shown(released[1], column)
         if not cells:
             return  # the hierarchy was given, or the column lost
         where = " in the table"
@@ -276,14 +281,6 @@ def _almost_unique(column: str, often: Frequencies, released: _Released | None) 
         f"{quoted(column)} is almost unique{where}: {thin(values)} values in {thin(records)} "
         f"records, and alone it singles out {percent(100 * alone)} of them.{shown}",
     )
-
-
-def _as_they_were(column: str, recoding: Recoding) -> int:
-    """In how many records of a release a quasi-identifier is as it was."""
-    classes = recoding.classes
-    place = classes.attributes.index(column)
-    same = recoding.targets[:, place] == classes.nodes[:, place]
-    return int(classes.counts[same & (recoding.assigned >= 0)].sum())
 
 
 # --- a sensitive column ---------------------------------------------------------------------

@@ -9,7 +9,7 @@ from functools import partial
 from kanon.algorithms.catalogue import algorithm_named, needs_hierarchies, short_title, uses
 from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.parallel import side_by_side
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import counted, percent, thin
 from kanon.base.progress import Progress
 from kanon.errors import KanonError, listing
 from kanon.measures import alteration
@@ -68,11 +68,29 @@ class Alternatives:
         Why there are none of these; empty if there are.
     algorithms
         Other algorithms for the same models, guided by the plan's metric if they take one.
+    counted_by
+        The title of the metric of the plan, which counts the alteration of all of them.
     """
 
     metrics: tuple[Alternative, ...]
     metrics_note: str
     algorithms: tuple[Alternative, ...]
+    counted_by: str
+
+    @property
+    def better(self) -> str:
+        """Which of them loses least, if any loses less than the release, as far as is shown."""
+        named = [(f"Guided by {one.title}, the same algorithm", one) for one in self.metrics]
+        named += [(one.title, one) for one in self.algorithms]
+        lost = [(one.alteration, title) for title, one in named if one.alteration is not None]
+        own = next(one.alteration for one in self.algorithms if one.chosen)
+        least, title = min(lost, key=lambda each: each[0])
+        if own is None or least >= own or percent(least) == percent(own):
+            return ""
+        return (
+            f"{title} loses {percent(least)}, this release {percent(own)}, as "
+            f"{self.counted_by} counts; both meet the models of the plan."
+        )
 
 
 def alternatives(done: Run, progress: Progress) -> Alternatives:
@@ -100,7 +118,10 @@ def alternatives(done: Run, progress: Progress) -> Alternatives:
     works.append(_own(done, short_title(chosen.name)))
     works += [partial(_by_algorithm, done, name) for name in others]
     found = side_by_side(works, progress, "alternative")
-    return Alternatives(tuple(found[: len(metrics)]), metrics_note, tuple(found[len(metrics) :]))
+    return Alternatives(
+        tuple(found[: len(metrics)]), metrics_note, tuple(found[len(metrics) :]),
+        plan.metric.card.title,
+    )  # fmt: skip
 
 
 def too_long(prepared: PreparedRun) -> str:

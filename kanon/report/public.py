@@ -9,7 +9,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from kanon.report.alternatives import Alternative, Alternatives
+from kanon.report.alternatives import Alternative
 from kanon.report.contents import Report
 
 _KEPT = {
@@ -43,10 +43,10 @@ def for_publication(report: Report) -> Report:
         report,
         hierarchies=drawn,
         plan=plan,
-        alternatives=Alternatives(
-            tuple(map(_withheld, others.metrics)),
-            others.metrics_note,
-            tuple(map(_withheld, others.algorithms)),
+        alternatives=replace(
+            others,
+            metrics=tuple(map(_withheld, others.metrics)),
+            algorithms=tuple(map(_withheld, others.algorithms)),
         ),
         hashes=report.hashes[-1:],
         name="",

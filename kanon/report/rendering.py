@@ -60,6 +60,7 @@ def numbers(report: Report) -> dict[str, Any]:
         "curves": [
             {"title": one.title, "head": one.head, "rows": one.rows} for one in report.curves
         ],
+        "better_alternative": report.alternatives.better or None,
         "alternatives": [
             {name: value for name, value in asdict(one).items() if name != "withheld"}
             for one in (*report.alternatives.metrics, *report.alternatives.algorithms)

@@ -13,17 +13,19 @@ from hypothesis import strategies as st
 from kanon.base.progress import no_progress
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import advise
-from kanon.experiments.advisor.proposals import about_limits, best_over_k, propose
+from kanon.experiments.advisor.least_loss import losses
+from kanon.experiments.advisor.proposals import about_first, about_limits, best_over_k, propose
 from kanon.experiments.advisor.repetition import RepeatedLoss, drawn_again, run_again, steadiness
 from kanon.experiments.advisor.ways import (
     MEASURED,
     averaged_k,
     compared,
+    looked_at,
     plan_to_advise,
     runs_of,
     ways,
 )
-from kanon.experiments.advisor.weights import CONCERNS, losses, weigh
+from kanon.experiments.advisor.weights import CONCERNS, weigh
 from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.sweep import Configuration, solve_sweep
 from kanon.experiments.titles import name_of
@@ -141,7 +143,7 @@ def test_over_several_k_a_concern_is_its_mean_and_a_limit_holds_at_each():
         board([[[10, 50, 20], [30, 0, 40]]], ks=(5, 9)), [5, 9], limits={"l": 2.0, "t": 0.3}
     )
     assert found.losses.tolist() == [[20, 25, 30]]
-    assert found.worst(0) == {"l": 2.0, "t": 0.4} and not found.meets[0]
+    assert found.worst(0) == {"k": 5, "l": 2.0, "t": 0.4} and not found.meets[0]
     assert found.short_of.tolist() == pytest.approx([10])
 
 
@@ -173,7 +175,8 @@ def test_weights_that_are_none_are_refused_before_anything_runs(hospital, weight
     [
         ({"l": 0.5}, "The limit of l is 0.5, and no class has less than l = 1."),
         ({"t": 1.5}, "The limit of t is 1.5, and no class has more than t = 1."),
-        ({"utility": 1}, "The limit 'utility' is unknown; there are l and t."),
+        ({"utility": 1}, "The limit 'utility' is unknown; there are k, l and t."),
+        ({"k": 2.5}, "The limit of k is 2.5; it has to be a whole number."),
     ],
 )
 def test_limits_that_are_none_are_refused(limits, said):
@@ -296,6 +299,96 @@ def test_at_how_many_k_a_way_is_the_best_by_hand():
     assert best_over_k(found).tolist() == [2, 2]
 
 
+# --- along k ----------------------------------------------------------------------------------
+def visits(seed):
+    """Some come again and again, many rows are alike, and illnesses are missing."""
+    draw = np.random.default_rng(seed)
+    who = np.repeat(np.arange(16), np.minimum(draw.zipf(1.8, 16), 4))
+    table = pd.DataFrame({c: draw.choice([*"abc"], len(who), p=[0.6, 0.2, 0.2]) for c in "xyz"})
+    ills = draw.choice(["flu", "cold", "gout", None], len(who), p=[0.6, 0.2, 0.1, 0.1])
+    return table.assign(ill=ills, who=[f"p{one}" for one in who])
+
+
+def plan_of_visits(k, persons, **algorithm):
+    """With trees of one level over as many values each, every metric counts the starred cells."""
+    nodes = [{"name": "*", "parent": None}, *({"name": c, "parent": "*"} for c in "abc")]
+    quasi = {"role": "quasi-identifier", "hierarchy": {"nodes": nodes}}
+    plan = {
+        "version": 2,
+        "columns": {**dict.fromkeys("xyz", quasi), "ill": {"role": "sensitive"}},
+        "algorithm": {"name": "gaa", **algorithm},
+        "privacy": [{"model": "k-anonymity", "k": k}],
+    }
+    plan["columns"]["who"] = {"role": "identifier"}
+    return Plan.from_content(plan | ({"person": "who"} if persons else {}))
+
+
+def by_pandas(table, persons, k, proposal):
+    """What a proposal's settings lose for k, and its l and t, counted from the released rows."""
+    chosen = {name: proposal[name] for name in ("metric", "strategy", "scope")}
+    rows = run(plan_of_visits(k, persons, **chosen), table).released()
+    shares = table["ill"].value_counts(normalize=True, dropna=False)
+    levels, distances = [], []
+    for _, one in rows.groupby([*"xyz"])["ill"]:
+        own = one.fillna("(none)").value_counts(normalize=True)
+        levels.append(np.exp(-(own * np.log(own)).sum()))
+        whole = shares.rename({np.nan: "(none)", None: "(none)"})
+        distances.append((own.reindex(whole.index, fill_value=0) - whole).abs().sum() / 2)
+    return 100 * (rows[[*"xyz"]] == "*").mean().mean(), min(levels), max(distances)
+
+
+@pytest.mark.parametrize("persons", [False, True])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
+def test_a_proposal_loses_least_of_all_k_from_the_one_asked_that_have_what_is_asked(seed, persons):
+    table, limits = visits(seed), {"l": 2.2, "t": 0.4}
+    everybody = table["who"].nunique() if persons else len(table)
+    found = advise(plan_of_visits(2, persons), table, 2, {"utility": 1}, limits, steady=False)
+    assert found.weighed.meets.all(), "the table as one class has it"
+    for one in found.numbers["proposals"]:
+        allowed = {}
+        for k in range(2, everybody + 1) if not persons else looked_at([2], everybody):
+            lost, mixed, far = by_pandas(table, persons, k, one)
+            if mixed >= limits["l"] and far <= limits["t"]:
+                allowed[k] = lost
+            if k == one["at_k"][0]:
+                shown = [one[name] for name in ("mean_alteration", "l", "t")]
+                assert shown == pytest.approx([lost, mixed, far])
+        assert allowed[one["at_k"][0]] == pytest.approx(min(allowed.values()))
+
+
+def test_a_larger_k_that_loses_less_or_has_what_is_asked_is_taken():
+    lost = [[[99, 10, 20], [75, 30, 40], [80, 10, 5]]]
+    one = board(lost, ks=(5, 9, 20))
+    for limits, k in (({}, 9), ({"t": 0.3}, 20), ({"k": 10}, 20), ({"t": 0.01}, 9)):
+        found = weigh(one, [5], limits=limits)
+        assert found.at_k.tolist() == [[k]] and found.title(0) == f"way 0 · k = {k}"
+        assert found.meets[0] == (limits != {"t": 0.01})
+    (only,) = propose(weigh(one, [5], limits={"t": 0.3}))
+    assert "its release for k = 20" in only.reason and "have what is asked" in only.reason
+    both = weigh(one, [5, 9])
+    assert both.at_k.tolist() == [[9, 9]] and both.title(0) == "way 0"
+    assert [both.k_for(0, k) for k in (6, 9, 10, 20)] == [9, 9, 20, 20], "k = 6 was not computed"
+
+
+@pytest.mark.parametrize(
+    ("lost", "limits", "said"),
+    [
+        ([[89.9, 0, 0]], {}, ""),
+        ([[99.1, 0, 0]], {}, "99.1 % of all that could be lost. No way loses less by a point."),
+        ([[99.1, 0, 0], [75, 80, 60]], {}, "way 1 loses least, 75.0 %; more weight on the utility"),
+        ([[99.1, 0, 0], [75, 80, 60]], {"l": 2.0}, "No way that has what is asked loses less by a"),
+    ],
+)
+def test_a_first_proposal_that_loses_nearly_everything_is_called_that(lost, limits, said):
+    found = weigh(board(lost), [5], {"utility": 1, "l": 4}, limits)
+    assert found.order[0] == 0
+    warning = about_first(found)
+    assert said in warning and bool(warning) == bool(said)
+    first = propose(found)[0].reason
+    assert first.endswith(" It loses nearly everything.") == bool(said)
+
+
 # --- run again --------------------------------------------------------------------------------
 def again(ties, drawn):
     return RepeatedLoss(*(np.array(each, dtype=float).reshape(-1, 1, 1) for each in (ties, drawn)))
@@ -358,14 +451,14 @@ def test_run_again_is_the_ways_run_separately(hospital):
     prepared = prepare(plan_to_advise(plan), table)
     runs = runs_of(prepared, ways(True)[:30:29])
     told = []
-    found = run_again(lambda _, text: told.append(text), runs, [2], tie_seeds=[3], resamples=1)
+    found = run_again(lambda _, text: told.append(text), runs, [2], {}, tie_seeds=[3], resamples=1)
     assert all(text.startswith("the proposals again, ") for text in told if text) and any(told)
     for run_, one in zip(runs, found, strict=True):
         assert one.ties.shape == (2, 1, 3) and one.drawn.shape == (1, 1, 3)
-        (alone,) = run_again(no_progress, [run_], [2], tie_seeds=[3], resamples=1)
+        (alone,) = run_again(no_progress, [run_], [2], {}, tie_seeds=[3], resamples=1)
         assert np.array_equal(alone.ties, one.ties) and np.array_equal(alone.drawn, one.drawn)
         other = replace(run_, task=replace(run_.task, tie_seed=3))
-        (turned,) = run_again(no_progress, [other], [2], tie_seeds=[], resamples=0)
+        (turned,) = run_again(no_progress, [other], [2], {}, tie_seeds=[], resamples=0)
         assert np.array_equal(turned.ties[0], one.ties[1])
 
 
@@ -434,6 +527,7 @@ def test_without_a_sensitive_column_there_are_seven_ways_and_it_is_said(hospital
     assert found.said()[0].startswith("Without a sensitive column only S1 can be followed: 7 ways")
     assert found.table().columns.tolist() == [
         "rank", "way", "metric", "strategy", "scope", "score", "mean_alteration", "front",
+        "at_k",
     ]  # fmt: skip
     assert len(found.proposals) == 1 and found.about_ties == ""
 

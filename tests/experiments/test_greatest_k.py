@@ -14,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmarks.plans import adult_with_sensitive
+from kanon.algorithms.solution import FINISHED_K
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
 from kanon.errors import Unsatisfiable
@@ -31,7 +32,7 @@ from kanon.plan import Plan
 from kanon.privacy.conjunction import broken
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
-from kanon.run import prepare
+from kanon.run import prepare, run
 from kanon.sources.reading import read_table
 from oracles.plain_gaa import worked
 from support.model_tables import (
@@ -249,3 +250,62 @@ def test_the_figures_of_the_page_are_ours(adult_path: Path):
     shares = found.curve["way"].value_counts()
     told = f"{shares['s1']} of the {len(found.curve)} releases on the curve are of S1"
     assert told in page
+
+
+# Persons
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas(seed):
+    """Every release on both paths, and those of k first, joined to the rows and counted again."""
+    draw = np.random.default_rng(seed)
+    who = np.repeat(np.arange(15), np.minimum(draw.zipf(1.6, 15), 5))
+    table = pd.DataFrame({c: draw.choice([*"abc"], len(who), p=[0.6, 0.2, 0.2]) for c in "xyz"})
+    table["ill"] = draw.choice(["flu", "cold", "gout", None], len(who))
+    table["who"] = [f"p{one}" for one in who]
+    nodes = [{"name": "*", "parent": None}, *({"name": c, "parent": "*"} for c in "abc")]
+    quasi = {"role": "quasi-identifier", "hierarchy": {"nodes": nodes}}
+    content = {
+        "version": 2,
+        "columns": {
+            **dict.fromkeys("xyz", quasi), "ill": {"role": "sensitive"},
+            "who": {"role": "identifier"},
+        },
+        "person": "who",
+        "algorithm": {"name": "gaa"},
+        "privacy": [{"model": "distinct-l-diversity", "l": 2}],
+    }  # fmt: skip
+    plan = Plan.from_content(content)
+    prepared = prepare(plan, table)
+    found = reverse(plan, table)
+    assert found.of == "persons"
+
+    def counted(recoding):
+        """The alteration, which is the share of starred cells, and the persons of each class."""
+        rows = prepared.source.release(recoding)
+        groups = [rows[c] for c in "xyz"]
+        if table["ill"].fillna("none").groupby(groups).nunique().min() < 2:
+            return None
+        persons = table["who"].groupby(groups).nunique().min()
+        return 100 * (rows[[*"xyz"]] == "*").mean().mean(), persons
+
+    released = {}
+    for way in ("k", "s1"):
+        path = models_first(replace(reverse_task(prepared), strategy=way))
+        released[way] = [counted(path.after(m)) for m in range(len(path.parts) + 1)]
+    rest = {"columns": content["columns"], "person": "who", "algorithm": {"name": "gaa"}}
+    released["k-first"] = [
+        counted(run(Plan.from_content({"version": 2, **rest, "privacy": [
+            *content["privacy"], {"model": "k-anonymity", "k": k}]}), table).recoding)
+        for k in FINISHED_K if k <= table["who"].nunique()
+    ]  # fmt: skip
+    every = [one for way in released.values() for one in way if one is not None]
+    for most in range(0, 101, 4):
+        within = [k for lost, k in every if lost <= most + 1e-9]
+        assert found.greatest_k(most + 1e-9) == (max(within) if within else None)
+    for way, rows in found.ways.groupby("way"):
+        reached = {(round(lost, 6), k) for lost, k in filter(None, released[way])}
+        assert reached.issuperset(
+            zip(rows["alteration"].round(6), rows["k"].astype(int), strict=True)
+        )
+    assert found.curve["k"].iloc[-1] == table["who"].nunique()

@@ -46,7 +46,7 @@ from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep, task
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity
-from kanon.run import prepare
+from kanon.run import prepare, run
 from support.random_tables import examples, problems
 
 N = 30
@@ -489,3 +489,43 @@ def test_classes_with_the_same_labels_are_the_same_table(study):
     assert isinstance(backwards, EquivalenceClasses)
     turned = replace(study, task=replace(study.task, classes=backwards))
     assert made_with(turned) == made_with(study)
+
+
+# Persons
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
+def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas(seed):
+    """With trees of one level over as many values each, what is lost is the share of stars."""
+    draw = np.random.default_rng(seed)
+    who = np.repeat(np.arange(14), np.minimum(draw.zipf(1.6, 14), 5))
+    table = pd.DataFrame({c: draw.choice([*"abc"], len(who), p=[0.6, 0.2, 0.2]) for c in "xyz"})
+    table["who"] = [f"p{one}" for one in who]
+    nodes = [{"name": "*", "parent": None}, *({"name": c, "parent": "*"} for c in "abc")]
+    quasi = {"role": "quasi-identifier", "hierarchy": {"nodes": nodes}}
+    columns = {**dict.fromkeys("xyz", quasi), "who": {"role": "identifier"}}
+    plan = {"version": 2, "columns": columns, "person": "who", "algorithm": {"name": "gaa"}}
+
+    def asking(k):
+        asked = {"privacy": [{"model": "k-anonymity", "k": k}]}
+        return Plan.from_content(plan | asked)
+
+    study = study_of(prepare(asking(2), table))
+    everybody = table["who"].nunique()
+    assert study.interval == (3, everybody)
+    lost = []
+    for k in study.ks:
+        rows = run(asking(k), table).released()
+        assert table["who"].groupby([rows[c] for c in "xyz"]).nunique().min() >= k
+        lost.append(100 * (rows[[*"xyz"]] == "*").mean().mean())
+    (one,) = found_by(study, [StudyRun(COLUMNS[0], "s1")])
+    area = np.trapezoid(lost, study.ks) / (everybody - 3)
+    assert one.areas[0] == pytest.approx(area)
+    made = made_with(study)
+    assert made_with(study_of(prepare(asking(2), table.sample(frac=1, random_state=1)))) == made
+    others = table.assign(who=table["who"].replace("p0", "p1"))
+    blind = Plan.from_content({key: each for key, each in plan.items() if key != "person"} | {
+        "privacy": [{"model": "k-anonymity", "k": 2}]})  # fmt: skip
+    for other in (prepare(asking(2), others), prepare(blind, table)):
+        assert made_with(study_of(other)).table != made.table

@@ -21,7 +21,6 @@ from kanon.base.progress import no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, PrivacyWarning, ReleaseError, Unsatisfiable
 from kanon.experiments.advisor.repetition import drawn_again
-from kanon.experiments.greatest_k import reverse
 from kanon.experiments.sweep import sweep
 from kanon.notebook import every_k
 from kanon.plan import Plan
@@ -360,9 +359,6 @@ def test_what_cannot_count_persons_says_so(tmp_path):
     done = quiet(plan(), FIVE_OF_ONE)
     with pytest.raises(PlanError, match="combine plans without the key person"):
         combine([Release.of(done)], FIVE_OF_ONE)
-    both = plan(privacy=[{"model": "distinct-l-diversity", "l": 2}])
-    with pytest.raises(PlanError, match="finds the greatest k in records"):
-        reverse(both, FIVE_OF_ONE)
     FIVE_OF_ONE.to_parquet(tmp_path / "t.parquet", index=False)
     with pytest.raises(PlanError, match="for a table in memory alone; add --engine memory"):
         run(plan(), open_stored(Address(str(tmp_path / "t.parquet"))))

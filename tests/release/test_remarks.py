@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import sqlite3
 import warnings
@@ -15,10 +16,13 @@ from hypothesis import strategies as st
 
 from kanon.base.values import Frequencies
 from kanon.errors import PrivacyWarning, TableError
+from kanon.learning.disclosure import alone_cells, exact_cells
+from kanon.measures.cells import cells_shown
 from kanon.plan import Plan
 from kanon.release.determination import same_value
 from kanon.release.remark_kinds import KINDS, by_kind
 from kanon.release.remarks import table_remarks
+from kanon.report.contents import gather
 from kanon.run import run
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
@@ -91,6 +95,38 @@ def test_a_release_is_told_what_it_shows_of_an_almost_unique_column():
     none, _ = released(pd.DataFrame({"born": born[1:]}), born="qi")
     assert all(one.kind != "almost-unique" for one in none.remarks)
     assert set(none.released()["born"]) == {"*"}
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_missing_cell_is_never_shown_as_it_was(seed):
+    """Missing cells keep together, so the release holds them: no value of anybody, by pandas."""
+    draw = np.random.default_rng(seed)
+    days = pd.Series([f"19{n}-05-06" for n in range(10, 99)]).sample(60, random_state=seed)
+    born = pd.concat([days, days.head(3), pd.Series([None] * 25)], ignore_index=True)
+    frame = pd.DataFrame({"born": born, "town": draw.choice([*"ab", None], len(born))})
+    done, _ = released(frame, born="qi", town="qi")
+    after = done.released()
+    assert (after["born"][frame["born"].isna()] == "(missing)").any(), "some are in the release"
+    for column in ("born", "town"):
+        shown = int((after[column] == frame[column])[frame[column].notna()].sum())
+        assert cells_shown(done.recoding, column) == shown
+    found = [one.found for one in done.remarks if one.kind == "almost-unique"]
+    told = int((after["born"] == frame["born"]).sum())
+    report = gather(done.prepared.plan, frame, date=datetime.date(2026, 1, 2))
+    assert [one.found for one in report.remarks if one.kind == "almost-unique"] == found
+    assert len(found) == (told > 0)
+    for one in found:
+        assert "60 values in 63 records" in one
+        assert f"shows it as it was in {told} record" in one
+    vain = alone = 0  # what the shares tell of blurred cells
+    groups = [after[name] for name in ("born", "town")]
+    for column in ("born", "town"):
+        for _, own in frame[column].groupby(groups, dropna=False):
+            same = (after.loc[own.index, column] == own) | own.isna()
+            counts = own.value_counts()
+            alone += int(own[~same].map(counts).eq(1).sum())
+            vain += len(own) if len(set(own.fillna("?"))) == 1 and not same.any() else 0
+    assert (alone_cells(done.recoding), exact_cells(done.recoding)) == (alone, vain)
 
 
 def test_an_age_is_not_almost_unique_whatever_k_is_asked_for():

@@ -10,6 +10,7 @@ import io
 import itertools
 import json
 import re
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -20,11 +21,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon.algorithms.catalogue import algorithms
+from kanon.algorithms.catalogue import algorithms, short_title
 from kanon.base.sentences import lost
 from kanon.charts.trees import ROWS, tree_drawing
 from kanon.cli.main import main
-from kanon.errors import PlanError, TableError, Unsatisfiable
+from kanon.errors import PlanError, PrivacyWarning, TableError, Unsatisfiable
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression
 from kanon.measures.overview import utility_cards
@@ -223,6 +224,56 @@ def test_alternatives_are_runs_of_their_own():
     for one, name in zip(found.algorithms, considered.ALGORITHMS, strict=True):
         own = run(Plan.from_content(content(algorithm={"name": name})), PEOPLE).measures
         assert (one.alteration, one.min_k) == (own["alteration"]["nllm"], own["min_k"])
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_the_head_names_the_alternative_that_loses_least_by_pandas(seed):
+    """With trees of one level over as many values each, what is lost is the share of stars."""
+    draw = np.random.default_rng(seed)
+    who = np.repeat(np.arange(14), np.minimum(draw.zipf(1.8, 14), 4))
+    table = pd.DataFrame({c: draw.choice([*"abc"], len(who), p=[0.6, 0.2, 0.2]) for c in "xyz"})
+    table["who"] = [f"p{one}" for one in who]
+    nodes = [{"name": "*", "parent": None}, *({"name": c, "parent": "*"} for c in "abc")]
+    quasi = {"role": "quasi-identifier", "hierarchy": {"nodes": nodes}}
+
+    def asked(name):
+        return Plan.from_content({
+            "version": 2, "columns": {**dict.fromkeys("xyz", quasi), "who": {"role": "identifier"}},
+            "person": "who", "algorithm": {"name": name, "metric": "ncp"},
+            "privacy": [{"model": "k-anonymity", "k": 3}],
+        })  # fmt: skip
+
+    def stars(plan):
+        with warnings.catch_warnings(action="ignore", category=PrivacyWarning):
+            rows = run(plan, table).released()
+        return 100 * (rows[[*"xyz"]].isin(["*"]).to_numpy().sum() / (3 * len(table)))
+
+    others = {name: stars(asked(name)) for name in considered.ALGORITHMS}
+    for name, own in others.items():
+        report = gather(asked(name), table, date=DAY)
+        least = min(others.values())
+        said = report.alternatives.better
+        page = page_of(report)
+        assert page.count('<p id="better">') == (least < own)
+        if least < own:
+            title = short_title(min(others, key=others.get))
+            figures = f"loses {least:.1f} %, this release {own:.1f} %, as NCP counts"
+            assert said in page and said.startswith(title) and figures in said
+            assert said in page_of(for_publication(report)), "in the form for publication too"
+
+
+def test_a_metric_that_loses_less_is_named_and_what_looks_equal_is_not():
+    def one(title, lost, chosen=False):
+        return considered.Alternative(title, chosen, lost)
+
+    def better(*metrics):
+        algorithms = (one("GAA", 42.0, True), considered.Alternative("OLA", refused="No."))
+        return considered.Alternatives(tuple(metrics), "", algorithms, "NLLM").better
+
+    own = one("NLLM", 42.0, True)
+    assert better(own, one("NCP", 41.96), one("LLM", 50)) == better() == ""
+    said = better(own, one("NCP", 40.0))
+    assert said.startswith("Guided by NCP, the same algorithm loses 40.0 %, this release 42.0 %")
 
 
 def test_an_alternative_that_cannot_be_made_says_why():

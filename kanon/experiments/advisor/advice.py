@@ -14,7 +14,13 @@ import pandas as pd
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.errors import PlanError
-from kanon.experiments.advisor.proposals import Proposal, about_limits, best_over_k, propose
+from kanon.experiments.advisor.proposals import (
+    Proposal,
+    about_first,
+    about_limits,
+    best_over_k,
+    propose,
+)
 from kanon.experiments.advisor.repetition import (
     ProposalStability,
     RepeatedLoss,
@@ -25,6 +31,7 @@ from kanon.experiments.advisor.ways import (
     MEASURED,
     averaged_k,
     compared,
+    looked_at,
     plan_to_advise,
     runs_of,
     tried_k,
@@ -83,7 +90,7 @@ class Advice:
 
     def title(self, proposal: Proposal) -> str:
         """What a proposal is called, such as ``NLLM · S3 (merged class)``."""
-        return self.weighed.ways[proposal.place].title
+        return self.weighed.title(proposal.place)
 
     def over_k(self, proposal: Proposal) -> str:
         """At how many k it is the best, in a sentence."""
@@ -136,7 +143,7 @@ class Advice:
                 f"Without a sensitive column only S1 can be followed: {len(weighed.ways)} ways, "
                 "compared by alteration alone."
             )
-        found += [about] if (about := about_limits(weighed)) else []
+        found += [about for about in (about_first(weighed), about_limits(weighed)) if about]
         for number, one in enumerate(self.proposals, 1):
             score = percent(float(weighed.scores[one.place]))
             lost = percent(weighed.figures(one.place)["mean_alteration"])
@@ -163,10 +170,12 @@ class Advice:
             "sensitive": weighed.comparison.sensitive or None,
             "ways": len(weighed.ways),
             "meeting_limits": int(weighed.meets.sum()),
+            "warning": about_first(weighed) or None,
             "proposals": [
                 {
                     **self._plan_keys(one),
                     "for": one.sake,
+                    "at_k": weighed.at_k[one.place].tolist(),
                     "score": float(weighed.scores[one.place]),
                     **weighed.figures(one.place),
                     "front": bool(weighed.front[one.place]),
@@ -218,7 +227,7 @@ def advise(
         How much ``utility``, ``l`` and ``t`` matter; see
         :func:`kanon.experiments.advisor.weights.checked_weights`.
     limits
-        What ``l`` of every class should be at least, and ``t`` at most; see
+        What ``k`` and ``l`` of every class should be at least, and ``t`` at most; see
         :func:`kanon.experiments.advisor.weights.checked_limits`.
     workers
         How many runs may go at once; by default one per core.
@@ -294,11 +303,13 @@ def try_ways(
         Per place of a proposal what it lost when it was run again.
     """
     end = AGAIN if steady else 1.0
-    found = solve_sweep(stretch(progress, 0.0, end), runs, tried, MEASURED, workers)
+    looked = looked_at(tried, runs[0].task.classes.highest_k)
+    found = solve_sweep(stretch(progress, 0.0, end), runs, looked, MEASURED, workers)
     comparison = compared(runs[0].task, wanted, found, tried)
     if not steady:
         return comparison, {}
-    places = [one.place for one in propose(weigh(comparison, ks, weights, limits))]
+    weighed = weigh(comparison, ks, weights, limits)
+    places = [one.place for one in propose(weighed)]
     proposed = [runs[place] for place in places]
-    repeated = run_again(stretch(progress, end, 1.0), proposed, ks, workers)
+    repeated = run_again(stretch(progress, end, 1.0), proposed, ks, weighed.limits, workers)
     return comparison, dict(zip(places, repeated, strict=True))

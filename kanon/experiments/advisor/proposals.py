@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kanon.base.formatting import percent, thin
-from kanon.experiments.advisor.weights import WeighedWays, losses, scores, shares_of, weigh
+from kanon.base.formatting import joined, percent, thin
+from kanon.experiments.advisor.least_loss import least_losses
+from kanon.experiments.advisor.weights import WeighedWays, scores, shares_of
 from kanon.measures.comparing import as_shown
 
 MOST = 3
@@ -18,6 +19,9 @@ DIFFERENT = 1.0
 
 _EVERYTHING = 99.95
 """From here on it is shown as 100 %: every quasi-identifier is at its root."""
+
+NEARLY_EVERYTHING = 90.0
+"""Who loses so much of all that could be lost, in percent, loses nearly everything."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ def _best_for(weighed: WeighedWays, concern: str) -> list[int]:
     tried = [own | {concern: others}] if others > own[concern] else []
     found = []
     for weights in (*tried, {concern: 1.0}):
-        order = weigh(weighed.comparison, weighed.ks, weights, weighed.limits).order
+        order = weighed.weighed_by(weights).order
         found += order[weighed.losses[order, 0] < _EVERYTHING][:1].tolist()
     return found
 
@@ -98,12 +102,50 @@ def _because(weighed: WeighedWays, place: int, first: int) -> str:
             for which, name in (("least mixed", "l"), ("most unusual", "t"))
         ]
     whole = "; ".join(said)
-    more = ""
+    more = _at_larger_k(weighed, place)
     if own["mean_alteration"] >= _EVERYTHING:
-        more = " Every quasi-identifier is at its root: such a release shows nothing of them."
+        more += " Every quasi-identifier is at its root: such a release shows nothing of them."
+    elif own["mean_alteration"] >= NEARLY_EVERYTHING:
+        more += " It loses nearly everything."
     if weighed.limits and weighed.meets.any() and not weighed.meets[place]:
-        more += f" It does not have what is asked of {' and '.join(sorted(weighed.limits))}."
+        more += f" It does not have what is asked of {joined(sorted(weighed.limits))}."
     return f"{whole[0].upper()}{whole[1:]}.{more}"
+
+
+def _at_larger_k(weighed: WeighedWays, place: int) -> str:
+    """Where the releases of a way for a larger k count; nothing if none does."""
+    larger = int((weighed.at_k[place] > weighed.ks).sum())
+    if not larger:
+        return ""
+    least = "loses least of those" + (" that have what is asked" if weighed.limits else "")
+    if len(weighed.ks) == 1:
+        k, asked = (thin(each) for each in (weighed.at_k[place, 0], weighed.ks[0]))
+        return f" This is its release for k = {k}: it {least} for k = {asked} and more."
+    return (
+        f" For {thin(larger)} of {thin(len(weighed.ks))} k its release for a larger one counts, as "
+        f"that {least}."
+    )
+
+
+def about_first(weighed: WeighedWays) -> str:
+    """That the first loses nearly everything, in a sentence; nothing if it does not."""
+    first = int(weighed.order[0])
+    lost = weighed.losses[:, 0]
+    if lost[first] < NEARLY_EVERYTHING:
+        return ""
+    among = np.flatnonzero(weighed.meets == weighed.meets[first])
+    least = int(among[lost[among].argmin()])
+    said = (
+        f"The first proposal loses nearly everything: {percent(float(lost[first]))} of all that "
+        "could be lost."
+    )
+    if lost[first] - lost[least] < DIFFERENT:
+        asked = " that has what is asked" if weighed.limits and weighed.meets[first] else ""
+        return f"{said} No way{asked} loses less by a point."
+    return (
+        f"{said} {weighed.title(least)} loses least, {percent(float(lost[least]))}; more weight on "
+        "the utility prefers it."
+    )
 
 
 def _points(more: float) -> str:
@@ -122,34 +164,38 @@ def about_limits(weighed: WeighedWays) -> str:
     """How many ways meet the limits; if none does, which one is the nearest. Nothing without."""
     if not weighed.limits:
         return ""
-    asked = " and ".join(
-        f"{name} of at {'least' if name == 'l' else 'most'} {value:g}"
-        for name, value in sorted(weighed.limits.items())
+    alone = not weighed.comparison.sensitive
+    names = [name for name in weighed.limits if name == "k" or not alone]
+    asked = joined(
+        f"{name} of at {'most' if name == 't' else 'least'} {weighed.limits[name]:g}"
+        for name in sorted(names)
     )
-    if not weighed.comparison.sensitive:
-        return f"Without a sensitive column there is no class to have {asked}."
+    if not names:
+        return "Without a sensitive column there is no class to have an l or a t."
     each = " at every one of the k" if len(weighed.ks) > 1 else ""
     met, near = int(weighed.meets.sum()), weighed.nearest
     if met:
+        larger = int((weighed.meets & (weighed.at_k > weighed.ks).any(axis=1)).sum())
+        more = f", {thin(larger)} of them by a release for a larger k" if larger else ""
         return (
             f"{thin(met)} of {thin(len(weighed.ways))} ways {'has' if met == 1 else 'have'} "
-            f"{asked}{each}; they come first."
+            f"{asked}{each}{more}; they come first."
         )
     worst = weighed.worst(near)
-    reached = " and ".join(f"{name} = {worst[name]:.2f}" for name in sorted(weighed.limits))
+    reached = joined(f"{name} = {worst[name]:.{2 * (name != 'k')}f}" for name in sorted(names))
     return f"No way has {asked}{each}. The nearest is {weighed.ways[near].title} with {reached}."
 
 
 def best_over_k(weighed: WeighedWays) -> np.ndarray:
     """At how many of the k that were looked at each way is the best, alone or with others.
 
-    Scores are compared as they are shown, with one decimal; limits do not count.
+    Scores are compared as they are shown, with one decimal.
 
     Returns
     -------
     numpy.ndarray of int, shape (W,)
         Of ``weighed.comparison.ks``.
     """
-    lost = losses(weighed.comparison, weighed.comparison.ks)[:, 0]
+    _, lost = least_losses(weighed.comparison, weighed.comparison.ks, weighed.limits)
     found = as_shown(scores(lost, shares_of(weighed.weights, weighed.concerns)), 1)
     return np.asarray((found == found.min(axis=0)).sum(axis=1))

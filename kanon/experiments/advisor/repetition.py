@@ -7,7 +7,7 @@ with replacement (the bootstrap: Efron, Annals of Statistics 7, 1979).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,8 +17,9 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
-from kanon.experiments.advisor.ways import MEASURED, best_l
-from kanon.experiments.advisor.weights import averaged, losses, scores
+from kanon.experiments.advisor.least_loss import least_losses
+from kanon.experiments.advisor.ways import MEASURED, best_l, looked_at
+from kanon.experiments.advisor.weights import averaged, scores
 from kanon.experiments.comparison import TIE_SEEDS, Comparison, Line
 from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep
 from kanon.measures.along import Curves, Points
@@ -36,7 +37,8 @@ class RepeatedLoss:
     Attributes
     ----------
     ties : numpy.ndarray, shape (S, len(ks), C)
-        In each order of ties, its own first; see :func:`kanon.experiments.advisor.weights.losses`.
+        In each order of ties, its own first; see
+        :func:`kanon.experiments.advisor.least_loss.least_losses`.
     drawn : numpy.ndarray, shape (R, len(ks), C)
         On each table that was drawn. Not a number where that one cannot meet the plan's models.
     """
@@ -86,6 +88,7 @@ def run_again(
     progress: Progress,
     runs: Sequence[PlannedRun],
     ks: Sequence[int],
+    limits: Mapping[str, float],
     workers: int | None = None,
     tie_seeds: Sequence[int] = TIE_SEEDS,
     resamples: int = RESAMPLES,
@@ -96,6 +99,8 @@ def run_again(
     ----------
     runs
         The ways, as :func:`kanon.experiments.advisor.ways.runs_of` gives them.
+    ks, limits
+        See :func:`kanon.experiments.advisor.least_loss.least_losses`.
     workers
         How many runs may go at once; by default one per core.
     tie_seeds
@@ -117,10 +122,11 @@ def run_again(
     def told(fraction: float, text: str) -> None:
         progress(fraction, f"the proposals again, {text}" if text else text)
 
-    made = solve_sweep(
-        told, [PlannedRun(runs[0].algorithm, task) for task in possible], ks, MEASURED, workers
-    )
-    found = {id(task): _lost(task, one, ks) for task, one in zip(possible, made, strict=True)}
+    planned = [PlannedRun(runs[0].algorithm, task) for task in possible]
+    made = solve_sweep(told, planned, looked_at(ks, whole.highest_k), MEASURED, workers)
+    found = {
+        id(task): _lost(task, one, ks, limits) for task, one in zip(possible, made, strict=True)
+    }
     shape = next(iter(found.values())).shape
     lost = np.array([found.get(id(task), np.full(shape, np.nan)) for task in tasks])
     each = np.split(lost, len(runs))
@@ -135,13 +141,15 @@ def _can(task: Task, k: int) -> bool:
     return True
 
 
-def _lost(task: Task, made: Curves | Points, ks: Sequence[int]) -> np.ndarray:
+def _lost(
+    task: Task, made: Curves | Points, ks: Sequence[int], limits: Mapping[str, float]
+) -> np.ndarray:
     """What one run loses. Shape (len(ks), C)."""
     line = Line(
         Configuration(MEASURED[0].name), MEASURED[0], {None: made}, best_l=best_l(task.classes)
     )
     alone = Comparison((line,), MEASURED, task.classes.highest_k, tuple(ks), task.sensitive or "")
-    return losses(alone, ks)[0, 0]
+    return least_losses(alone, ks, limits)[1][0]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kanon.algorithms.solution import FINISHED_K
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.classes import EquivalenceClasses
@@ -81,6 +82,15 @@ def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
 def tried_k(asked: Sequence[int], highest: int) -> tuple[int, ...]:
     """The k at which every way is looked at: those asked for, and the papers' up to the highest."""
     return tuple(sorted({*asked, *(k for k in PAPER_K if k <= highest)}))
+
+
+def looked_at(tried: Sequence[int], highest: int) -> list[int]:
+    """The k that every way is run for: beside those tried any other that a run is finished for.
+
+    Among their releases is the one that counts for each k that was tried
+    (:mod:`kanon.experiments.advisor.least_loss`); that for the highest has the best l and t.
+    """
+    return sorted({*tried, *(k for k in FINISHED_K if k < highest), highest})
 
 
 def plan_to_advise(plan: Plan) -> Plan:

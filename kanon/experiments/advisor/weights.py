@@ -8,36 +8,37 @@ Three concerns, each a percentage from 0, the best, to 100, the worst:
 
     score   = Σ w × concern / Σ w
 
-Over several k each concern is its mean over them. A score is a percentage too: with equal weights
-10 points of alteration weigh as much as 10 points of t.
+For each k the release counts that loses least, of those for it or a larger k that meet the limits
+(see :mod:`kanon.experiments.advisor.least_loss`). Over several k each concern is its mean over
+them. A score is a percentage too: with equal weights 10 points of alteration weigh as much as 10
+points of t.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import joined
+from kanon.base.formatting import joined, thin
 from kanon.errors import PlanError, quoted
+from kanon.experiments.advisor.least_loss import DIGITS, known_from, least_losses, missed
 from kanon.experiments.comparison import Comparison, Line
-from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.hierarchy import LARGEST_WEIGHT
-from kanon.measures.alteration import MEAN_CARD
 from kanon.measures.pareto import pareto_front
 
 CONCERNS = ("utility", "l", "t")
 """What may matter, in the order of all arrays."""
 
+LIMITED = ("k", "l", "t")
+"""What may have a limit."""
+
 USUAL: Mapping[str, float] = {"utility": 2.0, "l": 1.0, "t": 1.0}
 """To begin with: what is lost matters as much as the sensitive column, which has two concerns."""
-
-_DIGITS = 9
-"""Losses are told apart to so many decimals, so that a rounding error beats nobody."""
 
 
 def checked_weights(given: Mapping[str, float]) -> dict[str, float]:
@@ -68,13 +69,13 @@ utility, l and t a weight above 0.
 
 
 def checked_limits(given: Mapping[str, float]) -> dict[str, float]:
-    """What l of every class should be at least, and t at most.
+    """What k and l of every class should be at least, and t at most.
 
     Parameters
     ----------
     given
-        Under ``l`` an entropy l of at least 1, under ``t`` a total variation distance from 0 to
-        1; either may be left out.
+        Under ``k`` a whole number, under ``l`` an entropy l of at least 1, under ``t`` a total
+        variation distance from 0 to 1; each may be left out.
 
     Raises
     ------
@@ -86,7 +87,9 @@ def checked_limits(given: Mapping[str, float]) -> dict[str, float]:
     >>> checked_limits({"l": 2, "t": 0.3})
     {'l': 2.0, 't': 0.3}
     """
-    found = _numbers("limit", given, CONCERNS[1:])
+    found = _numbers("limit", given, LIMITED)
+    if not found.get("k", 0.0).is_integer():
+        raise PlanError(f"The limit of k is {found['k']:g}; it has to be a whole number.")
     if found.get("l", 1.0) < 1:
         raise PlanError(f"The limit of l is {found['l']:g}, and no class has less than l = 1.")
     if found.get("t", 0.0) > 1:
@@ -138,26 +141,12 @@ def scores(lost: np.ndarray, shares: np.ndarray) -> np.ndarray:
     found = np.zeros(lost.shape[:-1])
     for place, share in enumerate(shares):
         found = found + share * lost[..., place]
-    return np.asarray(np.round(found, _DIGITS))
-
-
-def losses(comparison: Comparison, ks: Sequence[int]) -> np.ndarray:
-    """What every way loses in every concern at every k, in percent.
-
-    Returns
-    -------
-    numpy.ndarray, shape (ways, tie seeds, len(ks), 3)
-        In the order of :data:`CONCERNS`; the first alone without a sensitive column.
-    """
-    parts = [comparison.at(MEAN_CARD.name, ks)]
-    if comparison.sensitive:
-        parts += [100.0 - comparison.at(L_CARD.name, ks), comparison.at(T_CARD.name, ks)]
-    return np.stack(parts, axis=-1).round(_DIGITS)
+    return np.asarray(np.round(found, DIGITS))
 
 
 def averaged(each_k: np.ndarray) -> np.ndarray:
     """The mean over the k, the axis before the last."""
-    return np.asarray(each_k.mean(axis=-2).round(_DIGITS))
+    return np.asarray(each_k.mean(axis=-2).round(DIGITS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +162,11 @@ class WeighedWays:
     weights
         The weight of each concern, as given.
     limits
-        What l should be at least and t at most, at each of these k.
+        What k and l should be at least and t at most, at each of these k.
+    at_k : numpy.ndarray of int, shape (W, len(ks))
+        For which k the release is that counts.
     each_k : numpy.ndarray, shape (W, len(ks), C)
-        See :func:`losses`.
+        What that one loses; see :func:`kanon.experiments.advisor.least_loss.least_losses`.
     scores : numpy.ndarray, shape (W,)
         The weighted means, in percent; 0 is the best.
     front : numpy.ndarray of bool, shape (W,)
@@ -186,6 +177,7 @@ class WeighedWays:
     ks: tuple[int, ...]
     weights: Mapping[str, float]
     limits: Mapping[str, float]
+    at_k: np.ndarray
     each_k: np.ndarray
     scores: np.ndarray
     front: np.ndarray
@@ -206,24 +198,20 @@ class WeighedWays:
         return averaged(self.each_k)
 
     def worst(self, place: int) -> dict[str, float]:
-        """The l and t of a way at the worst of the k."""
-        at = self.each_k[place]
-        return {"l": self._l(at[:, 1].max()), "t": float(at[:, 2].max()) / 100.0}
+        """The least k, and the l and t of a way at the worst of the k."""
+        at, found = self.each_k[place], {"k": float(self.at_k[place].min())}
+        if self.comparison.sensitive:
+            found |= {"l": self._l(at[:, 1].max()), "t": float(at[:, 2].max()) / 100.0}
+        return found
 
     @cached_property
     def short_of(self) -> np.ndarray:
-        """By how many points a way misses the limits at the worst of the k; 0 where it meets them.
+        """By how many points a way misses the limits of l and t at the worst of the k.
 
-        l counts as a share of the table's, in percent, and t in percent; the larger of the two.
-        Shape (W,).
+        0 where it meets them; see :func:`kanon.experiments.advisor.least_loss.missed`. Shape (W,).
         """
-        worst, missed = self.each_k.max(axis=1), np.zeros(len(self.ways))
-        if self.comparison.sensitive and "l" in self.limits:
-            allowed = 100.0 - 100.0 * self.limits["l"] / self._best_l
-            missed = np.maximum(missed, worst[:, 1] - allowed)
-        if self.comparison.sensitive and "t" in self.limits:
-            missed = np.maximum(missed, worst[:, 2] - 100.0 * self.limits["t"])
-        return np.where(missed > 1e-6, missed, 0.0)  # a limit that is met exactly is met
+        best = self._best_l if self.comparison.sensitive else 1.0
+        return missed(self.each_k.max(axis=1), self.limits, best)
 
     def _l(self, lost: float) -> float:
         """The entropy l, from what is lost of it in percent."""
@@ -236,7 +224,8 @@ class WeighedWays:
     @property
     def meets(self) -> np.ndarray:
         """Whether a way meets the limits at every one of the k. Shape (W,), bool."""
-        return self.short_of == 0
+        enough = (self.at_k >= self.limits.get("k", 0)).all(axis=1)
+        return np.asarray(enough & (self.short_of == 0))
 
     @property
     def nearest(self) -> int:
@@ -260,6 +249,22 @@ class WeighedWays:
     def _means(self) -> np.ndarray:
         return scores(self.losses, np.full(len(self.concerns), 1 / len(self.concerns)))
 
+    def title(self, place: int) -> str:
+        """What a way is called; of one k with that of its release, where that is a larger one."""
+        title, own = self.ways[place].title, int(self.at_k[place, 0])
+        return title if len(self.ks) > 1 or own == self.ks[0] else f"{title} · k = {thin(own)}"
+
+    def k_for(self, place: int, k: int) -> int:
+        """For which k the release of a way is that counts for k, of those that are known."""
+        line = self.ways[place]
+        alone, first = replace(self.comparison, lines=(line,)), int(known_from(line, k)[0])
+        return int(least_losses(alone, [first], self.limits)[0][0, 0])
+
+    def weighed_by(self, weights: Mapping[str, float]) -> WeighedWays:
+        """The same releases by other weights."""
+        found = scores(self.losses, shares_of(weights, self.concerns))
+        return replace(self, weights=checked_weights(weights), scores=found)
+
     def figures(self, place: int) -> dict[str, float]:
         """The alteration in percent, l and t (from 0 to 1) of a way, averaged over the k."""
         lost = self.losses[place]
@@ -272,7 +277,8 @@ class WeighedWays:
         """Every way, the best first: what it is, its figures, its score, and whether it is beaten.
 
         Columns ``rank, way, metric, strategy, scope, score, mean_alteration, l, t, l_percent,
-        t_percent, front`` and, if there are limits, ``meets_limits``.
+        t_percent, front``, of one k ``at_k``, the k of the release that counts, and, if there are
+        limits, ``meets_limits``.
         """
         rows = []
         for rank, place in enumerate(self.order, 1):
@@ -280,7 +286,7 @@ class WeighedWays:
             own = line.configuration
             row: dict[str, object] = {
                 "rank": rank,
-                "way": line.title,
+                "way": self.title(place),
                 "metric": own.metric if own.strategy not in ("l", "t") else None,
                 "strategy": own.strategy,
                 "scope": own.scope,
@@ -291,6 +297,8 @@ class WeighedWays:
                 row["l_percent"] = 100.0 - float(self.losses[place, 1])
                 row["t_percent"] = float(self.losses[place, 2])
             row["front"] = bool(self.front[place])
+            if len(self.ks) == 1:
+                row["at_k"] = int(self.at_k[place, 0])
             if self.limits:
                 row["meets_limits"] = bool(self.meets[place])
             rows.append(row)
@@ -326,13 +334,15 @@ def weigh(
     The way of least score is on the front: one that beat it would have at most its score, and,
     where that is equal, a lower mean of all concerns.
     """
-    each_k = losses(comparison, ks)[:, 0]
+    checked = checked_limits(limits or {})
+    at_k, each_k = least_losses(comparison, ks, checked)
     lost, concerns = averaged(each_k), CONCERNS[: each_k.shape[-1]]
     return WeighedWays(
         comparison,
         tuple(ks),
         checked_weights(weights),
-        checked_limits(limits or {}),
+        checked,
+        at_k,
         each_k,
         scores(lost, shares_of(weights, concerns)),
         pareto_front(lost, ["lower"] * len(concerns)),

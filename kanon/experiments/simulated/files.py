@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -130,21 +131,32 @@ def made_with(study: Study) -> StudyInputs:
 
 
 def _fingerprint_of(classes: EquivalenceClasses) -> str:
-    """A fingerprint of the tuples of labels and how often each occurs, whatever their order."""
+    """A fingerprint of the tuples of labels and how often each occurs, whatever their order.
+
+    Where persons are known, of which tuples each of them has, too.
+    """
     names, ranks = [], []
     for column, tree, nodes in zip(
         classes.attributes, classes.hierarchies, classes.nodes.T, strict=True
     ):
         used, place = np.unique(nodes, return_inverse=True)
         labels = [tree.labels[node] for node in used]
-        order = sorted(range(len(labels)), key=labels.__getitem__)
+        by_label = sorted(range(len(labels)), key=labels.__getitem__)
         rank = np.empty(len(labels), dtype=np.int64)
-        rank[order] = np.arange(len(labels))
+        rank[by_label] = np.arange(len(labels))
         names.append([column, sorted(labels)])
         ranks.append(rank[place])
     rows = np.column_stack([*ranks, classes.counts])
-    rows = rows[np.lexsort(rows.T[::-1])]
-    return _digest(json.dumps(names), rows.astype("<i8").tobytes())
+    order = np.lexsort(rows.T[::-1])
+    named: list[Any] = names
+    if classes.persons is not None:
+        own = classes.persons
+        of_class = np.repeat(np.argsort(order), np.diff(own.start))
+        tuples_of = defaultdict(list)
+        for person, *has in zip(own.value, of_class, own.count, strict=True):
+            tuples_of[person].append([*map(int, has)])
+        named = [names, sorted(sorted(each) for each in tuples_of.values())]
+    return _digest(json.dumps(named), rows[order].astype("<i8").tobytes())
 
 
 def _digest(text: str, more: bytes = b"") -> str:

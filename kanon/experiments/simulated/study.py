@@ -2,7 +2,8 @@
 
 Every quasi-identifier of the table stays one; its own sensitive columns play no part. One run of
 greedy merging per strategy and column holds the release for every k. S1 looks at no sensitive
-column, so one run of it serves all of them.
+column, so one run of it serves all of them. Where a plan tells persons apart, k counts them, and
+each run is merged on for them at each k.
 """
 
 from __future__ import annotations
@@ -16,20 +17,22 @@ from typing import NamedTuple
 from kanon.algorithms import gaa
 from kanon.algorithms.catalogue import check_task, uses
 from kanon.algorithms.parallel import side_by_side
+from kanon.algorithms.solution import finished_at
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted
-from kanon.base.progress import Progress
+from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quoted
 from kanon.experiments.comparison import K_PRESETS, Line
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.columns import COLUMNS, Column, drawn
 from kanon.experiments.sweep import Configuration
-from kanon.measures.along import curves_along
+from kanon.measures.along import curves_along, points_of
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.comparing import nauc
 from kanon.metrics import Metric
 from kanon.privacy import entropy_l_diversity
+from kanon.privacy.persons import KInPersons
 from kanon.run import PreparedRun
 from kanon.strategies import LOOKS_AT
 
@@ -91,8 +94,11 @@ class Study:
 
     @property
     def interval(self) -> tuple[int, int]:
-        """The k from and to which areas are taken: [3, 5000], or [3, n] with fewer records."""
-        return _LOW, min(_HIGH, self.task.classes.n_records)
+        """The k from and to which areas are taken: [3, 5000], or [3, n] with fewer records.
+
+        Or persons, where k counts them.
+        """
+        return _LOW, min(_HIGH, self.task.classes.highest_k)
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -117,7 +123,7 @@ def study_of(prepared: PreparedRun) -> Study:
     MetricError
         The metric cannot be used with these hierarchies.
     Unsatisfiable
-        The table has fewer than :data:`LEAST_RECORDS` records.
+        The table has fewer than :data:`LEAST_RECORDS` records, or persons.
     """
     name = prepared.plan.algorithm.name
     if not uses(name, "strategy"):
@@ -125,15 +131,17 @@ def study_of(prepared: PreparedRun) -> Study:
             f"The simulated study ranks the strategies of greedy merging, and the algorithm "
             f"{quoted(name)} has none; choose 'gaa'."
         )
-    alone = replace(prepared.guided_by(strategy="s1").task(), models=(), sensitive=None)
-    task = replace(alone, classes=replace(alone.classes, sensitive=()))
-    records = task.classes.n_records
-    if records < LEAST_RECORDS:
+    alone = prepared.guided_by(strategy="s1").task()
+    in_persons = tuple(one for one in alone.models if isinstance(one, KInPersons))
+    classes = replace(alone.classes, sensitive=())
+    task = replace(alone, models=in_persons, sensitive=None, classes=classes)
+    highest, of = classes.highest_k, classes.of
+    if highest < LEAST_RECORDS:
         raise Unsatisfiable(
             f"The simulated study takes areas over k from {_LOW} on, so it needs at least "
-            f"{LEAST_RECORDS} records; the table has {counted(records, 'record')}."
+            f"{LEAST_RECORDS} {of}; the table has {counted(highest, of[:-1])}."
         )
-    most = task.for_k(min(_HIGH, records))
+    most = task.for_k(min(_HIGH, highest))
     study = Study(most, prepared.plan.metric, prepared.attribute_weights)
     for strategy in STRATEGIES:
         check_task(name, replace(study.task, strategy=strategy))
@@ -193,10 +201,15 @@ def _made(
     looked_at = every[0].name if LOOKS_AT[strategy] else None
     task = replace(study.task, classes=classes, strategy=strategy, sensitive=looked_at)
     path = gaa.merge_path(task, told)
+    done = finished_at(path, task, study.ks, no_progress)
     line = Line(
         Configuration(study.metric.name, strategy, task.tie_seed, task.scope),
         study.metric,
-        {task.tie_seed: curves_along(path, [study.metric])},
+        {
+            task.tie_seed: points_of(done, [study.metric])
+            if done
+            else curves_along(path, [study.metric])
+        },
         best_l={each.name: entropy_l_diversity.of_whole(each) for each in every},
     )
     return [
@@ -207,7 +220,7 @@ def _made(
 
 def _areas(study: Study, line: Line, column: str) -> tuple[float, ...]:
     low, high = study.interval
-    n = study.task.classes.n_records
+    n = study.task.classes.highest_k
 
     def area(criterion: str) -> float:
         counted_by = f"alteration_{study.metric.name}"

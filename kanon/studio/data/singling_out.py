@@ -26,18 +26,12 @@ def asked_columns(work: Work) -> list[str]:
 
 def can_be_searched(work: Work) -> bool:
     """Whether there is anything to look for."""
-    return bool(asked_columns(work)) and counted_number(work) >= min(KS)
-
-
-def counted_number(work: Work) -> int:
-    """How many are counted: persons where a column tells them apart, else records."""
-    table, person = work.table.records, work.table.person_known
-    return table.n_records if person is None else table.distinct_of(person).values
+    return bool(asked_columns(work)) and work.table.highest_k >= min(KS)
 
 
 def k_used(work: Work) -> int:
     """The k that is asked for, or the largest that the table has the records or persons for."""
-    most = max(counted_number(work), min(KS))
+    most = max(work.table.highest_k, min(KS))
     return max(k for k in KS if k <= min(work.view(SinglingView).k, most))
 
 
@@ -49,7 +43,8 @@ def about_search(work: Work) -> str:
         view.share,
         k_used(work),
         view.size,
-        work.table.person_known,
+        work.table.person_counted,
+        work.table.quasi_identifiers if work.table.dropped else [],
     )
     return fingerprint_of(work.table.digest, work.version, *asked)
 
@@ -72,13 +67,17 @@ def found_in(
 
 
 def singling_out_request(work: Work) -> Request | None:
-    """Look for the smallest sets of columns that single people out; None without any to look at."""
+    """Look for the smallest sets of columns that single people out; None without any to look at.
+
+    Among the records that a run works on, as the exposure beside it is of those.
+    """
     if not can_be_searched(work):
         return None
     view = work.view(SinglingView)
     table = work.table
     given = (
-        table.records, asked_columns(work), view.share, k_used(work), view.size, table.person_known
+        table.complete_records, asked_columns(work), view.share, k_used(work), view.size,
+        table.person_counted,
     )  # fmt: skip
     stays = isinstance(table.records, StoredTable)
     return Request(

@@ -21,7 +21,6 @@ from kanon.studio.data.singling_out import (
     about_search,
     can_be_searched,
     can_be_undone,
-    counted_number,
     k_used,
     singling_out_request,
     to_change,
@@ -57,13 +56,23 @@ def show_singling(work: Work) -> None:
         if not can_be_searched(work):
             st.info(
                 say("It takes two records, and a column that is not an identifier, to look for it.")
-                if work.table.person_known is None
+                if work.table.person_counted is None
                 else say(
                     "It takes two persons, and a column that is not an identifier, to look for it."
                 )
             )
             return
         _asked(work)
+        if work.table.dropped:
+            st.caption(
+                say_counted(
+                    work.table.dropped,
+                    "Not counted is {count} record that lacks a quasi-identifier, as no run "
+                    "releases it.",
+                    "Not counted are {count} records that lack a quasi-identifier, as no run "
+                    "releases them.",
+                )
+            )
         with st.container():  # always there; what opens a table has a bar of its own
             if work.running.doing not in ("opening", "reading", "uploading", "project"):
                 progress()
@@ -91,7 +100,7 @@ def _asked(work: Work) -> None:
         _choice(
             "k",
             say("Fewer alike than"),
-            [one for one in KS if one <= max(counted_number(work), min(KS))],
+            [one for one in KS if one <= max(work.table.highest_k, min(KS))],
             k_used(work),
             lambda number: number_said(number, of),
             say("A record is singled out if fewer share its values; 2: if no other one does.")
@@ -126,7 +135,7 @@ def _asked(work: Work) -> None:
 
 
 def _counted(work: Work) -> Counted:
-    return "records" if work.table.person_known is None else "persons"
+    return "records" if work.table.person_counted is None else "persons"
 
 
 def _choice(

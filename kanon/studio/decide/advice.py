@@ -22,11 +22,11 @@ from kanon.measures.along import Points
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import too_few_records
 from kanon.privacy.persons import too_few_persons
-from kanon.release.context import thresholds
+from kanon.release.context import least_k, thresholds
 from kanon.run import prepare
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session.findings import AdviceResult
+from kanon.studio.session.findings import AdviceResult, AskedOfWays
 from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Work, with_fields
@@ -45,6 +45,8 @@ class AdviceJob:
         The ways.
     tried, ks
         All k that are looked at, and those that are averaged over.
+    limits
+        What part 1 asks of k, l and t.
     settings
         A fingerprint of all that the ways depend on.
     """
@@ -53,7 +55,13 @@ class AdviceJob:
     wanted: tuple[Configuration, ...]
     tried: tuple[int, ...]
     ks: tuple[int, ...]
+    limits: Mapping[str, float]
     settings: str
+
+    @property
+    def asked(self) -> AskedOfWays:
+        """What was asked of each way, as the key of what came of running it again."""
+        return self.ks, tuple(sorted(self.limits.items()))
 
 
 def plan_of_advice(work: Work) -> Plan:
@@ -97,19 +105,27 @@ def ks_of(work: Work) -> tuple[int, ...]:
 
 
 def limits_of(work: Work) -> dict[str, float]:
-    """What part 1 asks of l and t, if that counts here; nothing without a sensitive column."""
-    if not work.view(DecideView).advice.limited or not work.table.sensitive_columns:
+    """What part 1 asks of k, l and t, if that counts here; k only if it is more than asked here.
+
+    What is asked of the person who is easiest to find is a k. Without a sensitive column nothing
+    is asked of l and t.
+    """
+    if not work.view(DecideView).advice.limited:
         return {}
     asked = thresholds(work.purpose.context)
-    found = {name: asked[name].wanted for name in ("l", "t")}
-    return {name: float(wanted) for name, wanted in found.items() if wanted is not None}
+    wanted: dict[str, float | None] = {}
+    if least_k(work.purpose.context) > ks_of(work)[0]:
+        wanted["k"] = least_k(work.purpose.context)
+    if work.table.sensitive_columns:
+        wanted |= {name: asked[name].wanted for name in ("l", "t")}
+    return {name: float(value) for name, value in wanted.items() if value is not None}
 
 
 def limits_said(work: Work) -> str:
-    """What part 1 asks of l and t, as a label; nothing if it asks for neither."""
+    """What part 1 asks of k, l and t, as a label; nothing if it asks for none of them."""
     view = replace(work.view(DecideView).advice, limited=True)
     limits = limits_of(with_fields(work, view=replace(work.view(DecideView), advice=view)))
-    signs = {"l": "≥", "t": "≤"}
+    signs = {"k": "≥", "l": "≥", "t": "≤"}
     return ", ".join(f"{name} {signs[name]} {value:g}" for name, value in limits.items())
 
 
@@ -127,7 +143,7 @@ def asked_of(work: Work) -> AdviceJob:
     runs = runs_of(prepared, wanted)
     runs[0].task.for_k(max(ks)).check()
     tried = tried_k(ks, prepared.classes.highest_k)
-    return AdviceJob(runs, wanted, tried, ks, settings_of(work, plan))
+    return AdviceJob(runs, wanted, tried, ks, limits_of(work), settings_of(work, plan))
 
 
 CONCERNS: Mapping[str, str] = {
@@ -171,8 +187,8 @@ def advice_request(work: Work) -> Request:
     """
     asked, weights = asked_of(work), work.view(DecideView).advice.weights
     check_matters(work)
-    then = partial(with_ways, asked.settings, asked.ks)
-    given = (asked.runs, asked.wanted, asked.tried, asked.ks, weights, limits_of(work))
+    then = partial(with_ways, asked.settings, asked.asked)
+    given = (asked.runs, asked.wanted, asked.tried, asked.ks, weights, asked.limits)
     return Request("advising", try_ways, given, then, limit="study_minutes")
 
 
@@ -185,29 +201,30 @@ def repetition_request(work: Work, places: Sequence[int]) -> Request:
         See :func:`asked_of`.
     """
     asked = asked_of(work)
-    runs, then = [asked.runs[place] for place in places], partial(with_again, asked.ks, places)
-    return Request("advising", run_again, (runs, asked.ks), then, limit="study_minutes")
+    runs, then = [asked.runs[place] for place in places], partial(with_again, asked.asked, places)
+    given = (runs, asked.ks, asked.limits)
+    return Request("advising", run_again, given, then, limit="study_minutes")
 
 
 def with_ways(
     settings: str,
-    ks: tuple[int, ...],
+    asked: AskedOfWays,
     work: Work,
     found: tuple[Comparison, Mapping[int, RepeatedLoss]],
 ) -> Work:
     """The work with what a worker found."""
     comparison, again = found
-    advised = AdviceResult(comparison, settings, {(ks, place): one for place, one in again.items()})
-    return with_fields(work, advised=advised)
+    known = {(asked, place): one for place, one in again.items()}
+    return with_fields(work, advised=AdviceResult(comparison, settings, known))
 
 
 def with_again(
-    ks: tuple[int, ...], places: Sequence[int], work: Work, found: Sequence[RepeatedLoss]
+    asked: AskedOfWays, places: Sequence[int], work: Work, found: Sequence[RepeatedLoss]
 ) -> Work:
     """The work with further proposals run again."""
     if work.findings.advised is None:
         return work
-    more = {(ks, place): one for place, one in zip(places, found, strict=True)}
+    more = {(asked, place): one for place, one in zip(places, found, strict=True)}
     return with_fields(
         work, advised=replace(work.findings.advised, again={**work.findings.advised.again, **more})
     )
@@ -227,7 +244,8 @@ def advice_of(work: Work, advised: AdviceResult) -> Advice:
         raise Unsatisfiable(too_few(max(ks), comparison.n_records))
     view = work.view(DecideView).advice
     weighed = weigh(comparison, ks, view.weights, limits_of(work))
-    own = {place: one for (known, place), one in advised.again.items() if known == ks}
+    asked = ks, tuple(sorted(weighed.limits.items()))
+    own = {place: one for (known, place), one in advised.again.items() if known == asked}
     return Advice(weighed, own)
 
 
@@ -239,13 +257,22 @@ def tried(work: Work, advised: AdviceResult) -> bool:
     return max(ks) <= max(comparison.ks)
 
 
-def with_proposal(work: Work, configuration: Configuration) -> Work:
+def k_asked(work: Work) -> int:
+    """The k that a proposal is taken for: of a range that of the settings, if it is inside."""
+    ks = ks_of(work)
+    return work.settings.k if ks[0] <= work.settings.k <= ks[-1] else ks[0]
+
+
+def with_proposal(work: Work, configuration: Configuration, k: int) -> Work:
     """The work with the settings of a proposal, as if they had been chosen by hand.
 
-    A strategy that counts no cost leaves the metric as it is. k becomes the one asked for; of a
-    range it stays if it is inside, and becomes the least if not.
+    A strategy that counts no cost leaves the metric as it is.
+
+    Parameters
+    ----------
+    k
+        For which k its release is.
     """
-    ks = ks_of(work)
     return with_taken(
         work,
         "settings",
@@ -255,7 +282,7 @@ def with_proposal(work: Work, configuration: Configuration) -> Work:
         strategy=configuration.strategy,
         scope=configuration.scope,
         sensitive=work.focus or None,
-        k=work.settings.k if ks[0] <= work.settings.k <= ks[-1] else ks[0],
+        k=k,
     )
 
 
@@ -308,8 +335,9 @@ def how_advised(work: Work) -> str:
                 "**The score** of a way is ({utility} × alteration + {l} × (100 − l in % of the "
                 "table's) + {t} × t in %) / {whole}, from 0, the best, to 100. The alteration is "
                 "the mean over the seven metrics, l that of the least mixed class, t that of the "
-                "most unusual one. Of several k each is the mean over both ends and the papers' k "
-                "between.",
+                "most unusual one. For each k the release counts that loses least, of those of the "
+                "way for this k or a larger one that have what part 1 asks. Of several k each is "
+                "the mean over both ends and the papers' k between.",
                 utility=weights["utility"],
                 l=weights["l"],
                 t=weights["t"],

@@ -12,7 +12,12 @@ from kanon.base.language import say, say_counted, say_of
 from kanon.charts.advice import advised_chart
 from kanon.errors import KanonError
 from kanon.experiments.advisor.advice import Advice
-from kanon.experiments.advisor.proposals import Proposal, about_limits
+from kanon.experiments.advisor.proposals import (
+    NEARLY_EVERYTHING,
+    Proposal,
+    about_first,
+    about_limits,
+)
 from kanon.experiments.comparison import Line
 from kanon.experiments.criteria import COSTLESS
 from kanon.run import prepare
@@ -26,6 +31,7 @@ from kanon.studio.decide.advice import (
     check_matters,
     concerns_of,
     how_advised,
+    k_asked,
     ks_of,
     limits_said,
     plan_of_advice,
@@ -190,6 +196,8 @@ def _found(work: Work, advice: Advice) -> None:
     picture(figure, advice.table, "advised", about)
     if not weighed.comparison.sensitive:
         st.caption(ways_said(work))
+    if said := about_first(weighed):
+        st.warning(plain(said), icon=":material/warning:")
     if said := about_limits(weighed):
         st.markdown(f"**{plain(said)}**")
         if not weighed.meets.any() and weighed.comparison.sensitive:
@@ -223,8 +231,12 @@ def _about(work: Work) -> str:
 def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
     """A proposal: what it is, its figures, why, how steady, and the button that takes it."""
     weighed, line = advice.weighed, advice.weighed.ways[one.place]
+    k = weighed.k_for(one.place, k_asked(work))
     own = weighed.figures(one.place)
-    st.markdown(f"**{number} · {plain(line.title)}**  \n{_sake(one)}", help=plain(_meant(line)))
+    st.markdown(
+        f"**{number} · {plain(advice.title(one))}**  \n{_sake(one, own['mean_alteration'])}",
+        help=plain(_meant(line)),
+    )
     score = percent(float(weighed.scores[one.place]))
     said = [say("alteration {lost} ↓", lost=percent(own["mean_alteration"]))]
     if weighed.comparison.sensitive:
@@ -235,19 +247,18 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
     st.markdown(" · ".join([*said, say("score {score} ↓", score=score)]))
     st.markdown(plain(one.reason))
     st.caption(plain(advice.over_k(one)))
-    chosen = (work.settings.algorithm, work.strategy_used) == ("gaa", line.configuration.strategy)
-    same = (
-        chosen and with_proposal(work, line.configuration).settings.metric == work.settings.metric
-    )
-    in_use = same and (
-        line.configuration.strategy == "s1" or work.settings.scope == line.configuration.scope
+    new, now = with_proposal(work, line.configuration, k).settings, work.settings
+    in_use = (
+        (now.algorithm, work.strategy_used) == ("gaa", new.strategy)
+        and (now.metric, now.k) == (new.metric, new.k)
+        and (new.strategy == "s1" or now.scope == new.scope)
     )
     st.button(
         say("In use") if in_use else say("Use these settings"),
         icon=":material/tune:",
         key=f"advice-use-{number}",
         disabled=work.busy or in_use,
-        on_click=lambda: state.put(with_proposal(state.work(), line.configuration)),
+        on_click=lambda: state.put(with_proposal(state.work(), line.configuration, k)),
     )
 
 
@@ -262,7 +273,9 @@ def _meant(line: Line) -> str:
     return " ".join(f"{say_of(card.title)}: {say_of(card.summary)}" for card in cards)
 
 
-def _sake(one: Proposal) -> str:
+def _sake(one: Proposal, lost: float) -> str:
+    if one.sake == "all" and lost >= NEARLY_EVERYTHING:
+        return say("the least score by your weights, but nearly everything is lost")
     return {
         "all": say("the best by your weights"),
         "utility": say("if little loss mattered most"),

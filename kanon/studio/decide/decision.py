@@ -70,13 +70,6 @@ def with_wishes(work: Work) -> Work:
     return with_taken(work, "purpose", said, k=k, models=(*others, *wanted))
 
 
-def most_k(work: Work) -> int:
-    """The k that merging all records reaches: how many persons there are, or records."""
-    if work.table.person_known is None:
-        return work.table.complete_records.n_records
-    return work.table.complete_records.distinct_of(work.table.person_known).values
-
-
 def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
     """Why no release can be required to have what is asked for, in a sentence; None if one can.
 
@@ -85,9 +78,9 @@ def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
     table
         The table as one class; None if it has none, which is said when it is run.
     """
-    context, most = work.purpose.context, most_k(work)
+    context, most = work.purpose.context, work.table.highest_k
     k = least_k(context)
-    if k > most and work.table.person_known is None:
+    if k > most and work.table.person_counted is None:
         return say_counted(
             most,
             "No release reaches k = {k}: the table has {count} record.",

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import Counted, thin
 from kanon.base.language import say, say_of
 from kanon.charts.greatest_k import reverse_chart
 from kanon.classes import EquivalenceClasses
@@ -71,16 +71,7 @@ def show(work: Work) -> None:
     model = model_given(work, table)
     refused = refusal([model], table)
     found = _current(work, model)
-    _given(work, model, table, found is None, refused is not None or work.table.person is not None)
-    if work.table.person is not None:
-        st.info(
-            say(
-                "The greatest k is looked for in records, and here k counts persons, told apart by "
-                "{column}: on the page Data it can be made to count records, which says less.",
-                column=plain(work.table.person),
-            )
-        )
-        st.page_link("pages/data.py", label=say("Choose what k counts"), icon=":material/table:")
+    _given(work, model, table, found is None, refused is not None)
     if model in (mistyped := _mistyped(work)):
         said = not_used(model, model.symbol, mistyped[model])
         st.error(plain(said), icon=":material/error:")
@@ -209,10 +200,7 @@ def _results(work: Work, greatest: GreatestKResult) -> None:
         st.metric(
             say("Greatest k found ↑ better"),
             say("none") if k is None else thin(k),
-            help=say(
-                "Records in the smallest class: everybody looks like at least k − 1 others. Other "
-                "releases may reach more."
-            ),
+            help=_k_said(greatest.found.of),
         )
         st.markdown(plain(reached_said(greatest, most)))
         st.caption(plain(least_said(greatest)))
@@ -233,3 +221,15 @@ def _results(work: Work, greatest: GreatestKResult) -> None:
             lambda: reverse_chart(greatest.found, asked, greatest.metric, most),
         )  # fmt: skip
         picture(drawn, lambda: greatest.found.ways, "greatest-k", about)
+
+
+def _k_said(of: Counted) -> str:
+    if of == "persons":
+        return say(
+            "Persons in the smallest class: everybody looks like at least k − 1 others. Other "
+            "releases may reach more."
+        )
+    return say(
+        "Records in the smallest class: everybody looks like at least k − 1 others. Other "
+        "releases may reach more."
+    )

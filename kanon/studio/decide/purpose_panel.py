@@ -37,7 +37,6 @@ from kanon.run import Run
 from kanon.sources.stored import StoredTable
 from kanon.studio.decide.decision import (
     IN_ENGINE,
-    most_k,
     opened_context,
     out_of_reach,
     with_wishes,
@@ -218,7 +217,7 @@ def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | Non
     what.markdown(f"**{plain(say_of(asked.card.title))}**", help=plain(say_of(asked.card.summary)))
     key = f"decide-wanted-{work.version}-{name}-{asked.wanted}"
     shown = _refused(work).get((name, asked.wanted), asked.wanted)
-    unit = IN_PERSONS.unit if name == "k" and work.table.person_known else asked.card.unit
+    unit = IN_PERSONS.unit if name == "k" and work.table.person_counted else asked.card.unit
     with number:
         st.number_input(
             plain(f"{say_of(unit)} {say_of(asked.card.arrow)}"),
@@ -254,13 +253,13 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
             lines.append(said)
     of_table = name == "k" or work.purpose.context.attacker == "prosecutor"
     of_table = of_table and name not in OF_COLUMNS
-    if of_table and asked.wanted is not None and asked.wanted > (most := most_k(work)):
+    if of_table and asked.wanted is not None and asked.wanted > (most := work.table.highest_k):
         lines.append(
             say(
                 "No release reaches that: the table has {records}.",
                 records=records_said(most),
             )
-            if work.table.person_known is None
+            if work.table.person_counted is None
             else say(
                 "No release reaches that: the table is about {persons}.",
                 persons=number_said(most, "persons"),
@@ -418,12 +417,12 @@ def _how_thresholds(work: Work) -> str:
             "The risks follow from how many records look alike: the person who is easiest to find "
             "is in the smallest class; on average, classes / records are found."
         )
-        if work.table.person_known is None
+        if work.table.person_counted is None
         else say(
             "The risks follow from how many persons look alike, told apart by {column}: the one "
             "who is easiest to find is in the class of fewest persons; on average, over all "
             "records, 1 / the persons of its class counts.",
-            column=plain(work.table.person_known),
+            column=plain(work.table.person_counted),
         ),
     ]
     if context.known is not None:

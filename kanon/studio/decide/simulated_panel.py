@@ -55,8 +55,8 @@ def show(work: Work) -> None:
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
-    if work.table.person is not None:
-        st.caption(say("Here k counts records, not persons."))
+    if simulation.study.task.classes.of == "persons":
+        st.caption(say("Here k counts persons."))
     _start(work, simulation)
     found = simulation.known(work)
     if complete(found):

@@ -19,8 +19,8 @@ class ExposureNumbers:
 
 def exposed(work: Work) -> ExposureNumbers:
     """Measure the table as it is, without the records that a run would drop."""
-    kept, person = work.table.complete_records, work.table.person_known
-    if person is not None and kept.incomplete([person]):  # said beside the choice of the column
-        person = None
-    classes = kept.classes_of(work.table.quasi_identifiers, person=person)
+    table = work.table
+    classes = table.complete_records.classes_of(
+        table.quasi_identifiers, person=table.person_counted
+    )
     return ExposureNumbers(exposure(classes), unique_without_each(classes))

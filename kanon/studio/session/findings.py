@@ -79,6 +79,10 @@ class GreatestKResult:
     settings: str
 
 
+AskedOfWays = tuple[tuple[int, ...], tuple[tuple[str, float], ...]]
+"""The k that the advisor averages over, and what k and l should be at least and t at most."""
+
+
 @dataclass(frozen=True, eq=False)
 class AdviceResult:
     """Every way tried, and the settings that it was tried with.
@@ -90,12 +94,12 @@ class AdviceResult:
     settings
         A fingerprint of all that they depend on.
     again
-        Per k that are averaged over and place of a way what it lost when it was run again.
+        Per what was asked and place of a way what it lost when it was run again.
     """
 
     comparison: Comparison
     settings: str
-    again: Mapping[tuple[tuple[int, ...], int], RepeatedLoss]
+    again: Mapping[tuple[AskedOfWays, int], RepeatedLoss]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from kanon.hierarchy import Hierarchy
@@ -89,6 +90,22 @@ class TableState:
         """The column that was chosen for the person, while it is an identifier of the table."""
         return self.person if self.roles.get(self.person or "") is Role.IDENTIFIER else None
 
+    @cached_property
+    def person_counted(self) -> str | None:
+        """The same, where k can count persons: every record of a run says whom it is about."""
+        person = self.person_known
+        if person is None or self.complete_records.incomplete([person]):
+            return None
+        return person
+
+    @cached_property
+    def highest_k(self) -> int:
+        """The k of a run that merges everything: how many persons there are, or records."""
+        person = self.person_counted
+        if person is None:
+            return self.complete_records.n_records
+        return self.complete_records.distinct_of(person).values
+
     @property
     def trees(self) -> dict[str, Hierarchy]:
         """The hierarchies of the quasi-identifiers that have one, complete or not."""
@@ -102,10 +119,13 @@ class TableState:
     @property
     def complete_records(self) -> Table:
         """The records that a run works on: those that drop out for missing values left out."""
+        return self.records.complete(self.quasi_identifiers) if self.dropped else self.records
+
+    @cached_property
+    def dropped(self) -> int:
+        """How many records drop out; none where all would, which is said."""
         columns = self.quasi_identifiers
         if self.missing == "as-value" or not columns:
-            return self.records
+            return 0
         incomplete = self.records.incomplete(columns)
-        if incomplete in (0, self.records.n_records):
-            return self.records
-        return self.records.complete(columns)
+        return incomplete if incomplete < self.records.n_records else 0

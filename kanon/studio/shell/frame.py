@@ -179,8 +179,10 @@ def _line(work: Work) -> None:
         about.append(say("sensitive: none"))
     elif len(sensitive) == 1:
         about.append(say("sensitive: {column}", column=plain(sensitive[0])))
-    if work.table.person is not None:
+    if work.table.person_counted is not None:
         about.append(say("k counts persons"))
+    elif work.table.person is not None:
+        about.append(say("k cannot count persons yet"))
     if work.settings.models:
         about.append(
             say_counted(

@@ -139,7 +139,8 @@ def ks_field(typed: str, key: str, look: Callable[..., None]) -> None:
         say("k, separated by commas"),
         **bound(key, typed, "ks", into=look, keep=True),
         help=say(
-            "The fourteen k of the papers at first. Those above the number of records are left out."
+            "The fourteen k of the papers at first. Those above the number of records, or of "
+            "persons where k counts them, are left out."
         ),
     )
 
@@ -151,7 +152,7 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
         "original": say("1: trained on the original table"),
         "release": say(
             "2: trained on the release for k = {k}",
-            k=thin(trained_k(work.table.complete_records.n_records)),
+            k=thin(trained_k(work.table.highest_k)),
         ),
     }
     st.segmented_control(
@@ -246,14 +247,14 @@ def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
         scores_finding(first, ks, SCORES[score], chance)
         if single
         else f"{SCORES[score].title} on releases, trained on k = "
-        f"{thin(trained_k(work.table.complete_records.n_records))}"
+        f"{thin(trained_k(work.table.highest_k))}"
     )
     if live:
         title += f", {counted(len(counting), 'live network')}"
     figure = scores_chart(
         {titles[name]: each for name, each in panels.items()},
         ks, SCORES[score], title, {titles[name]: value for name, value in as_trained.items()},
-        chance,
+        chance, ground.prepared.classes.of,
     )  # fmt: skip
     about = f"{lesson.key}|{len(lesson.known)}|{score}|{live}"
     picture(figure, lambda: outcomes_table(ks, lesson.known), "utility-learning", about)

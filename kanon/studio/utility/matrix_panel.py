@@ -115,7 +115,7 @@ def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
     column = work.focus if work.focus in columns else next(iter(columns), None)
 
     def found() -> ShareDisclosure:
-        with st.spinner(say("Attacking every person of the table, with and without the shares …")):
+        with st.spinner(say("Attacking every record of the table, with and without the shares …")):
             return disclosed(recoding, column)
 
     st.markdown(f"**{say('What the shares disclose')}**")

@@ -191,7 +191,7 @@ def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: 
     said.append(
         say(
             "Who knows all quasi-identifiers of a person is on average {sureness} sure of the "
-            "person's {column}, certain of {certain} of the persons, and guesses {right} right. k "
+            "person's {column}, certain of {certain} of the records, and guesses {right} right. k "
             "and each class's l and t stay as they are, and do not show this. Not considered: who "
             "knows more than the quasi-identifiers, or several releases put together.",
             sureness=_changed(found, "sureness"),
@@ -204,8 +204,8 @@ def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: 
         said.append(
             say_counted(
                 suppressed,
-                "{count} suppressed person counted too: of them a certain guess can be wrong.",
-                "{count} suppressed persons counted too: of them a certain guess can be wrong.",
+                "{count} suppressed record counted too: of them a certain guess can be wrong.",
+                "{count} suppressed records counted too: of them a certain guess can be wrong.",
             )
         )
     return " ".join(said)

@@ -16,9 +16,11 @@ from kanon.experiments.advisor.repetition import RepeatedLoss
 from kanon.experiments.advisor.weights import weigh
 from kanon.experiments.sweep import Configuration
 from kanon.release.context import ChosenThreshold, Context, with_own
+from kanon.run import run
 from kanon.studio.decide.advice import asked_of, limits_said, with_proposal, with_ways
 from kanon.studio.decide.settings_undo import as_before
 from kanon.studio.decide.state import DecideView
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
 from support.dashboard import (
@@ -59,7 +61,7 @@ def opened(start, found):
         now = with_fields(now, view=replace(deciding, advice=replace(deciding.advice, **view)))
         if known:
             asked = asked_of(now)
-            now = with_ways(asked.settings, asked.ks, now, found)
+            now = with_ways(asked.settings, asked.asked, now, found)
         at.session_state[WORK] = now
         return go(at, DECIDE)
 
@@ -190,11 +192,49 @@ def test_what_part_1_asks_comes_first_or_is_said_to_be_out_of_reach(opened):
     assert not [text for text in texts(go(at)) if "l of at least 4.5" in text]
 
 
+def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, found):
+    at = opened()
+    context = with_own(work(at).purpose.context, "l", ChosenThreshold(wanted=3))
+    context = with_own(context, "highest_risk", ChosenThreshold(wanted=5))
+    at.session_state[WORK] = with_fields(work(at), context=context)
+    go(at)
+    assert limits_said(work(at)) == "k ≥ 5, l ≥ 3"
+    library = Advice(weigh(found[0], [3], limits={"k": 5, "l": 3}), {})
+    assert cards(at) == [
+        f"{number} · {library.title(one)}" for number, one in enumerate(library.proposals, 1)
+    ], "the command says the same"
+    assert all(" · k = " in card for card in cards(at))
+    (k,) = library.numbers["proposals"][0]["at_k"]
+    uses(at)[0].click()
+    now = work(go(at))
+    assert now.settings.k == k and button(at, "In use").disabled
+    done = run(plan_of(now), now.table.records)
+    rows, quasi = done.released(), [*done.recoding.released.attributes]
+    assert rows.groupby(quasi).size().min() >= 5
+    for _, ill in rows.groupby(quasi)["disease"]:
+        share = ill.value_counts(normalize=True)
+        assert np.exp(-(share * np.log(share)).sum()) >= 3 - 1e-9
+
+
+def test_what_loses_nearly_everything_is_not_the_first_without_a_warning(opened):
+    at = opened()
+    (said,) = warned(at)
+    assert said.startswith("The first proposal loses nearly everything: 100.0 % of all")
+    assert any("the least score by your weights, but nearly everything is lost" in text
+               for text in texts(at))  # fmt: skip
+    (chart,) = at.get("plotly_chart")
+    title = json.loads(chart.proto.spec)["layout"]["title"]["text"]
+    assert title.endswith(", and loses nearly everything")
+    for name in ("l", "t"):
+        weight(at, name, 0)
+    assert not warned(at)
+
+
 def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):
     at = opened()
     at.number_input(key=f"advice-low-{work(at).version}").set_value(2)
     at.number_input(key=f"advice-high-{work(at).version}").set_value(6)
-    assert cards(go(at)) and not warnings(at)
+    assert cards(go(at)) and not [said for said in warned(at) if "try the ways" in said]
     at.session_state[WORK] = with_fields(work(at), tie_seed=4)
     go(at)
     assert warned(at) == [
@@ -215,8 +255,8 @@ def test_without_a_sensitive_column_there_is_one_slider(opened):
 
 def test_what_counts_no_cost_leaves_the_metric(found):
     work = with_fields(sample_work("hospital"), metric="total", k=3)
-    assert with_proposal(work, Configuration("distortion", "l")).settings.metric == "total"
-    taken = with_proposal(work, Configuration("ncp", "s3", scope="class"))
+    assert with_proposal(work, Configuration("distortion", "l"), 3).settings.metric == "total"
+    taken = with_proposal(work, Configuration("ncp", "s3", scope="class"), 3)
     assert (taken.settings.metric, taken.settings.strategy, taken.settings.scope) == (
         "ncp",
         "s3",

@@ -38,7 +38,7 @@ MIXED = EntropyLDiversity(l=2.0, column="disease")
 MODELS = (DistinctLDiversity(2, "disease"), EntropyLDiversity(l=1.5, column="disease"))
 TAKEN = {
     "purpose": with_wishes,
-    "settings": lambda work: with_proposal(work, Configuration("ncp", "s3", scope="class")),
+    "settings": lambda work: with_proposal(work, Configuration("ncp", "s3", scope="class"), 4),
     "reverse": lambda work: with_reached(work, MIXED, 4),
 }
 SETTINGS = ("algorithm", "metric", "strategy", "scope", "sensitive", "k", "models")
