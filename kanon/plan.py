@@ -65,10 +65,11 @@ def of_this_version(content: Any) -> tuple[Any, str]:
 
 
 class ColumnPlan(Strict):
-    """The role of a column, and the hierarchy of a quasi-identifier."""
+    """The role of a column; its hierarchy, and of a sensitive one the level it is released at."""
 
     role: Role
     hierarchy: HierarchyPlan | None = None
+    level: Annotated[StrictInt, Field(ge=1)] | None = None
     pseudonym: StrictBool = False
 
 
@@ -261,6 +262,15 @@ class Plan(Strict):
         return Schema({name: column.role for name, column in self.columns.items()})
 
     @property
+    def coarsened(self) -> dict[str, tuple[HierarchyPlan, int]]:
+        """The sensitive columns that are coarsened before anything is counted, and how."""
+        return {
+            name: (column.hierarchy, column.level)
+            for name, column in self.columns.items()
+            if column.hierarchy is not None and column.level is not None
+        }
+
+    @property
     def models(self) -> list[Model]:
         """The privacy models that have to hold together, each with its column.
 
@@ -356,6 +366,7 @@ class Plan(Strict):
                     f"known are {', '.join(names)}."
                 )
         self._check_person()
+        self._check_coarsened()
         _ = self.models, self.led_by  # both name what is wrong
         self._check_options()
         for column, weight in self.algorithm.attribute_weights.items():
@@ -380,6 +391,17 @@ class Plan(Strict):
             f"Plan key person: {quoted(self.person)} {has}; the column that says which records are "
             "of one person has to have the role identifier."
         )
+
+    def _check_coarsened(self) -> None:
+        """That only what is sensitive, and has a hierarchy, is released at a level of it."""
+        for name, column in self.columns.items():
+            if column.level is None or (column.role is Role.SENSITIVE and column.hierarchy):
+                continue
+            lacks = "no hierarchy" if column.role is Role.SENSITIVE else f"the role {column.role}"
+            raise PlanError(
+                f"Plan key columns.{name}.level: {quoted(name)} has {lacks}; a level is for a "
+                "sensitive column with a hierarchy, which is coarsened to it."
+            )
 
     def _check_options(self) -> None:
         """That the algorithm knows what was chosen for it."""

@@ -17,6 +17,7 @@ from kanon.algorithms.catalogue import algorithm_named, check_task, needs_hierar
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
+from kanon.base.values import ValueCounts
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, PrivacyWarning, listing, quoted
 from kanon.hierarchy import Hierarchy
@@ -32,9 +33,10 @@ from kanon.recoding import Recoding
 from kanon.release.check import Verdict, check_content, check_files, check_release, require
 from kanon.release.record import Recorder, fingerprint_of_path
 from kanon.release.remark_kinds import Remark, sentences
-from kanon.release.remarks import release_remarks
+from kanon.release.remarks import coarsened_remark, release_remarks
 from kanon.schema import Role
 from kanon.sources.addresses import Address
+from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource, as_table, require_records
 from kanon.sources.names import kind_of
 from kanon.sources.stored_source import StoredSource
@@ -57,11 +59,14 @@ class PreparedRun:
         The table, its classes and hierarchies.
     dropped
         The number of records left out because a quasi-identifier was missing.
+    coarsened
+        The sensitive columns that were coarsened before anything was counted, and how.
     """
 
     plan: Plan
     source: Source
     dropped: int
+    coarsened: tuple[Coarsening, ...] = ()
 
     @property
     def classes(self) -> EquivalenceClasses:
@@ -263,9 +268,10 @@ class Run:
     def remarks(self) -> tuple[Remark, ...]:
         """What the release may give away although it meets its models."""
         plan = self.prepared.plan
-        return release_remarks(
+        found = release_remarks(
             self.prepared.source, plan.roles.roles, self.recoding, plan.k, plan.person
         )
+        return (*found, *map(coarsened_remark, self.prepared.coarsened))
 
     @property
     def about_unnamed(self) -> str:
@@ -283,7 +289,13 @@ class Run:
     def verdicts(self) -> tuple[Verdict, ...]:
         """What an independent check finds in the released table, of a table in memory."""
         released, roots = self.released(index=True), _roots(self.recoding)
-        return check_release(released, self.prepared.plan, roots, self.persons_released())
+        persons, shown = self.persons_released(), self._coarse_labels
+        return check_release(released, self.prepared.plan, roots, persons, shown)
+
+    @property
+    def _coarse_labels(self) -> dict[str, frozenset[str]]:
+        """Per column that was coarsened all that it may show."""
+        return {one.column: one.allowed for one in self.prepared.coarsened}
 
     def content(self, kind: str, neutral: bool = False) -> bytes:
         """The released table as a file, checked as whoever gets it will read it.
@@ -308,7 +320,8 @@ class Run:
         made = table_bytes(rows, kind, neutral=neutral)
         roots = None if neutral else _roots(self.recoding)  # a root may be a formula
         persons, plan = self.persons_released(), self.prepared.plan
-        found = check_content(made, kind, rows, plan, roots, persons)
+        shown = self._coarse_labels
+        found = check_content(made, kind, rows, plan, roots, persons, shown)
         if not all(verdict.holds for verdict in found):
             require(self.verdicts)
         require(found, kind)
@@ -420,6 +433,10 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         )
     drops = plan.read.missing == "drop-records" and incomplete > 0
     kept = table.complete(columns) if drops else table
+    coarsened = tuple(
+        coarsening_of(plan, column, kept.counted(column), folder) for column in plan.coarsened
+    )
+    kept = kept.coarsened(coarsened)
     trees = {}
     for column in columns:
         chosen = plan.columns[column].hierarchy
@@ -438,7 +455,21 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     ]
     keeps = plan.suppressed == "keep"
     source = kept.source(schema, trees, pseudonyms, keeps, plan.person)
-    return PreparedRun(plan, source, incomplete if drops else 0)
+    return PreparedRun(plan, source, incomplete if drops else 0, coarsened)
+
+
+def coarsening_of(plan: Plan, column: str, values: ValueCounts, folder: Path) -> Coarsening:
+    """How a plan coarsens a sensitive column, whose values builders take their leaves from.
+
+    Raises
+    ------
+    PlanError
+        The hierarchy has no such level.
+    HierarchyError
+        It is no tree, or its builder does not fit the values.
+    """
+    chosen, level = plan.coarsened[column]
+    return Coarsening(column, build_hierarchy(column, chosen, values.texts, folder), level)
 
 
 def _index_left_out(index: pd.Index) -> str:

@@ -27,6 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_context(parser, required=False)
     parser.add_argument(
+        "--last", type=Path, metavar="LAST.json",
+        help="the numbers of the last report of the same project (report.json, from within it): "
+        "what changed since is listed",
+    )  # fmt: skip
+    parser.add_argument(
         "--public", action="store_true", help="the form for publication: no values of the table"
     )
     add_seed(parser)
@@ -36,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> None:
     """Execute the command."""
     # Here, as no other command draws: Plotly takes its time to be imported.
+    from kanon.report.changes import read_record
     from kanon.report.contents import gather
     from kanon.report.origin import origin_of_file
     from kanon.report.public import for_publication
@@ -48,12 +54,13 @@ def execute(given: argparse.Namespace) -> None:
     check_files(given, plan, given.out)
     words = None if given.words is None else read_words(given.words)
     context = None if given.context is None else Context.load(given.context)
+    last = None if given.last is None else read_record(given.last)
     people = read_people(given, context)
     table = read_records(given, plan)
     origin = origin_of_file(given.table.path) if isinstance(table, MemoryTable) else None
     report = gather(
         plan, table, given.plan.parent, date=datetime.now().date(), words=words, origin=origin,
-        context=context, people=people, progress=progress_shown(given),
+        context=context, people=people, last=last, progress=progress_shown(given),
     )  # fmt: skip
     write_whole(rendered(for_publication(report) if given.public else report), given.out)
     print(report.verdict)

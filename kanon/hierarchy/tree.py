@@ -311,6 +311,24 @@ class Hierarchy:
             nodes.append(int(self.parent[nodes[-1]]))
         return nodes
 
+    def at_level(self, level: int) -> np.ndarray:
+        """What every node becomes at one level: its highest ancestor of at most that level.
+
+        A node that lies higher stays; see :func:`kanon.algorithms.lattice_size.raised_to`. Shape
+        (N,).
+
+        >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
+        ...                                ("b", "A", None), ("c", "*", None)])
+        >>> [tree.labels[node] for node in tree.at_level(1)]
+        ['A', 'A', 'c', 'A', '*']
+        """
+        found = list(range(self.n_nodes))
+        levels, above = self.level.tolist(), self.parent.tolist()
+        for node in reversed(found[:-1]):  # parents first
+            if levels[above[node]] <= level:
+                found[node] = found[above[node]]
+        return _frozen(found)
+
     def entries(self) -> list[tuple[str, str | None, float | None]]:
         """The tree as ``from_entries`` takes it, parents before children."""
         found: list[tuple[str, str | None, float | None]] = []

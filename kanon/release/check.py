@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, time
@@ -61,8 +61,8 @@ class Verdict:
     ----------
     model
         The privacy model, by its name in plans; or ``columns`` for which columns there are,
-        ``pseudonyms`` for what stands in those of identifiers, and ``suppressed`` for what stands
-        in the rows that are marked so.
+        ``pseudonyms`` for what stands in those of identifiers, ``suppressed`` for what stands in
+        the rows that are marked so, and ``coarsened`` for what stands in a coarsened column.
     column
         The column that it looks at; or "".
     asked
@@ -92,6 +92,8 @@ class Verdict:
             return "its columns are not those of the plan"
         if self.model == "pseudonyms":
             return f"{quoted(self.column)} has values that are no pseudonyms"
+        if self.model == "coarsened":
+            return f"{quoted(self.column)} shows values finer than {self.asked} of its hierarchy"
         if self.model == "suppressed":
             return f"{quoted(self.column)} shows values in rows that are marked as suppressed"
         level = "no class is left" if self.level is None else f"{self.level:.6g} in the worst class"
@@ -134,6 +136,7 @@ def check_release(
     plan: Plan,
     roots: Mapping[str, str] | None = None,
     persons: pd.Series | None = None,
+    coarse: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check a released table against each model of its plan.
 
@@ -151,14 +154,16 @@ def check_release(
     persons
         Row by row whom the record is about, for a plan that counts k in persons. None if the
         release shows that itself, by pseudonyms.
+    coarse
+        Per sensitive column that was coarsened all that it may show.
 
     Returns
     -------
     tuple of Verdict
         A verdict per model, in the order of the plan, and last k in persons; or a single one if an
         identifier was released, under its own name or where its pseudonyms belong, if a
-        quasi-identifier or sensitive column is missing, or if a row that is marked as suppressed
-        shows a value.
+        quasi-identifier or sensitive column is missing, if a row that is marked as suppressed
+        shows a value, or if a column that was coarsened shows a finer one.
 
     Raises
     ------
@@ -179,7 +184,7 @@ def check_release(
                 raise _not_checked()
             numbered = numbered.assign(person=_numbers_of(persons))
         connection.register("release", arrow_table(numbered))
-        return _verdicts(connection, names, plan, roots)
+        return _verdicts(connection, names, plan, roots, coarse)
 
 
 def check_content(
@@ -189,6 +194,7 @@ def check_content(
     plan: Plan,
     roots: Mapping[str, str] | None = None,
     persons: pd.Series | None = None,
+    coarse: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check the file of a release, as whoever gets it reads it; see :func:`check_release`.
 
@@ -198,7 +204,7 @@ def check_content(
         See :func:`kanon.release.read_back.read_back`.
     released
         The table that the file is of, whose columns and number of records it has to have.
-    plan, roots, persons
+    plan, roots, persons, coarse
         See :func:`check_release`.
 
     Returns
@@ -227,7 +233,7 @@ def check_content(
         raise _not_checked()
     with _connection() as connection:
         connection.register("release", pa.table(numbered))
-        return _verdicts(connection, names, plan, roots)
+        return _verdicts(connection, names, plan, roots, coarse)
 
 
 def check_files(
@@ -322,6 +328,7 @@ def _verdicts(
     names: Sequence[str],
     plan: Plan,
     roots: Mapping[str, str] | None,
+    coarse: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[Verdict, ...]:
     """Check the table ``release``, whose columns c0, c1, ... are called ``names``."""
     quasi, sensitive = plan.roles.quasi_identifiers, plan.roles.columns(Role.SENSITIVE)
@@ -361,6 +368,13 @@ def _verdicts(
         allowed = [("",)] if column not in quasi else [(roots[column],)] if roots else cells[:1]
         if not set(cells) <= set(allowed):
             return (Verdict("suppressed", column, "blank, or the root", None, False),)
+    for column, labels in (coarse or {}).items():
+        found_there = connection.sql(f"SELECT DISTINCT {text(column)} {kept}").fetchall()
+        # A mark may stand before what a spreadsheet would take for a formula.
+        known = {"", *map(_value, labels), *(f"'{label}" for label in labels)}
+        if not {_value(cell) for (cell,) in found_there} <= known:
+            named = f"level {plan.columns[column].level}"
+            return (Verdict("coarsened", column, named, None, False),)
     tuples = ", ".join(map(text, quasi))
     found = []
     for part in plan.privacy:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from kanon.base.formatting import counted, thin
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.errors import PlanError
+from kanon.errors import PlanError, quoted
 from kanon.hierarchy.ranges import flat
 from kanon.plan import Plan
 from kanon.recoding import Recoding, Trace
@@ -123,7 +123,8 @@ def ground_of(
     Raises
     ------
     PlanError
-        The table is needed and not given, or it has not as many records as the releases.
+        The table is needed and not given, or it has not as many records as the releases, or these
+        coarsen columns of it.
     TableError
         The table cannot be counted by all of these columns.
     """
@@ -134,6 +135,12 @@ def ground_of(
         raise PlanError(
             "The releases have different columns as quasi-identifiers or as sensitive: to combine "
             "them the table is needed too."
+        )
+    coarse = [name for each in releases for name in each.plan.coarsened]
+    if coarse:
+        raise PlanError(
+            "The releases have different columns as quasi-identifiers or as sensitive, and "
+            f"{quoted(coarse[0])} is coarsened, so what they tell together cannot be counted."
         )
     known = as_table(table)
     if known.n_records != releases[0].n_records:
@@ -147,6 +154,23 @@ def ground_of(
     return replace(
         source.classes, sensitive=tuple(source.histogram_of(column) for column in sensitive)
     )
+
+
+def check_coarsened(releases: Sequence[Release]) -> None:
+    """Check that all releases coarsen the same columns in the same way.
+
+    Raises
+    ------
+    PlanError
+        They do not: then a value of one is no value of the other.
+    """
+    how = [each.plan.coarsened for each in releases]
+    for column in dict.fromkeys(name for each in how for name in each):
+        if any(each.get(column) != how[0].get(column) for each in how):
+            raise PlanError(
+                f"The sensitive column {quoted(column)} is coarsened otherwise in one release than "
+                "in another, so what they tell together cannot be counted."
+            )
 
 
 def check_sizes(releases: Sequence[Release]) -> None:

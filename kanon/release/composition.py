@@ -65,7 +65,13 @@ from kanon.base.formatting import counted, joined, thin
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, listing, quoted
 from kanon.privacy.model import Model
-from kanon.release.common_classes import Release, check_sizes, ground_of, placed
+from kanon.release.common_classes import (
+    Release,
+    check_coarsened,
+    check_sizes,
+    ground_of,
+    placed,
+)
 from kanon.release.views import ReleaseView, grouped_by_sight, side_by_side
 from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
@@ -281,6 +287,7 @@ def combine(
     Sources: see the module.
     """
     check_sizes(releases)
+    check_coarsened(releases)
     named = [each.plan.person for each in releases if each.plan.person is not None]
     if named:
         raise PlanError(

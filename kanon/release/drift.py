@@ -124,9 +124,12 @@ def found_next(
     elif incomplete and drops:
         kept = table.complete(quasi)
     earlier = None if before is None else as_table(before)
-    for column in quasi:
-        found += _quasi_identifier(column, plan, kept, folder)
+    coarse = [column for column in plan.coarsened if column in table.columns]
+    for column in (*quasi, *coarse):
+        found += _hierarchy(column, plan, kept, folder)
     for column in plan.roles.columns(Role.SENSITIVE):
+        if column in coarse:  # what is new of it is in a group of its hierarchy, or said above
+            continue
         if earlier is not None and column in table.columns and column in earlier.columns:
             found += _sensitive(column, kept, earlier)
     if any(each.stops for each in found):
@@ -228,7 +231,7 @@ def _missing(incomplete: int, table: Table) -> Finding:
     )  # fmt: skip
 
 
-def _quasi_identifier(column: str, plan: Plan, table: Table, folder: Path) -> Iterator[Finding]:
+def _hierarchy(column: str, plan: Plan, table: Table, folder: Path) -> Iterator[Finding]:
     """What a hierarchy does not expect of its column."""
     chosen, counts = plan.columns[column].hierarchy, table.counted(column).counts
     if chosen is None:

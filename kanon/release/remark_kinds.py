@@ -14,6 +14,7 @@ Kind = Literal[
     "passes-through",
     "almost-unique",
     "known-outside",
+    "coarsened",
 ]
 
 
@@ -54,8 +55,13 @@ KINDS: Mapping[Kind, RemarkKind] = {
     ),
     "known-outside": RemarkKind(
         "Sensitive columns that others may know",
-        "Sensitive values are released as they are: if others can know them, make the column a "
+        "Sensitive values stay in the release: if others can know them, make the column a "
         "quasi-identifier, or an identifier if it names people.",
+    ),
+    "coarsened": RemarkKind(
+        "Coarsened sensitive columns",
+        "What the models guarantee of such a column is about its groups: whoever learns the group "
+        "of a person knows that the value is one of those.",
     ),
 }
 """The kinds of remark, in the order in which they are given."""

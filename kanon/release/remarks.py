@@ -34,6 +34,7 @@ from kanon.recoding import Recoding
 from kanon.release.determination import determined_by
 from kanon.release.remark_kinds import KINDS, Remark
 from kanon.schema import Role, named_like, tells_apart
+from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource
 from kanon.sources.tables import Source, Table
 
@@ -199,6 +200,17 @@ def _of_columns(
             yield from _known_outside(column, often, sample[column], released)
         else:
             yield from _passing(column, often, sample[column], k, released)
+
+
+def coarsened_remark(one: Coarsening) -> Remark:
+    """That a sensitive column was coarsened before anything was counted."""
+    return Remark(
+        "coarsened",
+        one.column,
+        1.0,
+        f"{quoted(one.column)} is released at level {one.level} of {one.tree.height - 1} of its "
+        "hierarchy; l, t and all else are counted on these groups.",
+    )
 
 
 # --- an identifier that is dropped ----------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from kanon.release.context import Context
 from kanon.release.decision import Decision, decide, levels_reached
 from kanon.release.remark_kinds import Remark
 from kanon.report.alternatives import Alternatives, alternatives
+from kanon.report.changes import ReportRecord, changes_between, record_of
 from kanon.report.explanations import (
     LEVELS,
     Guarantee,
@@ -35,7 +36,14 @@ from kanon.report.explanations import (
     what_leaves,
 )
 from kanon.report.loss import ends_of, overview_of
-from kanon.report.origin import Origin, canonical_plan, hashes_of, origin_of_table, versions
+from kanon.report.origin import (
+    Origin,
+    canonical_plan,
+    fingerprint_of_trees,
+    hashes_of,
+    origin_of_table,
+    versions,
+)
 from kanon.report.other_k import CurveSection, curves_of, found_by
 from kanon.report.words import Words
 from kanon.run import Run, finished, prepare
@@ -89,8 +97,8 @@ class HierarchyDrawing:
         Its nodes, and its levels.
     levels
         Per level its nodes, from the values upwards.
-    drawing
-        The drawing; None in the form for publication.
+    drawing, fingerprint
+        The drawing, and the SHA-256 of its nodes; None and empty in the form for publication.
     """
 
     column: str
@@ -98,6 +106,7 @@ class HierarchyDrawing:
     height: int
     levels: tuple[int, ...]
     drawing: TreeDrawing | None
+    fingerprint: str
 
 
 @dataclass(frozen=True)
@@ -147,12 +156,13 @@ class Report:
         What was checked, what was reached and what was not considered.
     in_words
         What the release protects and what it costs, in plain words.
-    records, dropped
-        Records that were anonymised, and those left out before for missing values.
+    records, dropped, persons
+        Records that were anonymised, and those left out before for missing values; of how many
+        persons the former are, None where no column tells.
     profile
         The columns of the original table.
     hierarchies
-        The hierarchies of the quasi-identifiers.
+        The hierarchies of the quasi-identifiers, and of what was coarsened.
     plan_said
         The plan in words.
     plan
@@ -188,6 +198,9 @@ class Report:
         Whether this is that form: see :func:`kanon.report.public.for_publication`.
     decision
         What is asked of the release by what it is for, and what it reached; None if nobody said.
+    last, changes
+        What the last report of the same project said, and what changed since; None and empty if
+        this is the first, and in the form for publication.
     """
 
     words: Words
@@ -196,6 +209,7 @@ class Report:
     in_words: tuple[str, ...]
     records: int
     dropped: int
+    persons: int | None
     profile: tuple[ColumnProfile, ...]
     hierarchies: tuple[HierarchyDrawing, ...]
     plan_said: tuple[tuple[str, str], ...]
@@ -216,6 +230,8 @@ class Report:
     example: Example | None
     public: bool = False
     decision: Decision | None = None
+    last: ReportRecord | None = None
+    changes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -237,6 +253,7 @@ def gather(
     origin: Origin | None = None,
     context: Context | None = None,
     people: pd.DataFrame | None = None,
+    last: ReportRecord | None = None,
     progress: Progress = no_progress,
 ) -> Report:
     """Make the release of a plan, check it, and gather all that its report says.
@@ -253,6 +270,8 @@ def gather(
     context, people
         What the release is for, and the population behind the table; see
         :func:`kanon.release.decision.levels_reached`.
+    last
+        What the last report of the same project said; None for the first.
 
     Raises
     ------
@@ -303,6 +322,7 @@ def gather(
         in_words=in_plain_words(done),
         records=prepared.classes.n_records,
         dropped=prepared.dropped,
+        persons=None if prepared.classes.persons is None else prepared.classes.highest_k,
         profile=_profile(done, original),
         hierarchies=_hierarchies(done),
         plan_said=plan_in_words(done),
@@ -323,6 +343,8 @@ def gather(
         example=_example(done),
         decision=decision,
     )
+    if last is not None:
+        report = replace(report, last=last, changes=changes_between(last, record_of(report)))
     progress(1.0, "done")
     return report
 
@@ -341,12 +363,14 @@ def _profile(done: Run, original: Table) -> tuple[ColumnProfile, ...]:
 
 def _hierarchies(done: Run) -> tuple[HierarchyDrawing, ...]:
     classes = done.prepared.classes
+    trees = [*zip(classes.attributes, classes.hierarchies, strict=True)]
+    trees += [(one.column, one.tree) for one in done.prepared.coarsened]
     return tuple(
         HierarchyDrawing(
             column, tree.n_nodes, tree.height, tuple(np.bincount(tree.level).tolist()),
-            tree_drawing(tree),
+            tree_drawing(tree), fingerprint_of_trees({column: tree}),
         )
-        for column, tree in zip(classes.attributes, classes.hierarchies, strict=True)
+        for column, tree in trees
     )  # fmt: skip
 
 

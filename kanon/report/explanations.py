@@ -16,7 +16,7 @@ from kanon.measures.privacy import sensitive_measures
 from kanon.plan import Plan, RecordsPlan, parameters_of
 from kanon.privacy.model import Model, rounded
 from kanon.release.check import NOT_CONSIDERED
-from kanon.run import Run
+from kanon.run import PreparedRun, Run
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 
@@ -122,9 +122,26 @@ def in_plain_words(done: Run) -> tuple[str, ...]:
         assert share is not None  # some value is the most frequent one
         said.append(f"{quoted(each.name)}: {best_guess(share)}")
     said.append(lost(done.alteration, metric.card.title))
+    if coarsened := about_coarsened(done.prepared):
+        said.append(coarsened)
     if recoding.suppressed_records:
         said.append(left_out(recoding.suppressed_records, done.prepared.classes.n_records))
     return tuple(said)
+
+
+def about_coarsened(prepared: PreparedRun) -> str:
+    """That what is said before a release is about groups too; nothing if no column is coarsened."""
+    columns = [one.column for one in prepared.coarsened]
+    if not columns:
+        return ""
+    return say_counted(
+        len(columns),
+        "{columns} was coarsened before anything was counted: what is said of the table before is "
+        "about its groups too, and no measure of loss counts it.",
+        "{columns} were coarsened before anything was counted: what is said of the table before "
+        "is about their groups too, and no measure of loss counts it.",
+        columns=_listed(columns),
+    )
 
 
 def _model_in_words(model: Model) -> str:
@@ -187,6 +204,11 @@ def plan_in_words(done: Run) -> tuple[tuple[str, str], ...]:
         "Weights of columns": ", ".join(f"{name}: {weight:g}" for name, weight in weights.items()),
         "Suppression": _suppression(done),
         "Missing values": _missing(done),
+        "Coarsened": "; ".join(
+            f"{one.column} to level {one.level} of {one.tree.height - 1} of its hierarchy, before "
+            "anything was counted"
+            for one in done.prepared.coarsened
+        ),
         "Levels": _levels(done),
         "Parts": done.about_parts,
     }
@@ -272,11 +294,14 @@ def _levels(done: Run) -> str:
 def fates(done: Run) -> dict[str, str]:
     """What happens to each column on its way into the release."""
     plan, pseudonyms = done.prepared.plan, done.prepared.source.pseudonyms
+    levels = {one.column: one.level for one in done.prepared.coarsened}
     found = {}
     for column in done.prepared.source.table.columns:
         role = plan.roles.roles.get(column, Role.INSENSITIVE)
         if role is Role.QUASI_IDENTIFIER:
             found[column] = "generalised"
+        elif column in levels:
+            found[column] = f"coarsened to level {levels[column]} of its hierarchy"
         elif role is not Role.IDENTIFIER:
             found[column] = "left as it is"
         else:
@@ -286,7 +311,8 @@ def fates(done: Run) -> dict[str, str]:
 
 def what_leaves(done: Run) -> str:
     """What the release protects and what it does not: the sentence that somebody has to sign."""
-    passed = done.prepared.source.passed_through()
+    coarse = [one.column for one in done.prepared.coarsened]
+    passed = [one for one in done.prepared.source.passed_through() if one not in coarse]
     dropped = done.prepared.plan.roles.columns(Role.IDENTIFIER)
     gone = done.recoding.suppressed_records
     attributes = done.prepared.classes.attributes
@@ -301,6 +327,10 @@ def what_leaves(done: Run) -> str:
                 share=percent(100 * gone / done.prepared.classes.n_records),
                 how=say("their rows are blanked") if kept else say("not in it"),
             )
+        )
+    if coarse:
+        said.append(
+            say("Coarsened before anything was counted: {columns}.", columns=_listed(coarse))
         )
     if passed:
         said.append(say("Left as they are: {columns}.", columns=_listed(passed)))

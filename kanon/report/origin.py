@@ -6,11 +6,12 @@ import hashlib
 import importlib.metadata
 import json
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from kanon import __version__
+from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import to_nodes
 from kanon.plan import Plan
 from kanon.release.record import Recorder, fingerprint_of_path, record_file
@@ -76,16 +77,22 @@ def hashes_of(done: Run, origin: Origin) -> tuple[tuple[str, str], ...]:
     without = ", without its columns of pseudonyms, which are drawn anew each time"
     classes = done.prepared.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
-    nodes = json.dumps({column: to_nodes(tree) for column, tree in trees}, sort_keys=True)
+    coarsened = {one.column: one.tree for one in done.prepared.coarsened}
     return (
         (f"Input: {origin.of}", origin.sha256),
         ("Plan: as kanon writes it", fingerprint_of_plan(done.prepared.plan)),
-        ("Hierarchies: their nodes as JSON", _sha256(nodes.encode())),
+        ("Hierarchies: their nodes as JSON", fingerprint_of_trees({**dict(trees), **coarsened})),
         (
             f"Release: the bytes of its CSV{without if pseudonyms else ''}",
             fingerprint_of_release(done),
         ),
     )
+
+
+def fingerprint_of_trees(trees: Mapping[str, Hierarchy]) -> str:
+    """The fingerprint of hierarchies by their columns."""
+    nodes = {column: to_nodes(tree) for column, tree in trees.items()}
+    return _sha256(json.dumps(nodes, sort_keys=True).encode())
 
 
 def fingerprint_of_release(done: Run) -> str:
@@ -128,12 +135,12 @@ def fingerprint_of_plan(plan: Plan) -> str:
 def canonical_plan(plan: Plan) -> str:
     """A plan as kanon writes it, however its file was laid out.
 
-    A hierarchy of a column that is no quasi-identifier decides nothing and is left out: it might
-    list the values of an identifier.
+    A hierarchy of a column that is neither a quasi-identifier nor coarsened decides nothing and is
+    left out: it might list the values of an identifier.
     """
     columns = {
         name: column
-        if column.role is Role.QUASI_IDENTIFIER
+        if column.role is Role.QUASI_IDENTIFIER or name in plan.coarsened
         else column.model_copy(update={"hierarchy": None})
         for name, column in plan.columns.items()
     }

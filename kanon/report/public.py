@@ -37,7 +37,7 @@ def for_publication(report: Report) -> Report:
     if report.public:
         return report
     plan = json.dumps(without_values(report.plan), ensure_ascii=False, indent=2) + "\n"
-    drawn = tuple(replace(each, drawing=None) for each in report.hierarchies)
+    drawn = tuple(replace(each, drawing=None, fingerprint="") for each in report.hierarchies)
     others = report.alternatives
     return replace(
         report,
@@ -51,6 +51,8 @@ def for_publication(report: Report) -> Report:
         hashes=report.hashes[-1:],
         name="",
         example=None,
+        last=None,
+        changes=(),
         public=True,
     )
 

@@ -18,6 +18,7 @@ from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
 from kanon.errors import on_one_line
 from kanon.release.remark_kinds import KINDS, by_kind
 from kanon.report import scripts
+from kanon.report.changes import record_of
 from kanon.report.contents import Report
 from kanon.report.explanations import shown
 from kanon.report.words import TERMS
@@ -47,11 +48,14 @@ def rendered(report: Report) -> bytes:
 
 def numbers(report: Report) -> dict[str, Any]:
     """The figures of a report as JSON: all but the date and the seconds."""
+    # For the next report of the project to compare itself with; it is on file with this one.
+    kept = {} if report.public else {"record": record_of(report).model_dump(exclude={"date"})}
     return {
         "title": report.title,
         "verdict": report.verdict,
         "form": "publication" if report.public else "internal",
         "records": report.records,
+        "persons": report.persons,
         "dropped": report.dropped,
         "measures": report.measures,
         "guarantees": [asdict(one) for one in report.guarantees],
@@ -68,6 +72,7 @@ def numbers(report: Report) -> dict[str, Any]:
         "plan": json.loads(report.plan),
         "versions": dict(report.versions),
         "sha256": dict(report.hashes),
+        **kept,
     }
 
 

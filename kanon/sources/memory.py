@@ -23,6 +23,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
+from kanon.sources.coarsening import Coarsening
 from kanon.sources.coverage import check_covered, counted_column, counts_of_texts, with_missing_leaf
 from kanon.sources.days import check_days
 from kanon.sources.histograms import histograms, persons_of
@@ -155,14 +156,19 @@ class MemoryTable:
         The records. Neither their order nor their index matters; they are never changed.
     numbered
         Whether their index numbers rows and says nothing of them; by the index itself if None.
+    given
+        The same records before columns were coarsened, for previews; the records if None.
 
     >>> table = MemoryTable(pd.DataFrame({"age": [39, None]}))
     >>> table.n_records, table.incomplete(["age"]), table.complete(["age"]).n_records
     (2, 1, 1)
     """
 
-    def __init__(self, frame: pd.DataFrame, numbered: bool | None = None) -> None:
+    def __init__(
+        self, frame: pd.DataFrame, numbered: bool | None = None, given: pd.DataFrame | None = None
+    ) -> None:
         self.frame = frame
+        self._given = frame if given is None else given
         self.numbered = numbers_rows(frame.index) if numbered is None else numbered
         self._frequencies: dict[str, Frequencies] = {}
 
@@ -207,6 +213,13 @@ class MemoryTable:
         """The table without the records that lack a value in one of the columns."""
         return MemoryTable(without_missing(self.frame, columns), self.numbered)
 
+    def coarsened(self, parts: Sequence[Coarsening]) -> MemoryTable:
+        """The table with some columns at a level of their hierarchies."""
+        frame = self.frame.assign(
+            **{one.column: one.cells(self.frame[one.column]) for one in parts}
+        )
+        return MemoryTable(frame, self.numbered, self.frame) if parts else self
+
     def classes_of(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
@@ -232,8 +245,9 @@ class MemoryTable:
     ) -> MemorySource:
         """The table with its roles and hierarchies; see :class:`MemorySource`."""
         return MemorySource(
-            self.frame, schema, hierarchies, pseudonyms, keep_suppressed, person, self.numbered
-        )
+            self.frame, schema, hierarchies, pseudonyms, keep_suppressed, person, self.numbered,
+            self._given,
+        )  # fmt: skip
 
 
 def numbers_rows(index: pd.Index) -> bool:
@@ -281,7 +295,7 @@ class MemorySource:
         they leave it.
     person
         The column that says which records are of one person, if the classes are to know it.
-    numbered
+    numbered, given
         See :class:`MemoryTable`.
 
     Raises
@@ -303,12 +317,14 @@ class MemorySource:
         keep_suppressed: bool = False,
         person: str | None = None,
         numbered: bool | None = None,
+        given: pd.DataFrame | None = None,
     ) -> None:
         schema.check(list(table.columns))
         require_records(len(table))
         self.person = person
         self.numbered = numbers_rows(table.index) if numbered is None else numbered
         self._table = table
+        self._given = table if given is None else given
         self._schema = schema
         self._keep_suppressed = keep_suppressed
         columns = schema.quasi_identifiers
@@ -403,7 +419,8 @@ class MemorySource:
             rows = np.flatnonzero(wanted == position)
         else:
             rows = self.rows_left(recoding, np.arange(len(self._table)))
-        return excerpt_of(*self._parts(recoding, rows[:most]))
+        shown = self.rows_left(recoding, rows[:most])
+        return excerpt_of(self._given.iloc[shown], *self._parts(recoding, shown))
 
     def rows_left(self, recoding: Recoding, rows: np.ndarray) -> np.ndarray:
         """Those of the given rows that are in the release: all of them if suppressed ones stay."""

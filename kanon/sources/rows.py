@@ -79,6 +79,7 @@ def rise_of_rows(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
 
 
 def excerpt_of(
+    before: pd.DataFrame,
     rows: pd.DataFrame,
     row_class: np.ndarray,
     recoding: Recoding,
@@ -86,9 +87,9 @@ def excerpt_of(
     pseudonyms: Mapping[str, np.ndarray],
     keep_suppressed: bool,
 ) -> Excerpt:
-    """The given rows before and after; see :func:`released_rows`."""
+    """The given rows, as they were given and as released; see :func:`released_rows`."""
     after = released_rows(rows, row_class, recoding, schema, pseudonyms, keep_suppressed)
-    return Excerpt(rows, after, rise_of_rows(row_class, recoding))
+    return Excerpt(before, after, rise_of_rows(row_class, recoding))
 
 
 def _blanked(column: pd.Series, gone: np.ndarray) -> pd.Series:

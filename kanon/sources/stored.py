@@ -25,6 +25,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.schema import SUPPRESSED, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
+from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sensitive_values
 from kanon.sources.memory import require_records
@@ -321,6 +322,22 @@ class StoredTable:
                 self.address, self.engine, self.settings, leaving, self
             )
         return self._some[leaving]
+
+    def coarsened(self, parts: Sequence[Coarsening]) -> StoredTable:
+        """The table itself; an engine coarsens no column.
+
+        Raises
+        ------
+        TableError
+            Some column is to be coarsened.
+        """
+        if parts:
+            raise TableError(
+                f"The sensitive column {quoted(parts[0].column)} is to be coarsened, which an "
+                "engine does not do: load the table into memory (--engine memory), or release the "
+                "column as it is."
+            )
+        return self
 
     def classes_of(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None

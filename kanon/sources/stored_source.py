@@ -131,7 +131,9 @@ class StoredSource:
             codes, texts = canonical_texts(rows[column])
             names = [*(f"P_{number + 1}" for number in range(len(texts))), None]
             labels[column] = np.array(names, dtype=object)[codes]
-        return excerpt_of(rows, row_class, recoding, self._schema, labels, self._keep_suppressed)
+        return excerpt_of(
+            rows, rows, row_class, recoding, self._schema, labels, self._keep_suppressed
+        )
 
     def _nodes(self, rows: pd.DataFrame) -> np.ndarray:
         """The tuple of nodes of each of some rows."""

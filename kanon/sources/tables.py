@@ -15,6 +15,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import Schema
 from kanon.sensitive import Sensitive
+from kanon.sources.coarsening import Coarsening
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,17 @@ class Table(Protocol):
         ------
         TableError
             No record is left.
+        """
+
+    def coarsened(self, parts: Sequence[Coarsening]) -> Table:
+        """The table with some columns at a level of their hierarchies.
+
+        Raises
+        ------
+        CoverageError
+            A hierarchy lacks values of its column.
+        TableError
+            An engine has the rows.
         """
 
     def classes_of(

@@ -30,6 +30,11 @@ def opens_offline(chrome, path):
         assert page.locator(".js-plotly-plot").count() == 3
         assert asked == [path.as_uri()] and said == []
         assert page.evaluate("document.documentElement.scrollWidth") <= by.VIEWPORT["width"]
+        page.set_viewport_size({"width": 420, "height": 800})  # a telephone
+        assert page.evaluate("document.documentElement.scrollWidth") <= 420
+        cut = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth).length"
+        assert page.locator(".told td, .told th, p, li, caption").evaluate_all(cut) == 0
+        page.set_viewport_size(by.VIEWPORT)
         with page.expect_download() as download:
             page.get_by_role("link", name="All numbers as JSON").click()
         assert download.value.suggested_filename == "report.json"

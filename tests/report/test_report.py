@@ -6,6 +6,7 @@ import base64
 import csv
 import datetime
 import hashlib
+import html
 import io
 import itertools
 import json
@@ -31,6 +32,7 @@ from kanon.hierarchy.build import suppression
 from kanon.measures.overview import utility_cards
 from kanon.plan import Plan
 from kanon.report import alternatives as considered
+from kanon.report.changes import parse_record, record_of
 from kanon.report.contents import gather
 from kanon.report.origin import canonical_plan
 from kanon.report.other_k import near
@@ -607,6 +609,131 @@ def test_words_are_shown_as_they_were_typed_and_what_is_lacking_is_said():
     assert Page(page).said.count("not stated") == len(TERMS) - 1
     assert report_of().title == "Release of a table in memory"
     assert for_publication(report_of()).title == "Release of a table of 6 records"
+
+
+# --- persons ----------------------------------------------------------------------------------
+def test_a_report_says_how_many_persons():
+    table = PEOPLE.assign(age=[31, None, 38, 52, 57, 31])
+    plan = content(person="name", read={"missing": "drop-records"})
+    report = report_of(plan, table)
+    kept = table.dropna(subset=["age", "sex"])
+    assert (report.records, report.persons) == (len(kept), kept["name"].nunique()) == (5, 4)
+    for form in (report, for_publication(report)):
+        assert (
+            "5 records of 4 persons were anonymised; 1 record with"
+            in check_page(page_of(form)).said
+        )
+    assert numbers(report)["persons"] == 4
+    without = report_of()
+    assert (
+        without.persons is None and "6 records were anonymised" in check_page(page_of(without)).said
+    )
+
+
+# --- since the last report --------------------------------------------------------------------
+def next_after(first, plan=None, table=PEOPLE):
+    """The report of another plan, and what it says has changed; by the numbers on file."""
+    last = parse_record(json.loads(json.dumps(numbers(first))))
+    report = report_of(plan, table, last=last)
+    return report, report.changes
+
+
+def test_the_first_report_says_so_and_the_same_one_that_nothing_changed():
+    first = report_of()
+    assert "This is the first report" in page_of(first) and first.changes == ()
+    again = report_of(last=record_of(first))
+    assert again.changes == ()
+    assert "Nothing changed since the last report of this project, of 2026-01-31." in page_of(again)
+
+
+def test_settings_roles_hierarchies_and_numbers_that_changed_are_listed():
+    old = content(columns={**content()["columns"], "note": {"role": "sensitive"}})
+    new = content(privacy=[{"model": "k-anonymity", "k": 3}, PLANS["another model"]["privacy"][1]])
+    new["columns"]["age"]["hierarchy"]["widths"] = [10, 30]
+    new["algorithm"] = {"name": "gaa", "metric": "ncp", "attribute_weights": {"age": 2}}
+    first = report_of(old)
+    report, changes = next_after(first, new)
+    before, after = (run(Plan.from_content(one), PEOPLE).measures for one in (old, new))
+    assert set(changes) >= {
+        "k: 2 records → 3 records",
+        "Distinct l-diversity: none → l = 2",
+        "Metric: NLLM → NCP",
+        "Weights of columns: all alike → age: 2",
+        "Role of 'note': sensitive, left as it is → insensitive, left as it is",
+        "The hierarchy of 'age' changed",
+        f"Loss: {before['alteration']['nllm']:.1f} % (NLLM) → "
+        f"{after['alteration']['ncp']:.1f} % (NCP)",
+        f"Classes: {before['classes']} → {after['classes']}",
+        f"Records of the smallest class: {before['min_k']} → {after['min_k']}",
+    }
+    assert not [one for one in changes if "sex" in one or "table" in one or "Records:" in one]
+    page = page_of(report)
+    listed = page[page.index("Changed since the last report of this project:") :]
+    assert [html.unescape(one) for one in re.findall("<li>(.*?)</li>", listed)][: len(changes)] == [
+        *changes
+    ]
+    assert page_of(for_publication(report)).count("last report") == 0
+
+
+def test_two_models_of_one_name_and_a_metric_of_ones_own_are_told_apart():
+    model = {"model": "t-closeness", "t": 0.9, "distance": "variational"}
+    mine = {"intermediate": "levels", "multiplier": "none"}
+    asked = [*TWO, model, {**model, "distance": "emd-equal"}]
+    old = content(privacy=asked, metrics={"mine": mine})
+    new = content(privacy=[*TWO, {**model, "t": 0.8}, asked[2]],
+                  metrics={"mine": {**mine, "multiplier": "w1"}})  # fmt: skip
+    _, changes = next_after(report_of(old), new)
+    assert set(changes) == {
+        "t-closeness: t = 0.9, distance = variational; t = 0.9, distance = emd-equal → "
+        "t = 0.8, distance = variational; t = 0.9, distance = emd-equal",
+        "Metric 'mine': levels, none → levels, w1",
+    }
+
+
+def test_another_table_is_told_by_its_numbers_and_its_fingerprint():
+    first = report_of()
+    _, changes = next_after(first, table=pd.concat([PEOPLE, PEOPLE.head(2)]))
+    assert set(changes) >= {"The table changed", "Records: 6 → 8"}
+
+
+def test_what_is_kept_for_the_next_report_holds_no_value():
+    table, plan = table_of_runes(["x"] * 12)
+    kept = record_of(gather(Plan.from_content(plan), table, date=DAY)).model_dump_json()
+    assert RUNE not in kept and "fingerprints" in kept
+    assert "record" not in numbers(for_publication(report_of()))
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ("3", "The last report: "),
+        ('{"settings": {}}', "figures"),
+        ('{"record": {"settings": {"k": 5}, "figures": {}, "fingerprints": {}}}', "settings.k"),
+        ('{"form": "publication"}', "'form' is unknown"),
+    ],
+)
+def test_a_wrong_last_report_is_refused_in_a_sentence(folder, capsys, given, part):
+    Path("last.json").write_text(given, "utf-8")
+    assert main([*CALL, "--last", "last.json"]) == 2
+    said = capsys.readouterr().err
+    assert part in said and said.count("\n") == 1 and "Traceback" not in said
+
+
+def test_the_command_compares_with_the_numbers_of_the_last_report(folder):
+    first = written(folder)
+    assert "This is the first report" in first
+    Path("last.json").write_text(json.dumps(attached(first)), "utf-8")
+    Path("plan.json").write_text(
+        json.dumps(content(privacy=[{"model": "k-anonymity", "k": 3}])), "utf-8"
+    )
+    second = written(folder, "--last", "last.json")
+    assert "<li>k: 2 records → 3 records</li>" in second
+
+
+def test_two_people_sign_the_internal_form():
+    report = report_of()
+    assert page_of(report).count('class="sign"') == 2
+    assert page_of(for_publication(report)).count('class="sign"') == 0
 
 
 def test_every_page_in_print_says_what_it_is():

@@ -21,6 +21,7 @@ from kanon.charts.exposure import (
 from kanon.schema import Role
 from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
+from kanon.sources.memory import MemoryTable
 from kanon.sources.missing import KNOWN_MARKERS
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import SEPARATORS
@@ -33,7 +34,13 @@ from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice
 from kanon.studio.session.exposure import exposed
-from kanon.studio.session.hierarchy_choices import with_builder, with_missing, with_role
+from kanon.studio.session.hierarchy_choices import (
+    with_builder,
+    with_coarsening,
+    with_level,
+    with_missing,
+    with_role,
+)
 from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.run_choices import incomplete_records
 from kanon.studio.session.samples import SAMPLES
@@ -273,7 +280,14 @@ def take_choice(version: int, name: str, prefix: str) -> None:
     if file is not None:
         entered |= {"content": file.getvalue(), "name": file.name}
     now = state.work()
-    state.attempt(lambda: with_builder(now, name, state.typed(f"{prefix}-builder"), entered))
+    take = with_coarsening if now.table.roles[name] is Role.SENSITIVE else with_builder
+    state.attempt(lambda: take(now, name, state.typed(f"{prefix}-builder"), entered))
+
+
+def take_level(version: int, name: str, level: int) -> None:
+    """Coarsen a sensitive column to another level of its hierarchy."""
+    if not replaced(version):
+        state.attempt(lambda: with_level(state.work(), name, level))
 
 
 def parameters(version: int, name: str, choice: HierarchyChoice, prefix: str) -> None:
@@ -341,11 +355,23 @@ def column_row(work: Work, position: int, name: str, role: Role) -> None:
         label_visibility="collapsed",
     )
     why = work.table.reasons[name]
+    coarse = isinstance(work.table.records, MemoryTable) or name in work.table.coarse_columns
+    if role is Role.SENSITIVE and coarse:  # an engine cannot, and says so
+        prefix = f"coarse-{version}-{position}"
+        coarsening_choice(work, name, prefix, builder, rest, why)
+        if name in work.table.coarse_columns:
+            edit_button(name, prefix, draw)
+        return
     if role is not Role.QUASI_IDENTIFIER:
         rest.caption(plain(why))
         return
     prefix = f"hierarchy-{version}-{position}"
     hierarchy_choice(work, name, prefix, builder, rest, why)
+    edit_button(name, prefix, draw)
+
+
+def edit_button(name: str, prefix: str, draw: DeltaGenerator) -> None:
+    """The way to the hierarchy of a column."""
     if draw.button(
         say("Edit"),
         key=f"{prefix}-draw",
@@ -387,6 +413,43 @@ def hierarchy_choice(
                     "joined.",
                 )
             )
+
+
+def coarsening_choice(
+    work: Work, name: str, prefix: str, builder: DeltaGenerator, rest: DeltaGenerator, why: str
+) -> None:
+    """Whether a sensitive column is released as it is, or at a level of which hierarchy."""
+    version, coarse = work.version, name in work.table.coarse_columns
+    chosen = work.table.choices[name].builder if coarse else ""
+    builder.selectbox(
+        say("How {column} is released", column=spoken(name)),
+        ["", *BUILDERS],
+        **bound(f"{prefix}-builder", chosen, lambda _: take_choice(version, name, prefix)),
+        format_func=lambda one: say_of(BUILDERS[one].title) if one else say("Released as it is"),
+        label_visibility="collapsed",
+    )
+    if not coarse:
+        rest.caption(plain(why))
+        return
+    choice, one = work.table.choices[name], work.table.coarsened.get(name)
+    with rest:
+        st.caption(plain(f"{facts(choice)} {why}"))
+        parameters(version, name, choice, prefix)
+        if one is None:
+            return
+        levels = {level: replace(one, level=level) for level in range(1, one.tree.height)}
+        st.selectbox(
+            say("Released, and counted by every model, at"),
+            list(levels),
+            **bound(f"{prefix}-level", one.level, take_level, version, name),
+            format_func=lambda level: say_counted(
+                levels[level].n_groups,
+                "level {level} of {top}: {count} value",
+                "level {level} of {top}: {count} values",
+                level=level,
+                top=one.tree.height - 1,
+            ),
+        )
 
 
 def roles_and_hierarchies(work: Work) -> None:

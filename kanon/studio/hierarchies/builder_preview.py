@@ -71,7 +71,7 @@ def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
 
 def _prefix(work: Work, column: str) -> str:
     """What the keys of the controls start with."""
-    return f"build-{work.version}-{work.table.quasi_identifiers.index(column)}"
+    return f"build-{work.version}-{work.table.hierarchy_columns.index(column)}"
 
 
 def _choose(column: str, value: Any) -> None:

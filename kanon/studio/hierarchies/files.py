@@ -157,7 +157,7 @@ def review(work: Work) -> None:
         work.table.imports,
         work.table.digest,
         work.table.missing,
-        tuple(work.table.quasi_identifiers),
+        tuple(work.table.hierarchy_columns),
     )
     choices = state.remembered("imports", key, lambda: meant(work))
     for place, (waiting, choice) in enumerate(zip(work.table.imports, choices, strict=True)):
@@ -228,8 +228,8 @@ def _about(work: Work, waiting: FileReview, choice: HierarchyChoice) -> str:
         parts.append(
             say("None of its values occurs in the column.") if none else said_unused(choice.unused)
         )
-    if waiting.column not in work.table.quasi_identifiers:
-        parts.append(say("That column is not a quasi-identifier now; it is kept for when it is."))
+    if waiting.column not in work.table.hierarchy_columns:
+        parts.append(say("That column has no hierarchy now; this one is kept for when it has."))
     if sum(one.column == waiting.column for one in work.table.imports) > 1:
         parts.append(say("Another file is meant for that column too: the last one counts."))
     return " ".join([*parts, *choice.notes])

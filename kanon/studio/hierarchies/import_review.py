@@ -17,7 +17,7 @@ def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
     A single file without a match is meant for the column that is looked at.
     """
     found = read_bundle(files, list(work.table.roles))
-    only = work.looked_at if len(found) == 1 and not work.table.imports else None
+    only = work.drawn_column if len(found) == 1 and not work.table.imports else None
     if only is not None and found[0].imported is not None:
         values = work.table.complete_records.counted(only).texts
         if not any(value in found[0].imported.hierarchy.node_of for value in values):

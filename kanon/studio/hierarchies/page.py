@@ -46,10 +46,10 @@ VIEWS = {
 
 # --- which column -----------------------------------------------------------------------------
 def columns_row(work: Work, column: str) -> None:
-    """One chip per quasi-identifier; those without a usable hierarchy say so."""
+    """One chip per column that has a hierarchy; those without a usable hierarchy say so."""
     st.pills(
-        say("Quasi-identifier"),
-        work.table.quasi_identifiers,
+        say("Column"),
+        work.table.hierarchy_columns,
         **bound(f"tree-column-{work.version}", column, take_column),
         format_func=lambda name: (
             ("" if work.table.choices[name].plan else ":material/error: ") + plain(shortened(name))
@@ -92,7 +92,7 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                 st.caption(say("It has no group to add them under: build or load another one."))
                 return
             with st.container(horizontal=True, vertical_alignment="bottom"):
-                key = f"tree-under-{work.version}-{work.table.quasi_identifiers.index(column)}"
+                key = f"tree-under-{work.version}-{work.table.hierarchy_columns.index(column)}"
                 st.selectbox(
                     say("Add under"),
                     groups,
@@ -150,7 +150,7 @@ def view_row(
     """How the hierarchy is shown, where it comes from, and whose weights stand on its edges."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         # First, so that an open one stays where it is when the others go.
-        opened = f"{work.version}-{work.table.quasi_identifiers.index(column)}"
+        opened = f"{work.version}-{work.table.hierarchy_columns.index(column)}"
         shown = "" if preview is None else preview.builder
         with closing_popover(
             say("Build"), f"tree-build-{opened}-{shown}", icon=":material/construction:"
@@ -373,7 +373,7 @@ def what_if(work: Work) -> None:
 def page() -> None:
     """Draw the page."""
     work = head(say("How may each value be blurred?"), aloud=True)
-    column = work.looked_at
+    column = work.drawn_column
     if column is None:
         st.info(say("No column is a quasi-identifier yet: only those are blurred."))
         st.page_link(

@@ -14,6 +14,7 @@ from kanon.base.language import say
 from kanon.base.progress import Progress
 from kanon.plan import Plan
 from kanon.release.context import Context
+from kanon.report.changes import parse_record
 from kanon.report.contents import Report, gather
 from kanon.report.origin import Origin, origin_of_content, origin_of_table
 from kanon.sources.tables import Table
@@ -44,6 +45,7 @@ def make_report(
     date: datetime.date,
     context: Mapping[str, Any] | None = None,
     people: pd.DataFrame | None = None,
+    last: Mapping[str, Any] | None = None,
 ) -> Report:
     """Gather a report, in a worker; the texts of people are added where it is shown.
 
@@ -55,6 +57,8 @@ def make_report(
         The fingerprint of its file; by default of its cells.
     context, people
         What the release is for, if the report says so, and the population that counts then.
+    last
+        What the last report of the project said.
 
     Raises
     ------
@@ -65,7 +69,7 @@ def make_report(
     return gather(
         Plan.from_content(content), table, Path(), date=date, origin=origin,
         context=None if context is None else Context.from_content(context), people=people,
-        progress=progress,
+        last=None if last is None else parse_record(last), progress=progress,
     )  # fmt: skip
 
 
@@ -95,6 +99,7 @@ def reporting(
         datetime.date.today(),
         None if context is None else context.content,
         people,
+        work.kept.reports[-1].model_dump() if work.kept.reports else None,
     )
     return Request(
         doing, make_report, given, partial(_with_report, people_origin),

@@ -99,8 +99,14 @@ def own_case(work: Work) -> Case:
             )
         )
     done = work.findings.result.release(work.findings.result.k_for(work.settings.k))
+    released = work.table.coarse_records
+    assert isinstance(released, MemoryTable)
     return case_of(
-        table.frame, Schema(work.table.roles), work.table.trees, done.recoding, sensitive=work.focus
+        released.frame,
+        Schema(work.table.roles),
+        work.table.trees,
+        done.recoding,
+        sensitive=work.focus,
     )
 
 

@@ -160,7 +160,7 @@ def _own_table(work: Work, view: StepsView) -> SmallTable:
     """Some records of the session's table, with its roles and hierarchies."""
     # What an engine holds is not even asked for its records that lack something.
     if not isinstance(work.table.records, MemoryTable) or not isinstance(
-        kept := work.table.complete_records, MemoryTable
+        kept := work.table.coarse_records, MemoryTable
     ):
         raise TableError(
             say(

@@ -21,6 +21,7 @@ from kanon.studio.report.report_request import (
     IN_ENGINE,
     command,
     form_of,
+    handed_over,
     outdated_report,
     report_request,
     what_is_in_it,
@@ -160,6 +161,9 @@ def verdict(report: Report) -> None:
     st.markdown("\n".join(f"- {plain(said)}" for said in report.in_words))
     if report.decision:
         st.markdown(plain(report.decision.sentence))
+    if report.changes:
+        with st.expander(say("Changed since the last report"), icon=":material/difference:"):
+            st.markdown("\n".join(f"- {plain(said)}" for said in report.changes))
     st.caption(plain(what_is_in_it(report)))
 
 
@@ -196,11 +200,13 @@ def downloads(work: Work, reported: Report, report: Report, words: Words, stale:
     context = told.context.to_json() if told else ""
     context_name = file_name("context", "json", context) if told else ""
     people = work.findings.reported_people.name if work.findings.reported_people else ""
+    last = reported.last.model_dump_json(indent=1) + "\n" if reported.last else ""
+    last_name = file_name("last-report", "json", last) if last else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         file_button(
             say("Report of the old settings") if stale else say("Report"),
             file_name(f"report-{form}", "html", about),
-            content(lambda: rendered(report)),
+            content(lambda: handed_over(work, reported, report)),
             "html",
             type="secondary" if stale else "primary",
             help=say("One page that opens offline and prints on A4."),
@@ -246,9 +252,21 @@ def downloads(work: Work, reported: Report, report: Report, words: Words, stale:
                 "description",
                 help=say("CONTEXT.json for the command line."),
             )
+        if last:
+            file_button(
+                say("What the last report said"),
+                last_name,
+                last,
+                "last",
+                "description",
+                help=say("LAST.json for the command line."),
+            )
+    given = {
+        "words": words_name, "context": context_name, "last": last_name, "population": people
+    }  # fmt: skip
     st.caption(say("The same report from the command line, beside these files:"))
     st.code(
-        command(plan_name, work.table.file.name, words_name, report.public, context_name, people),
+        command(plan_name, work.table.file.name, report.public, **given),
         "bash",
         wrap_lines=True,
     )

@@ -12,9 +12,11 @@ from kanon.base.language import say, say_counted
 from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
 from kanon.release.context import Context
+from kanon.report.changes import record_of
 from kanon.report.contents import Report
 from kanon.report.origin import Origin, canonical_plan
 from kanon.report.public import for_publication
+from kanon.report.rendering import rendered
 from kanon.report.words import Words, words_given
 from kanon.sources.stored import StoredTable
 from kanon.studio.jobs.reporting import reporting
@@ -125,28 +127,33 @@ def what_is_in_it(report: Report) -> str:
     )
 
 
-def command(
-    plan: str, table: str, words: str, public: bool, context: str = "", people: str = ""
-) -> str:
+def handed_over(work: Work, reported: Report, form: Report) -> bytes:
+    """The file of a report, in one of its forms; the next report of the project knows of it.
+
+    Nothing is kept of what was asked for once more.
+    """
+    record, known = record_of(reported), work.kept.reports
+    if not known or known[-1] != record:
+        known.append(record)
+    return rendered(form)
+
+
+def command(plan: str, table: str, public: bool, **files: str) -> str:
     """The command that makes the same report again.
 
     Parameters
     ----------
-    words
-        The name of the file of texts; empty without any.
     public
         Whether it makes the form for publication.
-    context, people
-        The names of the files of the context and of the population; empty without.
+    **files
+        By the option that takes it the name of a further file; empty without one.
 
-    >>> command("plan.json", "my table.csv", "", public=True)
+    >>> command("plan.json", "my table.csv", public=True, words="")
     "python -m kanon report plan.json --table 'my table.csv' --out report.html --public"
     """
     if table.startswith("-"):
         table = f"./{table}"
     parts = ["python", "-m", "kanon", "report", plan, "--table", table, "--out", "report.html"]
-    parts += ["--words", words] if words else []
-    parts += ["--context", context] if context else []
-    parts += ["--population", people] if people else []
+    parts += [part for name, file in files.items() if file for part in (f"--{name}", file)]
     parts += ["--public"] if public else []
     return shlex.join(parts)

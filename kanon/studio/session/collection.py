@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
 from kanon.release.drift import Finding
+from kanon.report.changes import ReportRecord
 from kanon.studio.session.earlier_releases import EarlierRelease
 
 
@@ -53,6 +54,8 @@ class Collection:
     handed, made
         The releases of this table that were downloaded or written; and those that were made into
         files of late and are not among them yet, the one list that is changed.
+    reports
+        What the reports said that were downloaded, the last one last; a list that is changed too.
     """
 
     pinned: tuple[NamedConfiguration, ...] = ()
@@ -60,3 +63,4 @@ class Collection:
     yardstick: str | None = ""
     handed: tuple[EarlierRelease, ...] = ()
     made: list[EarlierRelease] = field(default_factory=list)
+    reports: list[ReportRecord] = field(default_factory=list)

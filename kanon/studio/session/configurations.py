@@ -17,7 +17,7 @@ from kanon.experiments.sweep import Configuration
 from kanon.experiments.titles import combined, name_of, titles_of_configurations
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import METRICS, Metric
-from kanon.plan import ColumnPlan, Plan, composed_metrics
+from kanon.plan import Plan, composed_metrics
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
 from kanon.studio.session.collection import NamedConfiguration
@@ -151,7 +151,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
                 text + "′" * (text in taken) for text in (f"kept: {each.title}", f"★ {each.title}")
             )
             ground = _ground(
-                work, _with_sensitive(each.plan, work.table.sensitive_columns), each.trees
+                work, _with_sensitive(each.plan, whole, work.table.sensitive_columns), each.trees
             )
             own = _own(each.plan)
             seeds = _seeds(work, own)
@@ -278,12 +278,12 @@ def _own(plan: Plan) -> Configuration:
     return Configuration(led.metric, led.strategy, led.tie_seed, scope, led.name)
 
 
-def _with_sensitive(plan: Plan, columns: Iterable[str]) -> Plan:
-    """The plan with what is sensitive now, so that all lines are measured by the same columns."""
+def _with_sensitive(plan: Plan, now: Plan, columns: Iterable[str]) -> Plan:
+    """The plan with what is sensitive now, as coarse as now: all lines are measured alike."""
     changed = dict(plan.columns)
     for column in columns:
         if column not in changed or changed[column].role is not Role.QUASI_IDENTIFIER:
-            changed[column] = ColumnPlan(role=Role.SENSITIVE)
+            changed[column] = now.columns[column]
     return plan.model_copy(update={"columns": changed})
 
 
@@ -299,6 +299,7 @@ def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunInputs
                 work.version,
                 columns,
                 plan.roles.columns(Role.SENSITIVE),
+                plan.coarsened,
                 plan.read.missing,
                 plan.person,
                 plan.algorithm.cost,

@@ -59,6 +59,22 @@ def with_builder(work: Work, column: str, builder: str, typed: Mapping[str, obje
     )
 
 
+def with_coarsening(work: Work, column: str, builder: str, typed: Mapping[str, object]) -> Work:
+    """The work with a sensitive column coarsened by a builder's hierarchy; as it is without one."""
+    if not builder:
+        return with_level(work, column, 0)
+    work = with_level(work, column, work.table.levels.get(column, 1))
+    return with_builder(work, column, builder, typed)
+
+
+def with_level(work: Work, column: str, level: int) -> Work:
+    """The work with a sensitive column at another level of its hierarchy; 0 as it is."""
+    levels = {name: old for name, old in work.table.levels.items() if name != column}
+    if level:
+        levels[column] = level
+    return with_choices(with_fields(work, levels=levels, problem=None, notice=None))
+
+
 def built(
     work: Work, column: str, old: HierarchyChoice, builder: str, typed: Mapping[str, object]
 ) -> HierarchyChoice:
@@ -102,7 +118,7 @@ def _stepped(
 
 
 def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
-    """The work with a hierarchy for every quasi-identifier, made for the records that are kept.
+    """The work with a hierarchy for each column that needs one, made for the records that are kept.
 
     What was chosen and typed stays; the trees follow the records.
     """
@@ -111,7 +127,7 @@ def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
         dict(work.table.choices),
         dict(work.table.histories),
     )
-    for column in work.table.quasi_identifiers:
+    for column in work.table.hierarchy_columns:
         old = choices.get(column)
         if old is None:
             choices[column] = _first_choice(folder, column, kept.counted(column))
@@ -123,7 +139,7 @@ def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
     previews = {
         column: remade(preview, column, kept.counted(column))
         for column, preview in work.table.previews.items()
-        if column in work.table.quasi_identifiers
+        if column in work.table.hierarchy_columns
     }
     return with_fields(work, choices=choices, histories=histories, previews=previews)
 

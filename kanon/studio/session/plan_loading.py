@@ -55,6 +55,7 @@ def with_plan(work: Work, plan: Plan) -> Work:
             else say("The plan does not name it.")
             for column in work.table.roles
         },
+        levels={column: level for column, (_, level) in plan.coarsened.items()},
         missing=plan.read.missing or work.table.missing,
         composed={**work.settings.composed, **plan.metrics},
         **settings_said(work, plan),
@@ -62,7 +63,7 @@ def with_plan(work: Work, plan: Plan) -> Work:
         notice=None,
     )
     work = with_choices(work)
-    for column in work.table.quasi_identifiers:
+    for column in work.table.hierarchy_columns:
         part = plan.columns[column].hierarchy
         work = with_choice(
             work, column, _choice(column, part, work.table.complete_records.counted(column))

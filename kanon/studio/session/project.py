@@ -18,6 +18,7 @@ from kanon.hierarchy.files import HierarchyFile, parse_nodes, read_hierarchy, to
 from kanon.metrics import METRICS
 from kanon.plan import Plan, of_this_version
 from kanon.release.context import Context
+from kanon.report.changes import ReportRecord, parse_record
 from kanon.report.words import parse_words, words_given
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
@@ -74,6 +75,7 @@ def saved_project(work: Work) -> str:
             for column, choice in work.table.choices.items()
             if work.table.roles.get(column) is not Role.IDENTIFIER
         },
+        "levels": {name: work.table.levels[name] for name in work.table.coarse_columns},
         "compared": {
             "compared": [
                 name
@@ -91,6 +93,7 @@ def saved_project(work: Work) -> str:
             }
             for each in work.kept.pinned
         ],
+        "reports": [each.model_dump() for each in work.kept.reports],
         "words": words_given(work.purpose.words()),
         "context": work.purpose.context.content,
     }
@@ -151,11 +154,13 @@ def opened_project(work: Work, content: bytes, again: Work | None = None) -> Wor
     kept: list[NamedConfiguration] = []
     for part in given["kept"]:
         kept.append(_pinned(part, [each.title for each in kept]))
-    opened = _with_choices_of(work, given["hierarchies"])
+    work = with_fields(work, levels=_levels(given.get("levels", {})))  # earlier files have none
+    opened = _with_choices_of(with_choices(work), given["hierarchies"])
     opened = _with_settings(opened, plan, given["compared"])
+    reports = _reports(given.get("reports", []))
     return carried(
         with_fields(opened, pinned=tuple(kept)),
-        with_fields(opened, notice=_said(work, opened, plan, change)),
+        with_fields(opened, reports=reports, notice=_said(work, opened, plan, change)),
     )
 
 
@@ -181,6 +186,25 @@ def _given(content: bytes) -> dict[str, Any]:
                 if kind is dict
                 else say("The project file: the key {key} has to be a list.", key=key)
             )
+    return given
+
+
+def _reports(given: Any) -> list[ReportRecord]:
+    """What the reports of the project said."""
+    where = say("The project file: the key reports")
+    if not isinstance(given, list):
+        raise PlanError(say("{where} has to be a list.", where=where))
+    return [parse_record(each, where) for each in given]
+
+
+def _levels(given: Any) -> dict[str, int]:
+    """The levels that sensitive columns are coarsened to."""
+    if not isinstance(given, dict) or not all(
+        type(level) is int and level >= 1 for level in given.values()
+    ):
+        raise PlanError(
+            say("The project file: the key levels has to be an object of whole numbers from 1.")
+        )
     return given
 
 

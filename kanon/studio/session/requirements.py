@@ -79,12 +79,14 @@ def whole_table(work: Work) -> EquivalenceClasses:
     TableError
         A sensitive column has missing cells, and cells that say that they are.
     """
-    kept = work.table.complete_records
-    counted = tuple(
-        whole_histogram(name, kept.counted(name)) for name in work.table.sensitive_columns
-    )
+    kept, coarsened = work.table.complete_records, work.table.coarsened
+    counted = []
+    for name in work.table.sensitive_columns:
+        values = kept.counted(name)
+        shown = coarsened[name].counts(values) if name in coarsened else values
+        counted.append(whole_histogram(name, shown))
     nodes = np.zeros((1, 0), dtype=np.int32)
-    return EquivalenceClasses((), (), nodes, np.array([kept.n_records]), counted)
+    return EquivalenceClasses((), (), nodes, np.array([kept.n_records]), tuple(counted))
 
 
 def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:

@@ -38,6 +38,16 @@ def plan_of(work: Work) -> Plan:
                 columns=listing(unfit),
             )
         )
+    coarsened = work.table.coarsened
+    for column in work.table.coarse_columns:
+        if column not in coarsened:
+            raise PlanError(
+                say(
+                    "{column} is to be coarsened, and the hierarchy that was chosen cannot be "
+                    "used; mend it on the page Data, or release the column as it is.",
+                    column=quoted(column),
+                )
+            )
     if not work.table.quasi_identifiers:
         raise PlanError(say("No column is a quasi-identifier yet; choose roles on the page Data."))
     for model in work.models_lost:  # never dropped in silence: somebody asked for it
@@ -68,13 +78,16 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         Whether hierarchies are in it: to write out large ones takes a while.
     """
     columns: dict[str, object] = {}
+    coarsened = work.table.coarsened
     for column, role in work.table.roles.items():
         entry: dict[str, object] = {"role": role.value}
         choice = work.table.choices.get(column)
         plan = choice.plan if trees and choice is not None else None
-        if role is Role.QUASI_IDENTIFIER and plan is not None:
+        if plan is not None and (role is Role.QUASI_IDENTIFIER or column in coarsened):
             # Nodes and builders are models already; a path would be text.
             entry["hierarchy"] = plan if isinstance(plan, str) else plan.model_dump(mode="json")
+            if column in coarsened:
+                entry["level"] = coarsened[column].level
         columns[column] = entry
     settings = work.table.file.settings
     markers = settings.missing_markers

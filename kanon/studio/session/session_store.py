@@ -46,7 +46,12 @@ class Desk:
         """The same work for another session, which shares no run and no secret with this one."""
         work = self.work
         if work is not None:
-            work = with_fields(work, running=CalculationState(), made=[*work.kept.made])
+            work = with_fields(
+                work,
+                running=CalculationState(),
+                made=[*work.kept.made],
+                reports=[*work.kept.reports],
+            )
         return Desk(work)
 
     def cleared(self) -> None:

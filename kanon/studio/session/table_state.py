@@ -9,6 +9,7 @@ from typing import Literal
 
 from kanon.hierarchy import Hierarchy
 from kanon.schema import Role
+from kanon.sources.coarsening import Coarsening
 from kanon.sources.opening import OpenedTable
 from kanon.sources.reading import ReadSettings, TableFile
 from kanon.sources.tables import Table
@@ -37,10 +38,14 @@ class TableState:
     roles, reasons
         The role of each column, and why it was suggested.
     choices, histories
-        The hierarchy chosen for each column that is or was a quasi-identifier; undo and redo.
+        The hierarchy chosen for each column that is or was a quasi-identifier, or coarsened; undo
+        and redo.
     previews, imports
         Hierarchies that are shown and not in use yet, by column; hierarchy files that wait to be
         looked through.
+    levels
+        Per column the level of its hierarchy that it is coarsened to while it is sensitive; a
+        column that is not named stays as it is.
     missing
         What happens to records that lack a quasi-identifier.
     person
@@ -61,6 +66,7 @@ class TableState:
     histories: Mapping[str, History] = field(default_factory=dict)
     previews: Mapping[str, HierarchyChoice] = field(default_factory=dict)
     imports: tuple[FileReview, ...] = ()
+    levels: Mapping[str, int] = field(default_factory=dict)
     missing: Missing = "drop-records"
     person: str | None = None
     asked: ReadSettings = field(default_factory=ReadSettings)
@@ -111,6 +117,32 @@ class TableState:
         """The hierarchies of the quasi-identifiers that have one, complete or not."""
         found = {name: self.choices[name].tree for name in self.quasi_identifiers}
         return {name: tree for name, tree in found.items() if tree is not None}
+
+    @property
+    def coarse_columns(self) -> list[str]:
+        """The sensitive columns that are to be coarsened, whether or not their hierarchies can."""
+        return [name for name in self.sensitive_columns if name in self.levels]
+
+    @property
+    def hierarchy_columns(self) -> list[str]:
+        """The columns that have a hierarchy: quasi-identifiers, then what is coarsened."""
+        return [*self.quasi_identifiers, *self.coarse_columns]
+
+    @property
+    def coarsened(self) -> dict[str, Coarsening]:
+        """How sensitive columns are coarsened whose hierarchies can be used."""
+        found = {}
+        for name in self.coarse_columns:
+            choice = self.choices.get(name)
+            tree = None if choice is None or choice.plan is None else choice.tree
+            if tree is not None and tree.height > 1:
+                found[name] = Coarsening(name, tree, min(self.levels[name], tree.height - 1))
+        return found
+
+    @property
+    def coarse_records(self) -> Table:
+        """:attr:`complete_records`, with the columns coarsened that a run coarsens."""
+        return self.complete_records.coarsened([*self.coarsened.values()])
 
     def history(self, column: str) -> History:
         """Undo and redo of a column's choice; an empty one before the first change."""

@@ -164,6 +164,14 @@ class Work:
         return columns[0] if columns else None
 
     @property
+    def drawn_column(self) -> str | None:
+        """The column whose hierarchy is shown: the chosen one, coarsened ones too, or the first."""
+        columns = self.table.hierarchy_columns
+        if self.shared.column in columns:
+            return self.shared.column
+        return columns[0] if columns else None
+
+    @property
     def busy(self) -> bool:
         """Whether a run is under way."""
         return self.running.job is not None and not self.running.job.finished

@@ -18,6 +18,7 @@ from kanon.errors import ReleaseError
 from kanon.plan import Plan
 from kanon.release.check import require
 from kanon.release.record import record_problem
+from kanon.report.explanations import about_coarsened
 from kanon.report.origin import recorder
 from kanon.run import Run
 from kanon.strategies import LOOKS_AT
@@ -91,13 +92,15 @@ def release_shown(work: Work, result: Result) -> tuple[int, Run]:
 
 
 def choose_k(work: Work, result: Result, k: int, key: str) -> None:
-    """The slider over k, or why there is none.
+    """The slider over k, or why there is none; and what was coarsened before.
 
     Parameters
     ----------
     k
         The k that is shown.
     """
+    if coarsened := about_coarsened(result.prepared):
+        st.caption(plain(coarsened))
     known, n = result.solution.known, result.prepared.classes.n_records
     title = plain(say_of(algorithm_named(result.prepared.plan.algorithm.name).CARD.title))
     if result.solution.curves is None:

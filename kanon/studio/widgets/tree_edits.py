@@ -60,7 +60,7 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
         show when another column is chosen already; about another table, it is left alone. Sent
         twice, it is done once.
     """
-    columns = {_about(work, name): name for name in work.table.quasi_identifiers}
+    columns = {_about(work, name): name for name in work.table.hierarchy_columns}
     column = columns.get(str(operation.get("about")))
     if column is None or column not in work.table.choices:
         return work
@@ -275,7 +275,7 @@ def proposed_spellings(work: Work, column: str) -> list[Spellings]:
     if choice.tree is None:
         return []
     counts = {value: n for value, n in choice.counts.items() if value != MISSING_LABEL}
-    columns = tuple(work.table.quasi_identifiers)
+    columns = tuple(work.table.hierarchy_columns)
     found = state.remembered(
         f"spellings-{column}",
         (work.table.digest, work.version, columns, work.table.missing),

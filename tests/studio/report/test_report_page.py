@@ -143,6 +143,56 @@ def test_the_report_of_adult_is_that_of_the_command_line(adult_path, tmp_path):
     assert same_but_for_the_day(page, out.read_bytes())
 
 
+def test_the_next_report_says_what_changed_and_the_project_brings_that_back(
+    start, downloads, tmp_path, monkeypatch
+):
+    at = made(start(REPORT))
+    made(at)
+    assert work(at).findings.reported.last is None, "none was downloaded"
+    first = downloads["report-html"][1]()
+    assert b"This is the first report" in first == downloads["report-html"][1]()
+    assert len(work(at).kept.reports) == 1, "the same one once"
+
+    before = work(at)
+    fresh = opened_project(sample_work("hospital"), saved_project(before).encode())
+    assert fresh.kept.reports == before.kept.reports
+    older = json.loads(saved_project(before))
+    del older["reports"]
+    assert opened_project(before, json.dumps(older).encode()).kept.reports == []
+
+    k = work(at).settings.k
+    at.number_input(key="report-k").set_value(k + 1)
+    made(go(at))
+    said = f"k: {k} records → {k + 1} records"
+    assert said in work(at).findings.reported.changes
+    assert said in " ".join(one.value for one in at.markdown).replace("\\", "")
+
+    for key in ("html", "plan", "last"):
+        name, make = downloads[f"report-{key}"]
+        content = make()
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        if key == "html":
+            second = content
+    assert len(work(at).kept.reports) == 2
+    (tmp_path / "hospital.csv").write_bytes(work(at).table.content)
+    monkeypatch.chdir(tmp_path)
+    (shown,) = at.code
+    assert main(shlex.split(shown.value)[3:]) == 0
+    assert same_but_for_the_day(second, Path("report.html").read_bytes())
+
+
+@pytest.mark.parametrize(("reports", "sentence"), [
+    ("x", "The project file: the key reports has to be a list"),
+    ([3], "The project file: the key reports: "),
+    ([{"settings": {}, "figures": {}}], "The project file: the key reports: "),
+])  # fmt: skip
+def test_a_project_with_wrong_reports_is_refused_in_a_sentence(reports, sentence):
+    given = json.loads(saved_project(sample_work("hospital"))) | {"reports": reports}
+    with pytest.raises(PlanError) as caught:
+        opened_project(sample_work("hospital"), json.dumps(given).encode())
+    assert caught.value.sentence.startswith(sentence)
+
+
 # --- making it --------------------------------------------------------------------------------
 def test_the_same_plan_has_the_same_name_on_every_page(start, downloads):
     at = anonymised(start())

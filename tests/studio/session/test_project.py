@@ -114,7 +114,10 @@ def test_no_record_is_in_the_file():
     for name in PEOPLE["name"]:
         assert name not in saved, "an identifier"
     listed = json.loads(saved)
-    parts = {"project", "kanon", "plan", "hierarchies", "compared", "kept", "words", "context"}
+    parts = {
+        "project", "kanon", "plan", "hierarchies", "levels", "compared", "kept", "reports", "words",
+        "context",
+    }  # fmt: skip
     assert set(listed) == parts
     for record in PEOPLE.itertuples(index=False):
         assert json.dumps(list(map(str, record))) not in saved

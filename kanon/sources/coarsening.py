@@ -1,0 +1,103 @@
+"""A sensitive column at a level of its hierarchy, before anything is counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from kanon.base.values import ValueCounts, canonical_texts
+from kanon.errors import PlanError, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.sources.coverage import check_covered, counts_of_texts
+
+
+@dataclass(frozen=True, eq=False)
+class Coarsening:
+    """The hierarchy of a sensitive column, and the level of it at which the column is released.
+
+    Missing cells stay missing: a hierarchy says nothing of them.
+
+    Attributes
+    ----------
+    column
+        The column.
+    tree
+        Its hierarchy.
+    level
+        The level: a value becomes its highest group of at most that level.
+
+    Raises
+    ------
+    PlanError
+        The hierarchy has no such level.
+
+    >>> from kanon.hierarchy.build import intervals
+    >>> tens = Coarsening("pay", intervals(["5", "12", "18"], [10]), 1)
+    >>> tens.cells(pd.Series([12, None, 18, 5])).tolist()
+    ['[10, 20)', nan, '[10, 20)', '[0, 10)']
+    >>> tens.counts(ValueCounts({"12": 3, "18": 1, "5": 1}, missing=2))
+    ValueCounts(counts={'[10, 20)': 4, '[0, 10)': 1}, missing=2)
+    """
+
+    column: str
+    tree: Hierarchy
+    level: int
+
+    def __post_init__(self) -> None:
+        if self.level > self.tree.height - 1:
+            raise PlanError(
+                f"Plan key columns.{self.column}.level: level {self.level} is not allowed; the "
+                f"hierarchy of {quoted(self.column)} has levels 0 to {self.tree.height - 1}."
+            )
+
+    @cached_property
+    def _nodes(self) -> np.ndarray:
+        return self.tree.at_level(self.level)
+
+    def label(self, text: str) -> str:
+        """What becomes of a value."""
+        return self.tree.labels[self._nodes[self.tree.node_of[text]]]
+
+    @cached_property
+    def allowed(self) -> frozenset[str]:
+        """All that the column may show: whatever has nothing of the level above it.
+
+        Groups above the level too, as a table may hold such already.
+        """
+        return frozenset(self.tree.labels[node] for node in np.flatnonzero(self._tops))
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups and values the hierarchy has at the level."""
+        return int((self._tops & (self.tree.level <= self.level)).sum())
+
+    @property
+    def _tops(self) -> np.ndarray:
+        above = self.tree.level[self.tree.parent]
+        above[self.tree.root] = self.tree.height
+        return above > self.level
+
+    def counts(self, given: ValueCounts) -> ValueCounts:
+        """The values of the column with their records, coarsened.
+
+        Raises
+        ------
+        CoverageError
+            The hierarchy lacks some of them.
+        """
+        check_covered(self.column, given.counts, self.tree)
+        found: Counter[str] = Counter()
+        for text, records in given.counts.items():
+            found[self.label(text)] += records
+        return ValueCounts(dict(found.most_common()), given.missing)
+
+    def cells(self, column: pd.Series) -> pd.Series:
+        """The cells of the column, coarsened; see :meth:`counts`."""
+        codes, texts = canonical_texts(column)
+        check_covered(self.column, counts_of_texts(codes, texts), self.tree)
+        labels = pd.array([*map(self.label, texts), None], dtype="str")
+        return pd.Series(labels.take(codes), column.index, name=column.name)
