@@ -79,6 +79,7 @@ class ReadPlan(Strict):
     separator: str | None = None
     encoding: str | None = None
     missing_markers: list[str] | None = None
+    sheet: str | None = None
     missing: Literal["drop-records", "as-value"] | None = None
 
 

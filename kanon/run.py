@@ -41,6 +41,7 @@ from kanon.sources.memory import MemorySource, as_table, require_records
 from kanon.sources.names import kind_of
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
+from kanon.sources.text_form import PLAIN, TextForm
 from kanon.sources.writing import table_bytes, write_whole
 
 if TYPE_CHECKING:
@@ -297,31 +298,42 @@ class Run:
         """Per column that was coarsened all that it may show."""
         return {one.column: one.allowed for one in self.prepared.coarsened}
 
-    def content(self, kind: str, neutral: bool = False) -> bytes:
+    def content(self, kind: str, neutral: bool = False, form: TextForm = PLAIN) -> bytes:
         """The released table as a file, checked as whoever gets it will read it.
 
         Parameters
         ----------
-        kind, neutral
+        kind, neutral, form
             See :func:`kanon.sources.writing.table_bytes`.
 
         Raises
         ------
         TableError
-            The table does not fit the kind.
+            The table does not fit the kind, or the encoding lacks some of its characters.
         ReleaseError
             What is read back from the file does not meet the plan, or cannot be read back.
         """
-        return self._file(kind, neutral)[0]
+        return self._file(kind, neutral, form)[0]
 
-    def _file(self, kind: str, neutral: bool) -> tuple[bytes, tuple[Verdict, ...]]:
+    def fitting(self, form: TextForm) -> TextForm:
+        """A form of text files, in UTF-8 if its encoding lacks a character of a label.
+
+        All other cells leave as they came, in that encoding.
+        """
+        labels = [*(tree.labels for tree in self.recoding.hierarchies),
+                  *self._coarse_labels.values()]  # fmt: skip
+        return form.holding("".join(label for some in labels for label in some))
+
+    def _file(self, kind: str, neutral: bool, form: TextForm) -> tuple[bytes, tuple[Verdict, ...]]:
         """The file of the release, and what was found in it."""
         rows = self.released(index=True)
-        made = table_bytes(rows, kind, neutral=neutral)
+        made = table_bytes(rows, kind, form=form, neutral=neutral)
         roots = None if neutral else _roots(self.recoding)  # a root may be a formula
         persons, plan = self.persons_released(), self.prepared.plan
         shown = self._coarse_labels
-        found = check_content(made, kind, rows, plan, roots, persons, shown)
+        found = check_content(
+            made, kind, rows, plan, roots, persons, shown, (form.separator, form.encoding)
+        )
         if not all(verdict.holds for verdict in found):
             require(self.verdicts)
         require(found, kind)
@@ -333,10 +345,12 @@ class Run:
         progress: Progress = no_progress,
         neutral: bool = False,
         record: Recorder | None = None,
+        form: TextForm = PLAIN,
     ) -> None:
         """Write the released table where it is asked for; it appears complete or not at all.
 
-        ``neutral`` is for a table in memory; see :func:`kanon.sources.writing.table_bytes`.
+        ``neutral`` and ``form`` are for a table in memory; see
+        :func:`kanon.sources.writing.table_bytes`.
         ``record`` is called once the release is complete and checked, before it gets its name.
 
         Raises
@@ -350,7 +364,7 @@ class Run:
         if isinstance(source, StoredSource):
             write_stored(source, self.recoding, self.prepared.plan, target, progress, record)
         else:
-            content, found = self._file(kind_of(target.path.name), neutral)
+            content, found = self._file(kind_of(target.path.name), neutral, form)
             if record is not None:
                 record(hashlib.sha256(content).hexdigest(), found)
             write_whole(content, target.path)

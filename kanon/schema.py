@@ -92,10 +92,17 @@ def check_columns(columns: Sequence[object], wanted: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A role that a column might have, and why in one sentence."""
+    """A role that a column might have, and why in one sentence.
+
+    Attributes
+    ----------
+    decided
+        Whether anything speaks for the role; else a person has to say what the column is.
+    """
 
     role: Role
     reason: str
+    decided: bool = True
 
 
 # English, German and French. A word of the column's name tells more than its values do. Order
@@ -129,6 +136,19 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
 )
 
 
+_NUMBERS = r"\w*(nr|nummer|number)|no|num|num[eé]ro"
+_IDS = r"id|uuid|guid|identifier|pseudonym"
+_OF_PERSONS = (
+    r"(person|patient|pat|client|customer|kunde|kunden|member|mitglied|student|pupil|employee"
+    r"|mitarbeiter|versicherten|insured|subject|participant|proband|user)\w*"
+)
+
+_OF_PLACES = r"haus|house|street|stra(ss|ß)e|room|zimmer|phone|telefon|fax"
+
+_RECORDS_OF_A_PERSON = 20
+"""On average somebody has no more records than that: what repeats more often is another thing."""
+
+
 def suggest_roles(columns: Mapping[str, DistinctCounts]) -> dict[str, Suggestion]:
     """Suggest a role per column from its name and from how many distinct values it has.
 
@@ -142,15 +162,52 @@ def suggest_roles(columns: Mapping[str, DistinctCounts]) -> dict[str, Suggestion
     return {str(name): _suggest(str(name), column) for name, column in columns.items()}
 
 
+def suggest_person(
+    columns: Mapping[str, DistinctCounts], roles: Mapping[str, Role], n_records: int
+) -> str | None:
+    """The identifier that might say which records are of one person; None if none looks like it.
+
+    It is called a number or an id, every record has one, and some have the same. Of several the
+    one whose name speaks of persons, then the one of most values.
+
+    >>> columns = {"pat-nr": DistinctCounts(30, 40), "ward no.": DistinctCounts(39, 40)}
+    >>> suggest_person(columns, dict.fromkeys(columns, Role.IDENTIFIER), 40)
+    'pat-nr'
+    """
+    fitting = [
+        name
+        for name, column in columns.items()
+        if roles[name] is Role.IDENTIFIER
+        and column.values < column.filled == n_records
+        and tells_persons(column)
+        and re.fullmatch(f"{_NUMBERS}|{_IDS}", _words(name)[-1])
+        and not re.search(_OF_PLACES, name.lower())
+    ]
+
+    def rank(name: str) -> tuple[bool, int]:
+        persons = any(re.fullmatch(_OF_PERSONS, word) for word in _words(name))
+        return persons, columns[name].values
+
+    return max(fitting, key=rank, default=None)
+
+
+def tells_persons(column: DistinctCounts) -> bool:
+    """Whether a column has so many values that each may be a person.
+
+    >>> tells_persons(DistinctCounts(30, 40)), tells_persons(DistinctCounts(3, 400))
+    (True, False)
+    """
+    return _RECORDS_OF_A_PERSON * column.values >= column.filled
+
+
 def named_like(name: str) -> Suggestion | None:
     """The role that the name of a column speaks of, and what it says; None if it says nothing.
 
     >>> named_like("Date of birth").role.value, named_like("note")
     ('quasi-identifier', None)
     """
-    snake = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
-    snake = re.sub(r"\W+|_+", "_", snake).strip("_").lower()
-    words = snake.split("_")
+    words = _words(name)
+    snake = "_".join(words)
     # Pairs of words too, for names such as "postal code" or "year of birth".
     pairs = ["_".join(words[i : i + 2]) for i in range(len(words) - 1)]
     candidates = [snake, *pairs, *words]
@@ -160,17 +217,31 @@ def named_like(name: str) -> Suggestion | None:
     return None
 
 
+def _words(name: str) -> list[str]:
+    """The words of a name, in lower case.
+
+    >>> _words("Pat.-Nr."), _words("customerId")
+    (['pat', 'nr'], ['customer', 'id'])
+    """
+    snake = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
+    return re.sub(r"\W+|_+", "_", snake).strip("_").lower().split("_")
+
+
 def _suggest(name: str, column: DistinctCounts) -> Suggestion:
     by_name = named_like(name)
     if by_name is not None:
         return Suggestion(by_name.role, f"Suggested: {by_name.reason}.")
     if column.filled > 20 and column.values == column.filled:
         return Suggestion(Role.IDENTIFIER, "Suggested: every record has a value of its own.")
+    if column.values > 20 and tells_persons(column) and re.fullmatch(_NUMBERS, _words(name)[-1]):
+        return Suggestion(Role.IDENTIFIER, "Suggested: its name says that it numbers something.")
     many = singles_out(column)
     if many:
         return Suggestion(Role.QUASI_IDENTIFIER, f"Suggested: {many}")
     return Suggestion(
-        Role.INSENSITIVE, "Undecided: neither name nor values say what it is; please check."
+        Role.INSENSITIVE,
+        "Undecided: neither name nor values say what it is; please choose.",
+        decided=False,
     )
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from kanon.base.formatting import counted
+from kanon.cli.options import add_reading
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy.files import read_hierarchy
 from kanon.sources.addresses import Address
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("file", type=Path, metavar="FILE")
     check.add_argument("--table", type=Address.parse)
     check.add_argument("--column", metavar="NAME")
-    check.add_argument("--sep", metavar="SEPARATOR")
+    add_reading(check)
 
 
 def execute(given: argparse.Namespace) -> None:
@@ -39,7 +40,7 @@ def execute(given: argparse.Namespace) -> None:
         print(note)
     if given.table is None:
         return
-    table = open_address(given.table, None, ReadSettings(separator=given.sep))
+    table = open_address(given.table, None, ReadSettings(separator=given.sep, sheet=given.sheet))
     if given.column not in table.columns:
         raise PlanError(f"The table has no column {quoted(given.column)}.")
     column = table.counted(given.column)

@@ -36,6 +36,7 @@ def read_records(
         separator=given.sep or read.separator,
         encoding=read.encoding,
         missing_markers=None if markers is None else tuple(markers),
+        sheet=given.sheet or read.sheet,
     )
     return open_address(address or given.table, given.engine, settings)
 

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> None:
     """Execute the command."""
-    settings = ReadSettings(separator=given.sep)
+    settings = ReadSettings(separator=given.sep, sheet=given.sheet)
     table = open_address(given.table, given.engine, settings)
     columns, sensitive = parts_of_list(given.qi), parts_of_list(",".join(given.sensitive))
     check_once("--qi", columns, "quasi-identifier")

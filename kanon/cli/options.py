@@ -39,7 +39,15 @@ def add_table(parser: argparse.ArgumentParser) -> None:
         "--engine", choices=("memory", *ENGINES), metavar="|".join(("memory", *ENGINES)),
         help="what reads it; by default memory for small files, else what fits",
     )  # fmt: skip
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Take how a table is read."""
     parser.add_argument("--sep", metavar="SEPARATOR", help="the separator of a CSV; else found")
+    parser.add_argument(
+        "--sheet", metavar="NAME", help="the sheet of an XLSX; else the plan's, or the largest"
+    )
 
 
 def add_context(parser: argparse.ArgumentParser, required: bool) -> None:

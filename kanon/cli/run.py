@@ -12,7 +12,7 @@ from kanon.algorithms.catalogue import algorithm_named
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress
 from kanon.cli.inputs import read_plan, read_records
-from kanon.cli.messages import progress_shown
+from kanon.cli.messages import progress_shown, show_warning
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
 from kanon.cli.outputs import check_files, check_new_table
 from kanon.errors import PlanError, TableError, quoted
@@ -22,10 +22,12 @@ from kanon.release.record import account, check_record
 from kanon.report.origin import fingerprint_of_address, origin_of_file, recorder
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
+from kanon.sources.memory import MemoryTable
 from kanon.sources.names import kind_of
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
+from kanon.sources.text_form import FORMS, PLAIN, TextForm
 from kanon.sources.writing import write_whole
 
 
@@ -46,6 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_seed(parser)
     add_progress(parser)
+    parser.add_argument(
+        "--csv", choices=("table", *FORMS),
+        help="how a CSV is written: plain (commas, UTF-8: the default), as the table was, or for "
+        "Excel (semicolons)",
+    )  # fmt: skip
     parser.add_argument(
         "--neutralise-formulas", action="store_true",
         help="begin cells of a CSV or TSV that a spreadsheet would run as a formula with an "
@@ -74,7 +81,11 @@ def execute(given: argparse.Namespace) -> None:
             "leave it out, or add --engine memory."
         )
     if given.neutralise_formulas:
-        _check_neutral(given.out, table)
+        _check_text(given.out, table, "--neutralise-formulas")
+    if given.csv is not None:
+        _check_text(given.out, table, "--csv")
+        if given.bundle is not None and given.csv != "plain":
+            raise PlanError("--bundle: the check.py in it reads a plain CSV; leave --csv out.")
     if isinstance(table, StoredTable):
         kind = kind_written(given.out)
         check_outside(given.out, given.table)
@@ -85,7 +96,8 @@ def execute(given: argparse.Namespace) -> None:
     progress = progress_shown(given)
     record = recorder(plan, lambda: fingerprint_of_address(given.table), account(), "command line")
     done = run(plan, table, given.plan.parent, progress)
-    done.write(given.out, progress, given.neutralise_formulas, record)
+    form = _form(done, table, given.csv or "plain")
+    done.write(given.out, progress, given.neutralise_formulas, record, form)
     if given.measures:
         write_whole((json.dumps(done.measures, indent=2) + "\n").encode("utf-8"), given.measures)
     if given.pin and (pinned := same_levels(done)):
@@ -94,6 +106,19 @@ def execute(given: argparse.Namespace) -> None:
     if given.bundle:
         write_whole(_archive(done, table, given, progress), given.bundle)
     print(_outcome(done))
+
+
+def _form(done: Run, table: Table, asked: str) -> TextForm:
+    """How a text file is written."""
+    own = table.form if isinstance(table, MemoryTable) else PLAIN
+    own = FORMS.get(asked, own)
+    form = done.fitting(own)
+    if form != own:
+        show_warning(
+            f"The release is written in UTF-8, as {own.encoding.upper()} lacks a character of a "
+            "hierarchy."
+        )
+    return form
 
 
 def _archive(done: Run, table: Table, given: argparse.Namespace, progress: Progress) -> bytes:
@@ -121,17 +146,17 @@ def _moved(plan: Plan, old: Path, new: Path) -> Plan:
     return Plan.from_content(content)
 
 
-def _check_neutral(out: Address, table: Table) -> None:
-    """Check that there are formulas to be neutralised, and that kanon writes them itself."""
+def _check_text(out: Address, table: Table, option: str) -> None:
+    """Check that a text file is written, to which an option applies, and that kanon writes it."""
     if isinstance(table, StoredTable):
         raise PlanError(
-            "--neutralise-formulas needs a table in memory, as an engine writes cells as they are; "
-            "leave it out, or add --engine memory."
+            f"{option} needs a table in memory, as an engine writes the file by itself; leave it "
+            "out, or add --engine memory."
         )
     if kind_of(out.path.name) not in ("csv", "tsv"):
         raise PlanError(
-            "--neutralise-formulas is for CSV and TSV: cells of an XLSX are marked as text anyway, "
-            "and Parquet and Feather have no formulas."
+            f"{option} is for CSV and TSV: cells of an XLSX are marked as text anyway, and Parquet "
+            "and Feather have neither formulas nor separators."
         )
 
 

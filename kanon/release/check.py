@@ -195,6 +195,7 @@ def check_content(
     roots: Mapping[str, str] | None = None,
     persons: pd.Series | None = None,
     coarse: Mapping[str, Collection[str]] | None = None,
+    form: tuple[str, str] = (",", "utf-8"),
 ) -> tuple[Verdict, ...]:
     """Check the file of a release, as whoever gets it reads it; see :func:`check_release`.
 
@@ -206,6 +207,8 @@ def check_content(
         The table that the file is of, whose columns and number of records it has to have.
     plan, roots, persons, coarse
         See :func:`check_release`.
+    form
+        The separator and the encoding of a text file.
 
     Returns
     -------
@@ -219,7 +222,7 @@ def check_content(
         :func:`check_release`.
     """
     try:
-        header, columns = read_back(content, kind)
+        header, columns = read_back(content, kind, *form)
     except UNREADABLE:
         raise _not_checked() from None
     names = [str(name) for name in released.columns]

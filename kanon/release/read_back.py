@@ -26,13 +26,17 @@ UNREADABLE = (pa.ArrowException, CalamineError, OSError, ValueError, csv.Error, 
 _LONGEST_RECORD = 8 << 20
 
 
-def read_back(content: bytes, kind: str) -> tuple[list[str], list[Any]]:
+def read_back(
+    content: bytes, kind: str, separator: str = ",", encoding: str = "utf-8"
+) -> tuple[list[str], list[Any]]:
     """The names of the columns of a file, and their cells.
 
     Parameters
     ----------
     kind
         ``csv``, ``tsv``, ``parquet``, ``feather`` or ``xlsx``.
+    separator, encoding
+        How a CSV is written; of a TSV the encoding.
 
     Returns
     -------
@@ -46,10 +50,13 @@ def read_back(content: bytes, kind: str) -> tuple[list[str], list[Any]]:
     Exception
         One of :data:`UNREADABLE`.
     """
+    if kind in ("csv", "tsv"):
+        plain = content if encoding == "utf-8" else content.decode(encoding).encode()
+        return _text_file(plain, "\t" if kind == "tsv" else separator)
     return _READERS[kind](content)
 
 
-def _csv(content: bytes, separator: str = ",") -> tuple[list[str], list[Any]]:
+def _text_file(content: bytes, separator: str) -> tuple[list[str], list[Any]]:
     lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
     names = next(csv.reader(lines, delimiter=separator, strict=True))
     table = pyarrow.csv.read_csv(
@@ -61,10 +68,6 @@ def _csv(content: bytes, separator: str = ",") -> tuple[list[str], list[Any]]:
         ),
     )
     return names, table.slice(1).columns
-
-
-def _tsv(content: bytes) -> tuple[list[str], list[Any]]:
-    return _csv(content, "\t")
 
 
 def _parquet(content: bytes) -> tuple[list[str], list[Any]]:
@@ -91,8 +94,6 @@ def _text(cell: Any) -> str:
 
 
 _READERS: Mapping[str, Callable[[bytes], tuple[list[str], list[Any]]]] = {
-    "csv": _csv,
-    "tsv": _tsv,
     "parquet": _parquet,
     "feather": _feather,
     "xlsx": _xlsx,

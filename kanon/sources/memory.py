@@ -31,6 +31,7 @@ from kanon.sources.limits import check_classes
 from kanon.sources.missing import without_blanks
 from kanon.sources.rows import excerpt_of, released_rows
 from kanon.sources.tables import Excerpt, Table
+from kanon.sources.text_form import PLAIN, TextForm
 
 
 def classes_of_columns(
@@ -158,6 +159,8 @@ class MemoryTable:
         Whether their index numbers rows and says nothing of them; by the index itself if None.
     given
         The same records before columns were coarsened, for previews; the records if None.
+    form
+        How the file that they are from is written, if it is a text file.
 
     >>> table = MemoryTable(pd.DataFrame({"age": [39, None]}))
     >>> table.n_records, table.incomplete(["age"]), table.complete(["age"]).n_records
@@ -165,10 +168,15 @@ class MemoryTable:
     """
 
     def __init__(
-        self, frame: pd.DataFrame, numbered: bool | None = None, given: pd.DataFrame | None = None
+        self,
+        frame: pd.DataFrame,
+        numbered: bool | None = None,
+        given: pd.DataFrame | None = None,
+        form: TextForm = PLAIN,
     ) -> None:
         self.frame = frame
         self._given = frame if given is None else given
+        self.form = form
         self.numbered = numbers_rows(frame.index) if numbered is None else numbered
         self._frequencies: dict[str, Frequencies] = {}
 

@@ -10,10 +10,13 @@ the two apart, so that counted as two values they would make a release look more
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,9 +30,27 @@ BLANK = ""
 KNOWN_MARKERS = (BLANK, "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A")
 """Texts that count as a missing cell unless the settings say otherwise."""
 
+LIKELY_MARKERS = frozenset({
+    "-", "--", "---", ".", "..", "...", "??", "/", "na", "n/a", "n.a.", "n. a.", "n.d.", "nan",
+    "nil", "none", "null", "<na>", "(missing)", "#value!", "#ref!", "#div/0!", "missing",
+    "not available", "not applicable", "not known", "not specified", "not stated", "no answer",
+    "unknown", "unk", "unspecified", "undefined", "unbekannt", "nicht bekannt", "k.a.", "k. a.",
+    "keine angabe", "keine angaben", "ohne angabe", "fehlt", "fehlend", "inconnu", "inconnue",
+    "non renseigné", "non précisé", "sans réponse", "manquant", "manquante",
+})  # fmt: skip
+"""Texts, in lower case, that look like a marker and are counted, so that a person can say."""
+
+NUMBER_MARKERS = ("9", "99", "999", "9999", "99999", "999999", "9999999", "99999999",
+                  "-1", "-9", "-99", "-999", "-9999", "-99999")  # fmt: skip
+"""Numbers that often stand for a missing one; see :func:`odd_numbers`."""
+
+_NUMBER = r"-?\d+(\.\d+)?"
+_FOUND_OFTEN = 5
+"""So many times as often as the number next to it, a marker at the end of all stands out."""
+
 
 def mark_missing(
-    table: pd.DataFrame, markers: Sequence[str] = KNOWN_MARKERS
+    table: pd.DataFrame, markers: Sequence[str] = KNOWN_MARKERS, numbers: bool = False
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """Make cells that hold a marker missing, and count every marker.
 
@@ -39,13 +60,16 @@ def mark_missing(
         The table as read; outer blanks of its texts do not count.
     markers
         The texts that mark a missing cell, beside a blank one.
+    numbers
+        Whether a marker such as ``9999`` marks numbers too, in columns that have their type from
+        their cells, as those of a sheet.
 
     Returns
     -------
     table : pandas.DataFrame
         The table with its missing cells.
     present : dict
-        The number of cells of every known or given marker that occurs, used or not.
+        The number of cells of every known, given or likely marker that occurs, used or not.
     """
     used = {BLANK, *(marker.strip() for marker in markers)}
     looked_for = list(dict.fromkeys([*KNOWN_MARKERS, *sorted(used)]))
@@ -54,13 +78,121 @@ def mark_missing(
     for name, column in table.items():
         texts = _trimmed(column)
         if texts is not None:
-            hits = pc.is_in(texts, value_set=pa.array(looked_for, texts.type))
+            hits = pc.or_(
+                pc.is_in(texts, value_set=pa.array(looked_for, texts.type)),
+                pc.is_in(pc.utf8_lower(texts), value_set=pa.array(LIKELY_MARKERS, texts.type)),
+            )
             counts = pc.value_counts(texts.filter(hits)).to_pylist()
             total.update({count["values"]: count["counts"] for count in counts})
             if any(count["values"] in used for count in counts):
                 column = _masked(column, texts, list(used))
+        elif numbers and (found := _numbers_in(column, used)):
+            total.update(found)
+            column = _without_numbers(column, list(map(float, found)))
         columns[name] = column
-    return pd.DataFrame(columns), {m: total[m] for m in looked_for if total[m]}
+    present = dict.fromkeys([*looked_for, *(text for text, _ in total.most_common())])
+    return pd.DataFrame(columns), {m: total[m] for m in present if total[m]}
+
+
+@dataclass(frozen=True)
+class OddNumber:
+    """A number that may stand for a missing one, as a person can say.
+
+    Attributes
+    ----------
+    marker
+        The number, as it is written.
+    columns
+        The columns in which it stands out, each with its cells.
+    elsewhere
+        How many cells of other columns hold it: if it marks a missing cell, it does there too.
+    """
+
+    marker: str
+    columns: Mapping[str, int]
+    elsewhere: int
+
+
+def odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, ...]:
+    """The numbers such as 999 or -1 that stand out in a column of numbers.
+
+    One stands out below all others if these are not negative; above them if it is as far from the
+    largest as that from the smallest, or is there five times as often as the largest.
+
+    Parameters
+    ----------
+    numbers
+        See :func:`mark_missing`.
+
+    >>> ages = pd.DataFrame({"age": ["31", "44", "999", "58"], "room": ["999", "1", "", ""]})
+    >>> odd_numbers(ages)[0].columns, odd_numbers(ages)[0].elsewhere
+    ({'age': 1}, 1)
+    """
+    cells: dict[str, dict[str, int]] = {}
+    odd: set[tuple[str, str]] = set()
+    for name, column in table.items():
+        present = _number_markers(column, numbers)
+        for marker, count in present.items():
+            cells.setdefault(marker, {})[str(name)] = count
+        if present:
+            odd |= {(str(name), marker) for marker in _standing_out(column, present)}
+    found = []
+    for marker in sorted(cells, key=NUMBER_MARKERS.index):
+        columns = {name: n for name, n in cells[marker].items() if (name, marker) in odd}
+        if columns:
+            elsewhere = sum(cells[marker].values()) - sum(columns.values())
+            found.append(OddNumber(marker, columns, elsewhere))
+    return tuple(found)
+
+
+def _number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
+    """How many cells hold each of the numbers that may be a marker."""
+    texts = _trimmed(column)
+    if texts is None:
+        return _numbers_in(column, NUMBER_MARKERS) if numbers else {}
+    hits = pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))
+    counts = pc.value_counts(texts.filter(hits)).to_pylist()
+    return {count["values"]: count["counts"] for count in counts}
+
+
+def _numbers_in(column: pd.Series, markers: Collection[str]) -> dict[str, int]:
+    """How many cells of a column of numbers equal each marker that is one."""
+    if not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+        return {}
+    known = {marker: float(marker) for marker in markers if re.fullmatch(_NUMBER, marker)}
+    counts = column[column.isin(list(known.values()))].value_counts()
+    return {m: int(counts[n]) for m, n in known.items() if n in counts.index}
+
+
+def _without_numbers(column: pd.Series, numbers: list[float]) -> pd.Series:
+    whole = pd.api.types.is_integer_dtype(column)
+    return (column.astype("Int64") if whole else column).mask(column.isin(numbers))
+
+
+def _standing_out(column: pd.Series, markers: Iterable[str]) -> list[str]:
+    """The numbers that stand out among the others of their column."""
+    counted = column.value_counts()
+    texts = counted.index.astype(str).str.strip().str.replace(",", ".")
+    values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
+    counts = counted.to_numpy()
+    if counts[~np.isnan(values)].sum() < 0.9 * counts.sum():
+        return []  # a column of texts, of which some are numbers
+    known = np.isin(values, [float(each) for each in NUMBER_MARKERS])
+    others = np.unique(values[~known & ~np.isnan(values)])
+    if len(others) < 2:
+        return []
+    smallest, largest = others[0], others[-1]
+
+    def often(number: float) -> int:
+        return int(counts[values == number].sum())
+
+    def stands_out(number: float) -> bool:
+        if number < 0:
+            return bool(smallest >= 0)
+        far = number - largest >= largest - smallest
+        return bool(number > largest and (far or often(number) >= _FOUND_OFTEN * often(largest)))
+
+    return [marker for marker in markers if stands_out(float(marker))]
 
 
 def without_blanks(table: pd.DataFrame) -> pd.DataFrame:

@@ -13,7 +13,7 @@ not 7 and ``1.10`` is not 1.1. Files that know their types keep them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -23,10 +23,17 @@ from kanon.errors import TableError, quoted
 from kanon.settings import bytes_of, exceeded
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
-from kanon.sources.missing import KNOWN_MARKERS, about_missing, mark_missing
+from kanon.sources.missing import (
+    KNOWN_MARKERS,
+    OddNumber,
+    about_missing,
+    mark_missing,
+    odd_numbers,
+)
 from kanon.sources.names import kind_of
 from kanon.sources.sentences import empty
 from kanon.sources.text_files import read_text
+from kanon.sources.text_form import PLAIN, TextForm
 from kanon.sources.typed_files import read_arrow, read_sheet
 
 
@@ -42,11 +49,14 @@ class ReadSettings:
         The encoding of a CSV or TSV, by a name that Python knows.
     missing_markers
         The texts that count as a missing cell; an empty tuple means none.
+    sheet
+        The sheet of an XLSX file that has several.
     """
 
     separator: str | None = None
     encoding: str | None = None
     missing_markers: tuple[str, ...] | None = None
+    sheet: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +78,13 @@ class TableFile:
     missing
         The number of missing cells of every column that has some.
     markers_present
-        Every marker that occurs, used or not, with its number of cells.
+        Every text that occurs and is or looks like a marker, used or not, with its number of cells.
+    odd
+        The numbers that may stand for a missing one, and count as values.
+    sheets
+        The sheets of an XLSX file that hold something, each with its rows and columns.
+    form
+        How a CSV or TSV is written.
     """
 
     name: str
@@ -78,11 +94,14 @@ class TableFile:
     found: tuple[str, ...]
     missing: Mapping[str, int]
     markers_present: Mapping[str, int]
+    odd: tuple[OddNumber, ...] = ()
+    sheets: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    form: TextForm = PLAIN
 
     @cached_property
     def records(self) -> MemoryTable:
         """The table, to be asked in numbers."""
-        return MemoryTable(self.table)
+        return MemoryTable(self.table, form=self.form)
 
 
 def read_table(
@@ -90,8 +109,9 @@ def read_table(
 ) -> TableFile:
     """Read a table whose kind is told by the ending of its name.
 
-    The first line (of an XLSX: the first row of the first sheet) holds the column names. Empty
-    lines are no records. A cell of an XLSX that shows an error, such as ``#DIV/0!``, is missing.
+    The first line holds the column names; for an XLSX see
+    :func:`kanon.sources.typed_files.read_sheet`. Empty lines are no records. A cell of an XLSX that
+    shows an error, such as ``#DIV/0!``, is missing.
 
     Parameters
     ----------
@@ -118,14 +138,18 @@ def read_table(
     if not content.strip():
         raise empty(name)
 
-    separator = encoding = None
-    found: list[str] = []
+    separator = encoding = sheet = None
+    sheets: Mapping[str, tuple[int, int]] = {}
+    form, found = PLAIN, list[str]()
     if kind in ("csv", "tsv"):
         table, separator, encoding, found = read_text(
             content, name, kind, settings.separator, settings.encoding
         )
+        form = TextForm.of_content(content, separator if kind == "csv" else ",", encoding)
     elif kind == "xlsx":
-        table, found = read_sheet(content, name)
+        read = read_sheet(content, name, settings.sheet)
+        table, found, sheets = read.table, read.found, read.sizes
+        sheet = read.name if len(sheets) > 1 else None
     else:
         table = read_arrow(content, name, kind)
     if table.empty:
@@ -133,13 +157,15 @@ def read_table(
 
     _check_lengths(table, name)
     given = settings.missing_markers
-    table, present = mark_missing(table, KNOWN_MARKERS if given is None else given)
+    untyped = kind == "xlsx"  # there a column of numbers is one in which all cells are
+    table, present = mark_missing(table, KNOWN_MARKERS if given is None else given, untyped)
     used = tuple(m for m in KNOWN_MARKERS if m in present) if given is None else given
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
     found += about_missing(missing, present, used)
     return TableFile(
-        name, kind, table, ReadSettings(separator, encoding, used), tuple(found), missing, present
-    )
+        name, kind, table, ReadSettings(separator, encoding, used, sheet), tuple(found), missing,
+        present, odd_numbers(table, untyped), sheets, form,
+    )  # fmt: skip
 
 
 def _check_lengths(table: pd.DataFrame, name: str) -> None:

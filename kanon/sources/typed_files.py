@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
-from python_calamine import CalamineError, CalamineWorkbook
+from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 
 from kanon.base.formatting import thin
 from kanon.base.unzipping import Unreadable
 from kanon.base.values import canonical_text
-from kanon.errors import TableError, quoted
+from kanon.errors import TableError, listing, quoted
 from kanon.settings import bytes_of
 from kanon.sources.arrow_sizes import (
     LONGEST_FOOTER,
@@ -115,20 +117,38 @@ def _arrow(data: bytes, name: str) -> Any:
     return reader.read_all()
 
 
-def read_sheet(data: bytes, name: str) -> tuple[pd.DataFrame, list[str]]:
-    """Read the first sheet of an XLSX file.
+@dataclass(frozen=True, eq=False)
+class SheetTable:
+    """A sheet of an XLSX file.
 
-    Returns
-    -------
-    table : pandas.DataFrame
+    Attributes
+    ----------
+    table
         The records.
-    found : list of str
-        Sentences about other sheets and empty rows, if there are any.
+    name
+        What the sheet is called.
+    sizes
+        The sheets that hold something, each with the rows and columns over which it does.
+    found
+        Sentences about the sheet, what stands above its header, and empty rows, if there is any.
+    """
+
+    table: pd.DataFrame
+    name: str
+    sizes: Mapping[str, tuple[int, int]]
+    found: list[str]
+
+
+def read_sheet(data: bytes, name: str, wanted: str | None = None) -> SheetTable:
+    """Read a sheet of an XLSX file, by default the largest that is not hidden.
+
+    Its header is the first row that is filled; what covers no more than half of the columns is
+    taken for a title and left out, if a row of texts that covers more follows.
 
     Raises
     ------
     TableError
-        If the file is damaged or too large, or its first sheet has no header.
+        If the file is damaged or too large, or has no such sheet, or that has no header.
 
     >>> read_sheet(b"a,b", "t.xlsx")
     Traceback (most recent call last):
@@ -136,32 +156,79 @@ def read_sheet(data: bytes, name: str) -> tuple[pd.DataFrame, list[str]]:
     """
     try:
         book = CalamineWorkbook.from_filelike(io.BytesIO(checked_book(data, name)))
-        rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
-        sheets = book.sheet_names
+        sizes = _sizes(book)
+        chosen = _chosen_sheet(book, sizes, name) if wanted is None else wanted
+        rows = (
+            book.get_sheet_by_name(chosen).to_python(skip_empty_area=False)
+            if chosen in sizes
+            else []
+        )
     except (CalamineError, Unreadable, OSError, ValueError):
         raise _damaged(name, "XLSX") from None
-    found = []
-    if len(sheets) > 1:
-        found.append(f"Sheet {quoted(sheets[0])} was read, the first of {len(sheets)}.")
     while rows and not _filled(rows[-1]):
         rows.pop()
     if not rows:
         raise TableError(
-            f"{quoted(name)} has nothing on its first sheet: a header and at least one record are"
-            " needed."
+            f"{quoted(name)} has nothing on a sheet {quoted(chosen)}; choose "
+            f"{listing(sizes, most=12)}."
         )
-    header, *below = rows
+    found = []
+    if len(sizes) > 1:
+        how = f"the largest of {len(sizes)}" if wanted is None else f"as asked, of {len(sizes)}"
+        found.append(f"Sheet {quoted(chosen)} was read, {how}.")
+    top = _header_row(rows)
+    if top:
+        above = "; what stands above it was left out" if any(map(_filled, rows[:top])) else ""
+        found.append(f"Row {thin(top + 1)} holds the names of the columns{above}.")
+    header, *below = rows[top:]
     records = [row for row in below if _filled(row)]
     skipped = len(below) - len(records)
     if skipped:
         rows_were = "row was" if skipped == 1 else "rows were"
         found.append(f"{thin(skipped)} empty {rows_were} skipped.")
     width = max(map(_width, (header, *records)))  # further columns may be formatted
-    check_size(name, len(records), width)
-    names = column_names((canonical_text(cell) for cell in header[:width]), name)
-    return pd.DataFrame(
-        {n: _cells([row[i] for row in records]) for i, n in enumerate(names)}
-    ), found
+    left = min(_margin(row) for row in (header, *records))
+    check_size(name, len(records), width - left)
+    names = column_names((canonical_text(cell) for cell in header[left:width]), name)
+    table = pd.DataFrame(
+        {n: _cells([row[left + i] for row in records]) for i, n in enumerate(names)}
+    )
+    return SheetTable(table, chosen, sizes, found)
+
+
+def _sizes(book: CalamineWorkbook) -> dict[str, tuple[int, int]]:
+    """The sheets that hold something, each with its rows and columns."""
+    found = {}
+    for name in book.sheet_names:
+        sheet = book.get_sheet_by_name(name)
+        if sheet.height:
+            found[name] = sheet.height, sheet.width
+    return found
+
+
+def _chosen_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], name: str) -> str:
+    """The largest sheet, the first of several; a hidden one only where there is no other."""
+    if not sizes:
+        raise TableError(
+            f"{quoted(name)} has nothing on any sheet: a header and at least one record are needed."
+        )
+    seen = {one.name for one in book.sheets_metadata if one.visible is SheetVisibleEnum.Visible}
+    return max(sizes, key=lambda one: (one in seen, math.prod(sizes[one])))
+
+
+def _header_row(rows: Sequence[Sequence[Any]]) -> int:
+    """The first filled row, or below a title the first of texts over more than half of the columns.
+
+    >>> _header_row([["A title", ""], ["", ""], ["age", "sex"], [39, "F"]])
+    2
+    >>> _header_row([["age", ""], [39, "F"]])
+    0
+    """
+    filled = [place for place, row in enumerate(rows) if _filled(row)]
+    width = max(map(_width, rows)) - min(_margin(rows[place]) for place in filled)
+    across = (place for place in filled if 2 * sum(cell != "" for cell in rows[place]) > width)
+    found = next(across, filled[0])
+    return found if all(isinstance(cell, str) for cell in rows[found]) else filled[0]
 
 
 def _damaged(name: str, kind: str) -> TableError:
@@ -220,6 +287,15 @@ def _width(row: Sequence[Any]) -> int:
     (3, 0)
     """
     return next((place for place in range(len(row), 0, -1) if row[place - 1] != ""), 0)
+
+
+def _margin(row: Sequence[Any]) -> int:
+    """How many cells of a row are blank before the first filled one.
+
+    >>> _margin(["", "a", ""]), _margin([""])
+    (1, 1)
+    """
+    return next((place for place, cell in enumerate(row) if cell != ""), len(row))
 
 
 def _cells(cells: Sequence[Any]) -> pd.Series:

@@ -12,6 +12,7 @@ import os
 import stat
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from kanon.sources.padding import is_padded
 from kanon.sources.plain_columns import bare_column
 from kanon.sources.room import check_room
 from kanon.sources.separators import check_separator
+from kanon.sources.text_form import PLAIN, TextForm
 
 KINDS = ("csv", "tsv", "parquet", "feather", "xlsx")
 """The kinds of table file, by the ending of their names."""
@@ -122,12 +124,12 @@ def keep_mode(part: Path, path: Path) -> None:
 
 
 def table_bytes(
-    table: pd.DataFrame, kind: str, separator: str = ",", neutral: bool = False
+    table: pd.DataFrame, kind: str, form: TextForm = PLAIN, neutral: bool = False
 ) -> bytes:
     """The content of a table file; the index of the table is not part of it.
 
-    A CSV is UTF-8 with LF, quotes where they are needed and missing cells empty; ``separator``
-    is for CSV only. With ``neutral``, cells of a CSV or TSV that a spreadsheet would take for a
+    A CSV or TSV has quotes where they are needed and missing cells empty; ``form`` is for these
+    two. With ``neutral``, cells of a CSV or TSV that a spreadsheet would take for a
     formula begin with an apostrophe, and all stand in quotes; in XLSX they are marked as text and
     stay as they are, always, and Parquet and Feather have no formulas. Columns of mixed types
     or time zones and numbers of 39 digits or more become text in Parquet and Feather, and whatever
@@ -136,18 +138,19 @@ def table_bytes(
     Raises
     ------
     TableError
-        If the kind is not one of :data:`KINDS`, or the table does not fit on a sheet.
+        If the kind is not one of :data:`KINDS`, the table does not fit on a sheet, or the encoding
+        lacks some of its characters.
 
-    >>> table_bytes(pd.DataFrame({"a": [1], "b": [None]}), "csv", separator=";")
+    >>> table_bytes(pd.DataFrame({"a": [1], "b": [None]}), "csv", TextForm(";"))
     b'a;b\\n1;\\n'
     """
     if neutral and kind in ("csv", "tsv"):
         table = neutralised(table)
     if kind == "csv":
-        check_separator(separator)
-        return _text(table, separator, neutral)
+        check_separator(form.separator)
+        return _text(table, form, neutral)
     if kind == "tsv":
-        return _text(table, "\t", neutral)
+        return _text(table, replace(form, separator="\t"), neutral)
     if kind == "xlsx":
         return _sheet(table)
     if kind not in KINDS:
@@ -179,15 +182,18 @@ def misread_bare(content: bytes, separator: str = ",") -> bool:
     return b"\r" in content or is_padded(content, separator) or content.startswith(b"\xef\xbb\xbf")
 
 
-def _text(table: pd.DataFrame, separator: str, quotes: bool) -> bytes:
-    def written(quoting: Any) -> bytes:
+def _text(table: pd.DataFrame, form: TextForm, quotes: bool) -> bytes:
+    def written(quoting: Any, line_end: str = "\n") -> str:
         return table.to_csv(
-            sep=separator, index=False, lineterminator="\n", quoting=quoting
-        ).encode()
+            sep=form.separator, index=False, lineterminator=line_end, quoting=quoting
+        )
 
-    if quotes or misread_bare(content := written(csv.QUOTE_MINIMAL), separator):
-        content = written(csv.QUOTE_ALL)
-    return content
+    quoting: Any = csv.QUOTE_ALL if quotes else csv.QUOTE_MINIMAL
+    content = written(quoting)
+    if not quotes and misread_bare(content.encode(), form.separator):
+        quoting = csv.QUOTE_ALL
+        content = written(quoting)
+    return form.encoded(content if form.line_end == "\n" else written(quoting, form.line_end))
 
 
 def _plain(value: Any) -> str:

@@ -32,8 +32,10 @@ def measure(name, began):
 
 
 def read(path):
-    """A CSV as text, cell by cell."""
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
+    """A CSV as text, cell by cell, with the separator of the table that it is of."""
+    with path.open(encoding="utf-8") as file:
+        separator = max(",;\t", key=file.readline().count)
+    return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
 
 
 def ancestors(lines):

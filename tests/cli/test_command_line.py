@@ -76,6 +76,42 @@ def test_run_writes_every_kind_of_table(kanon, folder, name, read):
     assert read(folder / name, dtype=str).to_numpy().tolist() == RELEASED
 
 
+@pytest.mark.parametrize("how", [[], ["--csv", "table"], ["--csv", "plain"], ["--csv", "excel"]])
+def test_a_csv_is_plain_or_written_as_the_table_was(kanon, folder, how):
+    """Separator, encoding and ends of lines."""
+    given = TABLE.replace("flu", "grippé").replace("\n", "\r\n")
+    (folder / "people.csv").write_bytes(given.encode("cp1252"))
+    assert kanon(*RUN, *how).status == 0
+    content = (folder / "released.csv").read_bytes()
+    separator, encoding, end = {
+        "table": (";", "cp1252", "\r\n"), "excel": (";", "utf-8-sig", "\r\n")
+    }.get(how[-1] if how else "", (",", "utf-8", "\n"))  # fmt: skip
+    wanted = [[cell.replace("flu", "grippé") for cell in row] for row in RELEASED]
+    lines = [["age", "sex", "disease"], *wanted]
+    assert content == "".join(separator.join(line) + end for line in lines).encode(encoding)
+
+
+def test_a_form_that_cannot_be_written_is_refused(kanon):
+    check_failure(kanon(*RUN[:-1], "r.xlsx", "--csv", "excel"), 2, ["--csv", "CSV and TSV"])
+    check_failure(kanon(*RUN, "--csv", "plain", "--engine", "duckdb"), 2, ["--csv", "in memory"])
+    bundle = ["--bundle", "r.zip"]
+    check_failure(kanon(*RUN, *bundle, "--csv", "excel"), 2, ["check.py", "plain"])
+
+
+def test_a_label_that_the_encoding_lacks_is_written_in_utf_8(kanon, folder):
+    (folder / "people.csv").write_bytes(TABLE.replace("flu", "grippé").encode("cp1252"))
+    ages = ({"name": age, "parent": "≥ 0"} for age in ("31", "34", "38", "52", "57"))
+    tree = {"nodes": [{"name": "≥ 0", "parent": None}, *ages]}
+    write_plan(folder, columns={
+        "name": {"role": "identifier"}, "disease": {"role": "sensitive"},
+        "age": {"role": "quasi-identifier", "hierarchy": tree},
+        "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+    })  # fmt: skip
+    said = kanon(*RUN, "--csv", "table")
+    assert said.status == 0 and "CP1252 lacks a character" in said.err
+    assert "≥ 0" in (folder / "released.csv").read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.xlsx", "t.tsv"])
 def test_run_reads_every_kind_of_table(kanon, folder, name):
     table = pd.read_csv(io.StringIO(TABLE), sep=";")
@@ -137,6 +173,23 @@ def test_a_separator_may_be_given(kanon, folder):
     write_plan(folder, read={"separator": "#"})
     assert kanon(*RUN).status == 0
     check_failure(kanon(*RUN, "--sep", "##"), 2, ["Separator '##'"])
+
+
+def test_a_sheet_is_the_largest_or_the_one_that_is_named(kanon, folder):
+    table = pd.read_csv(io.StringIO(TABLE), sep=";")
+    with pd.ExcelWriter(folder / "book.xlsx", engine="xlsxwriter") as book:
+        pd.DataFrame({"Register": ["of", "2024"]}).to_excel(book, sheet_name="Cover", index=False)
+        table.to_excel(book, sheet_name="All", index=False)
+        table.head(4).to_excel(book, sheet_name="Some", index=False)
+    asked = ["run", "plan.json", "--table", "book.xlsx", "--out", "released.csv"]
+    assert kanon(*asked).out.startswith("6 records; ")
+    assert kanon(*asked, "--sheet", "Some").out.startswith("4 records; ")
+    write_plan(folder, read={"sheet": "Some"})
+    assert kanon(*asked).out.startswith("4 records; ")
+    assert kanon(*asked, "--sheet", "All").out.startswith("6 records; ")
+    check_failure(kanon(*asked, "--sheet", "None"), 2, ["'None'", "'Cover', 'All', 'Some'"])
+    counted = kanon("measure", "--table", "book.xlsx", "--sheet", "Some", "--qi", "sex", "--json")
+    assert json.loads(counted.out)["records"] == 4
 
 
 def test_dropped_records_are_told(kanon, folder):

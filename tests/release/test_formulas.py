@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from kanon.cli.main import main
 from kanon.sources.formulas import SIGNS, is_formula, neutral_text, neutralised
 from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.text_form import TextForm
 from kanon.sources.writing import table_bytes
 from kanon.studio.widgets import files, picture
 from support.dashboard import DATA, anonymised, ask_for_original_values, choose, go, upload
@@ -90,9 +91,9 @@ def table() -> pd.DataFrame:
 def test_a_csv_is_neutralised_only_if_that_is_asked_for(kind, separator):
     how = ReadSettings(separator, "utf-8", ())
     before = table()
-    as_it_is = read_table(table_bytes(before, kind, separator), f"t.{kind}", how).table
+    as_it_is = read_table(table_bytes(before, kind, TextForm(separator)), f"t.{kind}", how).table
     assert as_it_is["=name"].tolist() == EVIL
-    content = table_bytes(before, kind, separator, neutral=True)
+    content = table_bytes(before, kind, TextForm(separator), neutral=True)
     found = read_table(content, f"t.{kind}", how).table.fillna("")
     assert found.columns[0] == "'=name"
     assert found["'=name"].tolist() == NEUTRAL

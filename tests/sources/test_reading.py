@@ -22,6 +22,7 @@ from kanon.errors import TableError
 from kanon.sources.memory import as_table
 from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.sources.writing import table_bytes
 
 SECRET = "Jane-Doe-1234"
 
@@ -217,7 +218,7 @@ def test_known_markers_that_occur_are_used():
     file = read_table(data, "t.csv")
     assert rows(file) == [[None, "x", None], [None, "y", "z"], ["None", "y", "z"]]
     assert dict(file.missing) == {"a": 2, "c": 1}
-    assert dict(file.markers_present) == {"": 1, "?": 1, "NA": 1}
+    assert dict(file.markers_present) == {"": 1, "?": 1, "NA": 1, "None": 1}
     assert file.settings.missing_markers == ("", "?", "NA")
     assert file.found[1] == "2 columns have missing cells (blank, '?', 'NA'): 'a' 2, 'c' 1."
 
@@ -231,6 +232,48 @@ def test_given_markers_are_the_only_ones_beside_blank_cells():
     none = read_table(data, "t.csv", ReadSettings(missing_markers=()))
     assert dict(none.missing) == {"country": 1}
     assert none.settings.missing_markers == ()
+
+
+def test_texts_that_look_like_a_marker_are_counted_and_stay_values():
+    data = b"a,b\nn/a,-\nk.A.,x\nunbekannt, - \nUnknown,none of these\n"
+    file = read_table(data, "t.csv")
+    assert not file.missing and rows(file)[0] == ["n/a", "-"]
+    assert dict(file.markers_present) == {"-": 2, "n/a": 1, "k.A.": 1, "unbekannt": 1, "Unknown": 1}
+    told = ReadSettings(missing_markers=("-", "k.A."))
+    assert dict(read_table(data, "t.csv", told).missing) == {"a": 1, "b": 2}
+
+
+def written(table, kind):
+    """Whole incomes without a point, as people type them; a sheet has numbers."""
+    return table.assign(income=table["income"].map("{:g}".format)) if kind == "csv" else table
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_that_stand_out_are_asked_about_and_others_not(seed):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({
+        "age": rng.integers(18, 96, 500), "year": rng.integers(1930, 2010, 500),
+        "grade": rng.integers(1, 6, 500), "income": rng.integers(0, 900, 500) / 10,
+        "code": rng.integers(0, 10_000, 500), "visits": rng.integers(0, 12, 500),
+    })  # fmt: skip
+    clean = table.copy()
+    for column, marker in (("age", 99), ("year", 9999), ("grade", 9), ("income", -1)):
+        table.loc[rng.random(500) < 0.1, column] = marker
+    expected = {
+        str(marker): (int((table[column] == marker).sum()),
+                      int((table.drop(columns=column) == marker).sum().sum()))
+        for column, marker in (("age", 99), ("year", 9999), ("grade", 9), ("income", -1))
+    }  # fmt: skip
+    for kind in ("csv", "xlsx"):
+        content, unmarked = (table_bytes(written(one, kind), kind) for one in (table, clean))
+        file = read_table(content, f"t.{kind}")
+        found = {odd.marker: (sum(odd.columns.values()), odd.elsewhere) for odd in file.odd}
+        assert found == expected
+        told = ReadSettings(missing_markers=("9999", "-1"))
+        again = read_table(content, f"t.{kind}", told)
+        assert again.missing["year"] == expected["9999"][0]
+        assert {odd.marker for odd in again.odd} == {"9", "99"}
+        assert not read_table(unmarked, f"t.{kind}").odd
 
 
 def test_a_column_of_missing_cells_only():
@@ -312,10 +355,57 @@ def test_a_sheet_keeps_its_types():
     assert file.table["mixed"].tolist() == ["x", 39, 1.5]
     assert dict(file.missing) == {"2021": 1, "part": 1, "day": 1, "zip": 1}
     assert file.found[:2] == (
-        "Sheet 'Sheet1' was read, the first of 2.",
+        "Sheet 'Sheet1' was read, the largest of 2.",
         "1 empty row was skipped.",
     )
-    assert file.settings == ReadSettings(None, None, ("NA",))
+    assert file.settings == ReadSettings(None, None, ("NA",), "Sheet1")
+    assert file.sheets == {"Sheet1": (5, 7), "Sheet2": (1, 1)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cover_sheet_and_a_title_do_not_stop_the_work(seed):
+    rng = np.random.default_rng(seed)
+    records = rng.integers(0, 9, (int(rng.integers(2, 9)), 4)).tolist()
+    aside, above = int(rng.integers(0, 3)), int(rng.integers(0, 3))
+    page = [["Register of 2024"], [], *[[]] * above, list("abcd"), *records]
+    data = sheet(
+        [["Made by"], [None, "the office"]], [[None] * aside + row for row in page], [[1] * 9]
+    )
+    file = read_table(data, "t.xlsx")
+    assert list(file.table.columns) == list("abcd") and file.table.to_numpy().tolist() == records
+    assert file.settings.sheet == "Sheet2"
+    assert file.sheets["Sheet1"] == (2, 2) and file.sheets["Sheet2"][0] == len(page)
+    assert file.found[1].startswith(f"Row {above + 3} holds the names")
+    assert "left out" in file.found[1]
+
+
+def test_a_sheet_is_chosen_by_name_and_a_hidden_one_by_nothing_else():
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
+        for name, rows_there in (("seen", 2), ("hidden", 9)):
+            page = book.add_worksheet(name)
+            for row in range(rows_there):
+                page.write_row(row, 0, ["n", "m"] if not row else [row, name])
+        page.hide()
+    data = buffer.getvalue()
+    assert read_table(data, "t.xlsx").settings.sheet == "seen"
+    chosen = read_table(data, "t.xlsx", ReadSettings(sheet="hidden"))
+    assert len(chosen.table) == 8 and chosen.settings.sheet == "hidden"
+    with pytest.raises(TableError, match="nothing on a sheet 'absent'; choose 'seen', 'hidden'"):
+        read_table(data, "t.xlsx", ReadSettings(sheet="absent"))
+
+
+def test_a_sheet_of_empty_texts_is_told():
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
+        book.add_worksheet().write_formula(0, 0, '=""', None, "")
+    with pytest.raises(TableError, match="has nothing on a"):
+        read_table(buffer.getvalue(), "t.xlsx")
+
+
+def test_a_header_with_a_gap_is_no_title():
+    with pytest.raises(TableError, match="Column 2 of "):
+        read_table(sheet([["a", None, "c"], [1, 2, 3], [4, 5, 6]]), "t.xlsx")
 
 
 # --- refusals, beside those of tests/support/bad_inputs.py -----------------------------------

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.hierarchy.suggest import suggest_builder
-from kanon.schema import Role, suggest_roles
+from kanon.schema import Role, suggest_person, suggest_roles
 from kanon.sources.coverage import counted_column
 from kanon.sources.memory import MemoryTable
 from kanon.studio.session.choices import start_with
@@ -45,6 +45,49 @@ def test_a_role_is_suggested_by_the_words_of_a_name(name, role):
     suggestion = suggest_roles(MemoryTable(table).distinct())[name]
     assert suggestion.role is role
     assert suggestion.reason.endswith(".")
+
+
+def suggested(table):
+    distinct = MemoryTable(table).distinct()
+    found = suggest_roles(distinct)
+    roles = {name: one.role for name, one in found.items()}
+    return found, suggest_person(distinct, roles, len(table))
+
+
+@pytest.mark.parametrize(
+    "name", ["Pat.-Nr.", "PatNr", "id", "customerId", "Member no.", "Kundennummer", "case number"]
+)
+def test_a_number_that_repeats_is_proposed_as_the_person(name):
+    who = [n % 70 for n in range(100)]
+    table = pd.DataFrame({name: who, "ward no.": [n % 3 for n in who], "name": [*map(str, who)]})
+    found, person = suggested(table)
+    assert person == name and found[name].role is Role.IDENTIFIER
+    assert not found["ward no."].decided, "three wards are no persons"
+    for other in (table.drop_duplicates(name), table.assign(**{name: [None, *who[1:]]})):
+        assert suggested(other)[1] is None
+
+
+def test_of_several_numbers_the_one_of_persons_is_proposed():
+    table = pd.DataFrame({"case id": [n % 90 for n in range(100)],
+                          "patient id": [n % 60 for n in range(100)]})  # fmt: skip
+    assert suggested(table)[1] == "patient id"
+    assert suggested(table.drop(columns="patient id"))[1] == "case id"
+
+
+@pytest.mark.parametrize("name", ["number of children", "no of visits", "cano", "Ort"])
+def test_a_count_is_no_number_of_persons(name):
+    found, person = suggested(pd.DataFrame({name: [n % 30 for n in range(100)]}))
+    assert person is None and found[name].role is not Role.IDENTIFIER
+
+
+@pytest.mark.parametrize("name", ["Hausnummer", "room no.", "phone number"])
+def test_a_number_of_a_place_is_no_person(name):
+    assert suggested(pd.DataFrame({name: [n % 30 for n in range(100)]}))[1] is None
+
+
+def test_what_nothing_speaks_for_is_not_decided():
+    found, _ = suggested(pd.DataFrame({"widget": ["a", "b"] * 20, "age": ["1", "2"] * 20}))
+    assert {name: one.decided for name, one in found.items()} == {"widget": False, "age": True}
 
 
 def test_a_column_of_values_that_are_all_different_names_its_records():

@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 
 from kanon.base.values import canonical_text
 from kanon.errors import TableError
+from kanon.release.read_back import read_back
 from kanon.sources.names import ENDINGS
 from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.text_form import TextForm
 from kanon.sources.writing import KINDS, MIME, arrow_table, table_bytes, why_not, write_whole
 from support.table_files import write_table
 
@@ -64,13 +66,15 @@ def test_text_comes_back_as_it_was(kind, rows):
 @given(rows=TABLES, separator=st.sampled_from(",;|\t: "), mark=st.booleans(), crlf=st.booleans())
 def test_every_separator_mark_and_line_end(rows, separator, mark, crlf):
     table = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]))], dtype="str")
-    content = table_bytes(table, "csv", separator)
-    if crlf and not any(cell and "\n" in cell for row in rows for cell in row):
-        content = content.replace(b"\n", b"\r\n")
-    if mark:
-        content = b"\xef\xbb\xbf" + content
+    form = TextForm(separator, "utf-8-sig" if mark else "utf-8", "\r\n" if crlf else "\n")
+    content = table_bytes(table, "csv", form)
     file = read_table(content, "t.csv", ReadSettings(separator, "utf-8", ("",)))
     assert cells(file.table) == rows
+    assert table_bytes(file.table, "csv", file.form) == content, "it is found and kept"
+    header, again = read_back(content, "csv", separator, form.encoding)
+    assert header == list(table.columns)
+    found = [[cell or None for cell in column.to_pylist()] for column in again]
+    assert found == [[cell or None for cell in column] for column in zip(*rows, strict=True)]
 
 
 def test_a_found_separator_reads_what_was_written():
@@ -82,7 +86,7 @@ def test_a_found_separator_reads_what_was_written():
 def test_csv_is_plain():
     table = pd.DataFrame({"a": ["x", None], "n": pd.array([1, None], "Int64"), "q": ['"', "y;z"]})
     assert table_bytes(table, "csv") == b'a,n,q\nx,1,""""\n,,y;z\n'
-    assert table_bytes(table, "csv", separator=";") == b'a;n;q\nx;1;""""\n;;"y;z"\n'
+    assert table_bytes(table, "csv", TextForm(";")) == b'a;n;q\nx;1;""""\n;;"y;z"\n'
     assert table_bytes(table, "tsv") == b'a\tn\tq\nx\t1\t""""\n\t\ty;z\n'
 
 
@@ -246,7 +250,7 @@ def test_bad_kinds_and_separators():
     with pytest.raises(TableError, match=r"Kind 'docx' is not known: allowed are csv, tsv"):
         table_bytes(table, "docx")
     with pytest.raises(TableError, match=r"Separator '::' is not allowed"):
-        table_bytes(table, "csv", separator="::")
+        table_bytes(table, "csv", TextForm("::"))
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -401,10 +401,14 @@ def settings(session, models=(), roles=(), **chosen):
     settled(press(go(session.on(ANONYMISE)), "Anonymise"))
 
 
-def other_table(session, table, then=None):
-    """Another table on the page Data, and what is done with it."""
+def other_table(session, table, then=None, missing="drop-records"):
+    """Another table on the page Data, all decided, and what is done with it."""
     at = upload(session.on(DATA), "other.csv", as_bytes(table, "csv"))
-    session.before = with_fields(work(at), problem=None)
+    session.before = with_fields(
+        work(at), problem=work(at).message.problem if then is None else None, missing=missing,
+        undecided=frozenset(),
+    )  # fmt: skip
+    at.session_state[WORK] = session.before
     return None if then is None else PLACES[then.place](session, **then.what)
 
 

@@ -288,40 +288,6 @@ def work_metrics(at):
     return [titles[option] for option in at.selectbox(key=frame_metric(at)).options]
 
 
-# --- missing values -------------------------------------------------------------------------
-def test_missing_values_are_dropped_or_kept_as_the_user_says(start):
-    table = PEOPLE.assign(sex=["F", "?", "F"] * 4)
-    at = with_people(start(DATA), table)
-    (radio,) = at.radio
-    assert (
-        "4 records with a quasi-identifier missing" in radio.label and radio.value == "drop-records"
-    )
-    for other in ("age", "zip"):
-        give_role(at, other, "insensitive")
-    assert numbers(at)["Classes"] == "1"
-    anonymised(at)
-    assert any(re.search("4 records.* dropped", one) for one in captions(at))
-    assert len(after(at)) == 8
-    go(at, DATA).radio[0].set_value("as-value")
-    go(at)
-    assert numbers(at)["Classes"] == "2"
-    assert OUTDATED in warnings(go(at, ANONYMISE))[0]
-    settled(press(at, "Anonymise"))
-    assert len(after(at)) == 12
-    assert go(at, DATA).radio[0].value == "as-value"
-
-
-def test_what_counts_as_missing_can_be_chosen(start):
-    at = with_people(start(DATA), PEOPLE.assign(sex=["F", "?", "unknown"] * 4))
-    markers = f"markers-{work(at).version}"
-    assert at.multiselect(key=markers).value == ["?"]
-    at.multiselect(key=markers).set_value([])
-    go(at)
-    assert not at.radio, "a question mark is now a value"
-    assert "?" in set(shown(at)["sex"])
-    assert not problems(at)
-
-
 # --- uploads --------------------------------------------------------------------------------
 
 
@@ -419,6 +385,8 @@ def test_names_never_reach_markdown_unescaped(start):
         give_role(at, column, "quasi-identifier")
         seen += sent(at)
     give_role(at, NASTY[3], "sensitive")
+    at.radio(key=f"missing-{work(at).version}").set_value("drop-records")
+    go(at)
     upload_tree(at, NASTY[2], f"{NASTY[1]}{NASTY[0]}.csv", b"F;*\nM;*\n")
     assert len(problems(at)) == 1
     seen += sent(at)

@@ -78,9 +78,12 @@ def type_place(at, text):
 
 
 def opened(at, text):
-    """Open the table at a path, and wait for it."""
+    """Open the table at a path, wait for it, and say that what lacks a value is dropped."""
     type_place(at, text)
-    return settled(press(at, "Open the table"))
+    settled(press(at, "Open the table"))
+    for missing in at.radio:
+        missing.set_value("drop-records")
+    return go(at)
 
 
 def destination(at):
@@ -166,7 +169,8 @@ def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
         ("people.parquet", people.read_bytes(), "text/plain")
     )
     go(other)
-    anonymised(other)
+    other.radio[0].set_value("drop-records")
+    anonymised(go(other))
     result = work(other).findings.result
     here = result.release(5).released()
     columns = list(here.columns)

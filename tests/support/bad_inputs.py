@@ -491,7 +491,7 @@ UNFIT = [
     Case("Intervals of a column of texts", tree({"build": "intervals", "widths": [5]}, app=built("sex", "intervals", widths="5")), 'sex F M 2'),
     Case("Periods of a column without dates", tree({"build": "dates", "levels": ["year"]}, app=built("sex", "dates", levels="year")), 'sex F M 2021 2'),
     Case("A text in a column of numbers", changed(table=AGES, app=at("other table", table=AGES, then=built("age", "intervals", widths="10, 20"))), 'age n/k 1'),
-    Case("Missing cells and no rule for them", changed(table=LACKING), 'drop-records as-value 1', app=Never("the rule is to drop the records, unless another one is chosen")),
+    Case("Missing cells and no rule for them", changed(table=LACKING, app=at("other table", table=LACKING, missing=None, then=at("k", k=2))), 'drop-records as-value 1', app='1 Data'),
     Case("Every record lacks a quasi-identifier", changed(("read.missing", "drop-records"), table=NOBODY, app=at("other table", table=NOBODY, then=at("roles", sex="quasi-identifier"))),
          'quasi-identifier'),
     Case("Missing cells, and cells that say (missing)", changed(("read.missing", "as-value"), table=SAYING, app=at("other table", table=SAYING, then=at("missing"))),

@@ -11,7 +11,9 @@ from kanon.charts.curves import alteration_curve, curves_table
 from kanon.release.drift import same_levels
 from kanon.report.explanations import what_leaves
 from kanon.run import Run
+from kanon.sources.memory import MemoryTable
 from kanon.sources.stored_source import StoredSource
+from kanon.sources.text_form import PLAIN, TextForm
 from kanon.sources.writing import MIME, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.anonymise.cheaper_release import cheaper
@@ -34,7 +36,7 @@ from kanon.studio.shell.frame import (
     unready,
 )
 from kanon.studio.widgets.algorithm_options import about, details, own_choices
-from kanon.studio.widgets.files import content, file_name, neutral_choice
+from kanon.studio.widgets.files import content, file_name, form_choice, neutral_choice
 from kanon.studio.widgets.how import (
     how_algorithm,
     how_alteration,
@@ -203,20 +205,30 @@ def download_release(
     Returns what stands in the way, if anything does.
     """
     about = done.prepared.plan.to_json()
+    kinds = list(MIME)
     kind = st.selectbox(
-        say("Format"), list(MIME), format_func=str.upper, key="download-format", width=160
+        say("Format"),
+        kinds,
+        index=kinds.index(work.table.file.kind) if work.table.file.kind in kinds else 0,
+        format_func=str.upper,
+        key="download-format",
+        width=160,
     )
+    form = _form(work, done, kind)
     neutral = neutral_choice("download", kind)
     obstacle = problem or state.remembered(
         "obstacle", (result, k, kind), lambda: why_not(kind, done.released)
     )
-    make = noting(result.settings, done, lambda: done.content(kind, neutral))
+    make = noting(result.settings, done, lambda: done.content(kind, neutral, form))
+    plain = noting(result.settings, done, lambda: done.content(kind, neutral))
     st.download_button(
         say("Released table of the old settings") if stale else say("Released table"),
         data=content(make),
         disabled=obstacle is not None,
         file_name=file_name(
-            f"released-{name}{'-neutralised' if neutral else ''}", kind, f"{about}|{neutral}"
+            f"released-{name}{'-neutralised' if neutral else ''}",
+            kind,
+            f"{about}|{neutral}|{form}",
         ),
         mime=MIME[kind],
         icon=":material/download:",
@@ -224,8 +236,24 @@ def download_release(
         type="secondary" if stale else "primary",
         key="download-release",
     )
-    archive_button(work, done, make, kind, f"{name}|{about}|{neutral}", obstacle is not None)
+    archive_button(work, done, plain, kind, f"{name}|{about}|{neutral}", obstacle is not None)
     return obstacle
+
+
+def _form(work: Work, done: Run, kind: str) -> TextForm:
+    """How the release is written as a text file; in UTF-8 where a label needs it."""
+    table = work.table.records
+    chosen = form_choice("download", kind, table.form if isinstance(table, MemoryTable) else PLAIN)
+    form = done.fitting(chosen)
+    if form != chosen:
+        st.caption(
+            say(
+                "In UTF-8, as {encoding} lacks a character of a hierarchy.",
+                encoding=chosen.encoding.upper(),
+            ),
+            width="content",
+        )
+    return form
 
 
 def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> None:

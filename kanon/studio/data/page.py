@@ -22,12 +22,11 @@ from kanon.schema import Role
 from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.memory import MemoryTable
-from kanon.sources.missing import KNOWN_MARKERS
-from kanon.sources.reading import ReadSettings
-from kanon.sources.separators import SEPARATORS
+from kanon.studio.data.missing_panel import missing_cells
 from kanon.studio.data.person_column import person_choice
+from kanon.studio.data.reading_panel import how_read, replaced
 from kanon.studio.data.singling_out_panel import show_singling
-from kanon.studio.data.table_location import place_tab, reading_request, table_tabs
+from kanon.studio.data.table_location import place_tab, table_tabs
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import AT_ONCE, upload_request
 from kanon.studio.session import state
@@ -38,7 +37,6 @@ from kanon.studio.session.hierarchy_choices import (
     with_builder,
     with_coarsening,
     with_level,
-    with_missing,
     with_role,
 )
 from kanon.studio.session.preview_size import preview_rows
@@ -47,12 +45,11 @@ from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import (
     adult_work,
     sample_work,
-    settings_shown,
 )
-from kanon.studio.session.table_state import Missing
 from kanon.studio.session.text import in_badge, plain, spoken
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head
+from kanon.studio.shell.undecided import undecided_roles
 from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
 from kanon.studio.widgets.numbers import of_table
 from kanon.studio.widgets.picture import picture
@@ -68,23 +65,13 @@ BADGES: dict[Role, tuple[Literal["red", "orange", "violet", "gray"], str]] = {
     Role.SENSITIVE: ("violet", ":material/lock:"),
     Role.INSENSITIVE: ("gray", ":material/remove:"),
 }
+NOT_DECIDED: tuple[Literal["blue"], str] = "blue", ":material/help:"
 COLUMNS_AT_ONCE = 30
-SEPARATOR_NAMES = {
-    ",": say("comma ,"),
-    ";": say("semicolon ;"),
-    "\t": say("tab"),
-    "|": say("bar |"),
-}
 
 
 def next_version() -> int:
     """The version of the next table: a worker may have opened one since the page was drawn."""
     return state.work().version + 1
-
-
-def replaced(version: int) -> bool:
-    """Whether the table that the page shows is not the one that is worked on any more."""
-    return state.work().version != version
 
 
 # --- choose a table -------------------------------------------------------------------------
@@ -150,86 +137,6 @@ def table_choice(work: Work) -> None:
             place_tab(work)
 
 
-# --- how it was read ------------------------------------------------------------------------
-def take_reading(version: int, field: str, value: Any) -> None:
-    """Read the same file again with one setting changed; the others are as asked for, or found."""
-    if replaced(version):
-        return
-    value = tuple(value) if isinstance(value, list) else value or None
-    changed: dict[str, Any] = {field: value}
-    state.change(asked=replace(state.work().table.asked, **changed))
-    runner.run(reading_request, instead=True, wait=AT_ONCE)
-
-
-def take_missing(version: int, missing: Missing) -> None:
-    """Say what happens to records that lack a quasi-identifier."""
-    if not replaced(version):
-        state.attempt(lambda: with_missing(state.work(), missing))
-
-
-def how_read(work: Work) -> None:
-    """How the file was read, and what of it can be read otherwise."""
-    with st.expander(say("How it was read"), icon=":material/description:"):
-        for sentence in work.table.file.found:
-            st.markdown(plain(sentence))
-        if work.table.can_be_reread:
-            reading_fields(work.version, settings_shown(work))
-        if work.running.doing == "reading":
-            progress()
-            cancel_button("cancel-reading")
-
-
-def reading_fields(version: int, shown: ReadSettings) -> None:
-    """The settings that the file is read with."""
-    columns = st.columns(3)
-    if shown.separator is not None:
-        known = list(dict.fromkeys([*SEPARATORS, shown.separator]))
-        columns[0].selectbox(
-            say("Separator"),
-            known,
-            **bound(f"separator-{version}", shown.separator, take_reading, version, "separator"),
-            format_func=lambda sign: SEPARATOR_NAMES.get(sign, sign),
-        )
-        columns[1].text_input(
-            say("Encoding"),
-            **bound(f"encoding-{version}", shown.encoding, take_reading, version, "encoding"),
-            help=say("Such as utf-8, latin-1, cp1252 or utf-16."),
-        )
-    markers = [marker for marker in shown.missing_markers or () if marker.strip()]
-    columns[2].multiselect(
-        say("Cells that count as missing"),
-        list(dict.fromkeys([*filter(None, KNOWN_MARKERS), *markers])),
-        **bound(
-            f"markers-{version}",
-            markers,
-            take_reading,
-            version,
-            "missing_markers",
-        ),
-        accept_new_options=True,
-        help=say("Blank cells always do: nobody could tell them apart in a released file."),
-    )
-
-
-def missing_choice(work: Work, incomplete: int) -> None:
-    """What happens to records that lack a quasi-identifier."""
-    version = work.version
-    st.radio(
-        say_counted(
-            incomplete,
-            "{count} record with a quasi-identifier missing: what happens to them?",
-            "{count} records with a quasi-identifier missing: what happens to them?",
-        ),
-        ["drop-records", "as-value"],
-        **bound(f"missing-{version}", work.table.missing, take_missing, version),
-        format_func={
-            "drop-records": say_counted(incomplete, "Drop {count} record", "Drop {count} records"),
-            "as-value": say("Keep them: missing counts as a value of its own"),
-        }.get,
-        horizontal=True,
-    )
-
-
 # --- the table ------------------------------------------------------------------------------
 def table_preview(work: Work) -> None:
     """The first records, tinted by role."""
@@ -249,7 +156,9 @@ def table_preview(work: Work) -> None:
         ),
         height=420,
         column_config={
-            name: st.column_config.Column(f"{name} · {role.value}")
+            name: st.column_config.Column(
+                f"{name} · {say('not decided') if name in work.table.undecided else role.value}"
+            )
             for name, role in work.table.roles.items()
         },
         hide_index=True,
@@ -345,13 +254,16 @@ def column_row(work: Work, position: int, name: str, role: Role) -> None:
     """One column: its role, and of a quasi-identifier how it may be blurred."""
     version = work.version
     badge, roles, builder, rest, draw = st.columns([4, 5, 4, 7, 2], vertical_alignment="center")
-    colour, icon = BADGES[role]
+    undecided = name in work.table.undecided
+    colour, icon = NOT_DECIDED if undecided else BADGES[role]
     badge.badge(in_badge(name), color=colour, icon=icon)
     roles.selectbox(
         say("Role of {column}", column=spoken(name)),
-        [role.value for role in Role],
-        **bound(f"role-{version}-{position}", role.value, take_role, version, name),
-        format_func=say_of,
+        [*([""] if undecided else []), *(role.value for role in Role)],
+        **bound(
+            f"role-{version}-{position}", "" if undecided else role.value, take_role, version, name
+        ),
+        format_func=lambda value: say_of(value) if value else say("not decided"),
         label_visibility="collapsed",
     )
     why = work.table.reasons[name]
@@ -455,6 +367,7 @@ def coarsening_choice(
 def roles_and_hierarchies(work: Work) -> None:
     """What each column is, and how it may be blurred."""
     st.subheader(say("What each column is to the people in it, and how it may be blurred"))
+    undecided_roles(work)
     remarked_table(work)
     show_singling(work)
     for position, (name, role) in columns_shown(work):
@@ -510,10 +423,9 @@ def page() -> None:
     """Draw the page."""
     work = head(say("What is in this table, and how exposed is it?"))
     table_choice(work)
-    how_read(work)
     incomplete = incomplete_records(work)
-    if incomplete:
-        missing_choice(work, incomplete)
+    missing_cells(work, incomplete)
+    how_read(work)
     left, right = st.columns(2, gap="medium")
     with left:
         table_preview(work)

@@ -7,7 +7,7 @@ import streamlit as st
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted
 from kanon.base.sentences import records_said
-from kanon.schema import Role
+from kanon.schema import Role, tells_persons
 from kanon.sources.memory import MemoryTable
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -50,12 +50,15 @@ def person_choice(work: Work) -> None:
 
 
 def repeating(work: Work, identifiers: list[str]) -> str | None:
-    """The identifier of most records that share their value with others; None if none does."""
+    """The identifier of most records that share their value with others; None if none does.
+
+    One of few values, such as a column that is only left out, tells nobody apart.
+    """
     found = {}
     for name in identifiers:
         often = work.table.records.frequencies(name)
         several = often.distinct.filled - often.rarer_than(2)
-        if several:
+        if several and tells_persons(often.distinct):
             found[name] = several
     return max(found, key=lambda name: found[name], default=None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 
 from kanon.base.language import say, say_of
 from kanon.base.progress import Progress
@@ -13,7 +13,7 @@ from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.studio.data.singling_out_state import KS, SinglingView
-from kanon.studio.session.hierarchy_choices import with_choices, with_role
+from kanon.studio.session.hierarchy_choices import with_choices, with_roles
 from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import fingerprint_of
 from kanon.studio.session.work import Work, with_fields
@@ -102,8 +102,9 @@ def to_change(work: Work, one: SmallestSet) -> list[str]:
 def with_sets_of(work: Work, columns: Sequence[str], role: Role) -> Work:
     """The work with another role for some columns, as if each had been chosen by hand."""
     before = {name: (work.table.roles[name], work.table.reasons[name]) for name in columns}
-    work = reduce(lambda work, name: with_role(work, name, role), columns, work)
-    view = replace(work.view(SinglingView), before=before, given=role)
+    undecided = work.table.undecided.intersection(columns)
+    work = with_roles(work, columns, role)
+    view = replace(work.view(SinglingView), before=before, undecided=undecided, given=role)
     done = say("{columns}: {role} now.", columns=", ".join(columns), role=say_of(role.value))
     return with_fields(work, view=view, notice=done)
 
@@ -117,9 +118,13 @@ def can_be_undone(work: Work) -> bool:
 def without_last(work: Work) -> Work:
     """The work with the roles, and why they were suggested, before the last such change."""
     before = work.view(SinglingView).before
+    undecided = work.table.undecided | work.view(SinglingView).undecided
     roles = {**work.table.roles, **{name: role for name, (role, _) in before.items()}}
     reasons = {**work.table.reasons, **{name: why for name, (_, why) in before.items()}}
     view = replace(work.view(SinglingView), before={})
     return with_choices(
-        with_fields(work, roles=roles, reasons=reasons, view=view, problem=None, notice=None)
-    )
+        with_fields(
+            work, roles=roles, reasons=reasons, undecided=undecided, view=view, problem=None,
+            notice=None,
+        )
+    )  # fmt: skip

@@ -25,9 +25,9 @@ class SinglingView:
         See :func:`kanon.sources.singling_out.singling_out`.
     found, about
         What was found last, and a fingerprint of what it was asked of.
-    before, given
+    before, undecided, given
         The columns whose roles were changed by a finding last, with their roles and reasons then;
-        and the role that they were given.
+        those that were not decided then; and the role that they were given.
     """
 
     share: float = 0.05
@@ -36,6 +36,7 @@ class SinglingView:
     found: SinglingOut | None = None
     about: str = ""
     before: Mapping[str, tuple[Role, str]] = field(default_factory=dict)
+    undecided: frozenset[str] = frozenset()
     given: Role | None = None
 
     def read_again(self) -> SinglingView:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from kanon.base.language import say
@@ -25,10 +25,19 @@ from kanon.studio.session.work import Work, with_fields
 
 def with_role(work: Work, column: str, role: Role) -> Work:
     """The work with another role for a column; a new quasi-identifier gets a first hierarchy."""
-    roles = {**work.table.roles, column: role}
-    told = [say("Set by you."), singles_out(work.table.records.distinct_of(column))]
-    reasons = {**work.table.reasons, column: " ".join(filter(None, told))}
-    return with_choices(with_fields(work, roles=roles, reasons=reasons, problem=None))
+    return with_roles(work, [column], role)
+
+
+def with_roles(work: Work, columns: Iterable[str], role: Role) -> Work:
+    """The work with another role for some columns, as if each had been chosen by hand."""
+    roles, reasons = dict(work.table.roles), dict(work.table.reasons)
+    for column in columns:
+        told = [say("Set by you."), singles_out(work.table.records.distinct_of(column))]
+        roles[column], reasons[column] = role, " ".join(filter(None, told))
+    undecided = work.table.undecided.difference(columns)
+    return with_choices(
+        with_fields(work, roles=roles, reasons=reasons, undecided=undecided, problem=None)
+    )
 
 
 def with_missing(work: Work, missing: Missing) -> Work:

@@ -56,6 +56,7 @@ def with_plan(work: Work, plan: Plan) -> Work:
             for column in work.table.roles
         },
         levels={column: level for column, (_, level) in plan.coarsened.items()},
+        undecided=frozenset(work.table.roles).difference(named),
         missing=plan.read.missing or work.table.missing,
         composed={**work.settings.composed, **plan.metrics},
         **settings_said(work, plan),

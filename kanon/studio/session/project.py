@@ -316,6 +316,7 @@ def _other_reading(work: Work, plan: Plan) -> ReadSettings | None:
         read.separator if now.separator is not None else None,
         read.encoding if now.encoding is not None else None,
         None if read.missing_markers is None else tuple(read.missing_markers),
+        read.sheet if now.sheet is not None else None,
     )
     differ = any(
         value is not None and value != getattr(now, name) for name, value in vars(wanted).items()
@@ -356,6 +357,7 @@ def _read_as(work: Work, plan: Plan, again: Work | None) -> Work:
         work,
         roles=roles,
         reasons={**work.table.reasons, **chosen},
+        undecided=work.table.undecided.difference(plan.columns),
         missing=plan.read.missing or work.table.missing,
     )
     return with_choices(work)

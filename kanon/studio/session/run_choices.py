@@ -41,6 +41,16 @@ def incomplete_records(work: Work) -> int:
     return work.table.records.incomplete(columns) if columns else 0
 
 
+def missing_undecided(work: Work) -> int:
+    """The number of those records while nobody has said what happens to them; else 0."""
+    return incomplete_records(work) if work.table.missing is None else 0
+
+
+def undecided_columns(work: Work) -> list[str]:
+    """The columns whose role nobody has chosen, in the table's order."""
+    return [name for name in work.table.roles if name in work.table.undecided]
+
+
 def with_option(work: Work, algorithm: str, name: str, value: str) -> Work:
     """The work with another choice for a parameter that an algorithm alone has."""
     chosen = {**work.settings.options.get(algorithm, {}), name: value}

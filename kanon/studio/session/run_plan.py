@@ -12,6 +12,7 @@ from kanon.errors import PlanError, listing, quoted
 from kanon.plan import VERSION, Plan
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
+from kanon.studio.session.run_choices import missing_undecided, undecided_columns
 from kanon.studio.session.work import Work, with_fields
 
 
@@ -21,8 +22,9 @@ def plan_of(work: Work) -> Plan:
     Raises
     ------
     PlanError
-        No quasi-identifier is chosen, or one of them has no usable hierarchy; or a model is about
-        a column that is not sensitive, or k about persons whom no identifier tells apart.
+        No quasi-identifier is chosen, or one of them has no usable hierarchy; or nobody said what
+        a column is, or what happens to records that lack a quasi-identifier; or a model is about a
+        column that is not sensitive, or k about persons whom no identifier tells apart.
     """
     unfit = [
         column
@@ -48,6 +50,28 @@ def plan_of(work: Work) -> Plan:
                     column=quoted(column),
                 )
             )
+    incomplete = missing_undecided(work)
+    if incomplete:  # never dropped, and never kept, in silence
+        raise PlanError(
+            say_counted(
+                incomplete,
+                "{count} record lacks a quasi-identifier; choose on the page Data what happens to "
+                "it.",
+                "{count} records lack a quasi-identifier; choose on the page Data what happens to "
+                "them.",
+            )
+        )
+    if work.table.undecided:  # never released in silence
+        raise PlanError(
+            say_counted(
+                len(work.table.undecided),
+                "Nobody has decided what {columns} is to the people in the table; choose its role "
+                "on the page Data.",
+                "Nobody has decided what {columns} are to the people in the table; choose their "
+                "roles on the page Data.",
+                columns=listing(undecided_columns(work), most=12),
+            )
+        )
     if not work.table.quasi_identifiers:
         raise PlanError(say("No column is a quasi-identifier yet; choose roles on the page Data."))
     for model in work.models_lost:  # never dropped in silence: somebody asked for it
@@ -80,6 +104,8 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
     columns: dict[str, object] = {}
     coarsened = work.table.coarsened
     for column, role in work.table.roles.items():
+        if column in work.table.undecided:  # a plan says nothing of it
+            continue
         entry: dict[str, object] = {"role": role.value}
         choice = work.table.choices.get(column)
         plan = choice.plan if trees and choice is not None else None
@@ -95,6 +121,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         "separator": settings.separator,
         "encoding": settings.encoding,
         "missing_markers": None if markers is None else list(markers),
+        "sheet": settings.sheet,
         "missing": work.table.missing,
     }
     return {

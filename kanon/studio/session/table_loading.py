@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kanon.base.language import say, say_of
 from kanon.errors import quoted
-from kanon.schema import SUPPRESSED, Role, suggest_roles
+from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.limits import of_our_own
 from kanon.sources.opening import OpenedTable, open_table
@@ -27,7 +27,8 @@ def sample_work(name: str, version: int = 0) -> Work:
         file = read_table(content, sample.path.name)
     work = with_fields(_work(file, content, say_of(sample.title), name, version), k=sample.k)
     reasons = dict.fromkeys(sample.roles, "")
-    return with_choices(with_fields(work, roles=sample.roles, reasons=reasons), folder=name)
+    work = with_fields(work, roles=sample.roles, reasons=reasons, undecided=frozenset())
+    return with_choices(work, folder=name)
 
 
 def uploaded_work(
@@ -101,7 +102,15 @@ def read_again(work: Work, again: Work) -> Work:
                 column: work.table.roles.get(column, role)
                 for column, role in again.table.roles.items()
             },
-            reasons=again.table.reasons,
+            reasons={
+                column: work.table.reasons.get(column, reason)
+                for column, reason in again.table.reasons.items()
+            },
+            undecided=frozenset(
+                column
+                for column in again.table.roles
+                if column in (work if column in work.table.roles else again).table.undecided
+            ),
             running=CalculationState(),
             findings=Findings(),
             views=views_read_again(work.views),
@@ -123,11 +132,15 @@ def settings_shown(work: Work) -> ReadSettings:
 
 
 def _adult_work(file: TableFile, version: int) -> Work:
-    """The papers take all nine columns as quasi-identifiers."""
+    """The papers take all nine columns as quasi-identifiers, and the records that have them."""
     work = _work(file, None, "Adult (UCI)", "adult", version)
     roles = dict.fromkeys(work.table.roles, Role.QUASI_IDENTIFIER)
     reasons = dict.fromkeys(roles, say("As the papers."))
-    return with_choices(with_fields(work, roles=roles, reasons=reasons))
+    return with_choices(
+        with_fields(
+            work, roles=roles, reasons=reasons, undecided=frozenset(), missing="drop-records"
+        )
+    )
 
 
 def _checked(work: Work) -> Work:
@@ -148,7 +161,18 @@ def _checked(work: Work) -> Work:
 def _work(
     file: TableFile | OpenedTable, content: bytes | None, title: str, origin: str, version: int
 ) -> Work:
-    suggestions = suggest_roles(file.records.distinct())
+    distinct = file.records.distinct()
+    suggestions = suggest_roles(distinct)
+    roles = {column: suggestion.role for column, suggestion in suggestions.items()}
+    reasons = {column: suggestion.reason for column, suggestion in suggestions.items()}
+    person = None
+    if isinstance(file, TableFile):  # persons are told apart in memory alone
+        person = suggest_person(distinct, roles, file.records.n_records)
+    if person is not None:
+        reasons[person] = say(
+            "Suggested: its name says that it tells apart what records are about, and some have "
+            "the same. So k counts persons by it; choose otherwise below."
+        )
     without = file.fingerprint if isinstance(file, OpenedTable) else title
     fingerprint = hashlib.sha256(content if content is not None else without.encode())
     fingerprint.update(repr(file.settings).encode())
@@ -158,7 +182,9 @@ def _work(
         file=file,
         content=content,
         digest=fingerprint.hexdigest(),
-        roles={column: suggestion.role for column, suggestion in suggestions.items()},
-        reasons={column: suggestion.reason for column, suggestion in suggestions.items()},
+        roles=roles,
+        reasons=reasons,
+        undecided=frozenset(name for name, one in suggestions.items() if not one.decided),
+        person=person,
     )
     return Work(version, table)

@@ -37,6 +37,8 @@ class TableState:
         that stays where it is), and a fingerprint of both.
     roles, reasons
         The role of each column, and why it was suggested.
+    undecided
+        The columns whose role nobody has chosen and nothing speaks for; insensitive meanwhile.
     choices, histories
         The hierarchy chosen for each column that is or was a quasi-identifier, or coarsened; undo
         and redo.
@@ -47,7 +49,7 @@ class TableState:
         Per column the level of its hierarchy that it is coarsened to while it is sensitive; a
         column that is not named stays as it is.
     missing
-        What happens to records that lack a quasi-identifier.
+        What happens to records that lack a quasi-identifier; None until it is chosen.
     person
         The identifier that says which records are of one person, so that k counts persons; None
         where k counts records.
@@ -62,12 +64,13 @@ class TableState:
     digest: str
     roles: Mapping[str, Role]
     reasons: Mapping[str, str]
+    undecided: frozenset[str] = frozenset()
     choices: Mapping[str, HierarchyChoice] = field(default_factory=dict)
     histories: Mapping[str, History] = field(default_factory=dict)
     previews: Mapping[str, HierarchyChoice] = field(default_factory=dict)
     imports: tuple[FileReview, ...] = ()
     levels: Mapping[str, int] = field(default_factory=dict)
-    missing: Missing = "drop-records"
+    missing: Missing | None = None
     person: str | None = None
     asked: ReadSettings = field(default_factory=ReadSettings)
 
@@ -157,7 +160,7 @@ class TableState:
     def dropped(self) -> int:
         """How many records drop out; none where all would, which is said."""
         columns = self.quasi_identifiers
-        if self.missing == "as-value" or not columns:
+        if self.missing != "drop-records" or not columns:
             return 0
         incomplete = self.records.incomplete(columns)
         return incomplete if incomplete < self.records.n_records else 0

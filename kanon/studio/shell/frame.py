@@ -21,6 +21,7 @@ from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, usable_strategies
 from kanon.studio.shell.navigation import chosen_page
+from kanon.studio.shell.undecided import undecided
 from kanon.studio.widgets.algorithm_options import about_k
 from kanon.studio.widgets.popover import closing_popover
 
@@ -84,7 +85,8 @@ def head(question: str, aloud: bool = False) -> Work:
 
 
 def unready(work: Work) -> None:
-    """Say which hierarchies cannot be used yet, with the way to where they are mended."""
+    """Say what has to be decided or mended before a run, with the way to that."""
+    undecided(work)
     unfit = [name for name in work.table.quasi_identifiers if work.table.choices[name].plan is None]
     if unfit:
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import streamlit as st
 
 from kanon.base.language import say
 from kanon.settings import settings
+from kanon.sources.separators import shown
+from kanon.sources.text_form import FOR_EXCEL, FORMS, PLAIN, TextForm
 from kanon.sources.writing import MIME
 from kanon.studio.session import state
 
@@ -143,3 +145,41 @@ def neutral_choice(name: str, kind: str = "csv") -> bool:
             "stay. In XLSX such cells are marked as text, always, and none is altered."
         ),
     )
+
+
+def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
+    """How a text file is written, where there is a choice: at first as the table was.
+
+    Parameters
+    ----------
+    name
+        What is downloaded, for the key.
+    upload
+        How the table was written.
+    """
+    if kind != "csv":
+        return replace(upload, separator="\t") if kind == "tsv" else PLAIN
+    forms = {"upload": upload, **FORMS}
+    if upload == PLAIN:
+        del forms["plain"]
+    titles = {
+        "upload": say("As the upload ({form})", form=_said(upload)),
+        "excel": say("For Excel ({form})", form=_said(FOR_EXCEL)),
+        "plain": say("Plain ({form})", form=_said(PLAIN)),
+    }
+    chosen = st.selectbox(
+        say("Separator and encoding"),
+        list(forms),
+        format_func=lambda one: titles[one],
+        key=f"{name}-form",
+        width=300,
+        help=say(
+            "Cells keep their texts, so a decimal comma stays one where a value was not blurred. "
+            "Excel reads semicolons where the decimal mark of the system is a comma."
+        ),
+    )
+    return forms[chosen]
+
+
+def _said(form: TextForm) -> str:
+    return f"{shown(form.separator)}, {form.encoding.removesuffix('-sig').upper()}"

@@ -48,6 +48,7 @@ from support.dashboard import (
     settled,
     texts,
     title,
+    upload,
     warnings,
     with_people,
     work,
@@ -534,3 +535,43 @@ def test_the_classes_are_merged_in_parts_where_that_is_chosen(start):
     assert any("the classes were merged in 2 parts" in one for one in texts(at))
     choose(at, "run-gaa-parts", "auto")
     assert "Details" in popovers(at)
+
+
+# --- how the release is written ----------------------------------------------------------------
+RAW = "Größe;plz;krank\r\n" + "".join(
+    f"1,{n % 5};80{n % 3}1;{'Grippe' if n % 2 else 'Übelkeit'}\r\n" for n in range(30)
+)
+
+
+def released_from(start, name, content):
+    at = upload(start(DATA), name, content)
+    for column, role in (("Größe", "insensitive"), ("plz", "quasi-identifier"),
+                         ("krank", "sensitive")):  # fmt: skip
+        give_role(at, column, role)
+    return anonymised(at)
+
+
+def test_a_download_is_written_as_the_upload_was(start, downloads):
+    """Cells that were not blurred are the bytes that came: decimal commas too."""
+    at = released_from(start, "raw.csv", RAW.encode("cp1252"))
+    assert at.selectbox(key="download-format").value == "csv"
+    name, make = downloads["download-release"]
+    assert make() == RAW.encode("cp1252"), "k holds already, so nothing was blurred"
+    forms = {"excel": RAW.encode("utf-8-sig"),
+             "plain": RAW.replace("1,", '"1,').replace(";80", '";80')}  # fmt: skip
+    choose(at, "download-form", "excel")
+    assert downloads["download-release"][1]() == forms["excel"]
+    assert downloads["download-release"][0] != name, "another file has another name"
+    choose(at, "download-form", "plain")
+    plain = forms["plain"].replace(";", ",").replace("\r", "").encode()
+    assert downloads["download-release"][1]() == plain
+    choose(at, "download-format", "tsv")
+    assert "download-form" not in keys(at)
+
+
+def test_a_sheet_is_offered_as_a_sheet(start, downloads):
+    book = io.BytesIO()
+    pd.read_csv(io.StringIO(RAW), sep=";").to_excel(book, index=False)
+    at = released_from(start, "raw.xlsx", book.getvalue())
+    assert at.selectbox(key="download-format").value == "xlsx"
+    assert downloads["download-release"][0].endswith(".xlsx")

@@ -18,7 +18,7 @@ from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address
 from kanon.studio.jobs.stored_table import write_release
-from support.dashboard import ANONYMISE, button, go, press, settled, work
+from support.dashboard import ANONYMISE, button, choose, go, press, settled, work
 from support.people_plans import PEOPLE, plan_with
 
 REPORT = "pages/report.py"
@@ -60,6 +60,7 @@ def test_the_report_is_made_in_a_worker_and_then_the_archive_is_there(
     assert "Make the release archive" not in labels(at)
     with zipfile.ZipFile(io.BytesIO(make())) as packed:
         packed.extractall(tmp_path)
+    choose(at, "download-form", "plain")
     _, released = downloads["download-release"]
     assert (tmp_path / "released.csv").read_bytes() == released()
     assert main(tmp_path) == 0

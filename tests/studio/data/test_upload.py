@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import re
 import sys
 
+import pandas as pd
 import pytest
 
 from kanon.base.progress import no_progress
@@ -14,6 +17,7 @@ from kanon.studio.jobs import server_pool
 from kanon.studio.jobs.memory import limited_memory
 from kanon.studio.jobs.upload import open_upload, upload_request
 from kanon.studio.session.project import saved_project
+from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
 from support import job_functions
 from support.dashboard import (
@@ -21,6 +25,8 @@ from support.dashboard import (
     PEOPLE,
     WORK,
     as_bytes,
+    choose,
+    give_role,
     go,
     held_worker,
     infos,
@@ -152,3 +158,23 @@ def test_a_cell_longer_than_a_record_may_be_is_refused(limits, kind):
         long = table_bytes(PEOPLE.assign(note="x" * (1 << 20 | 1)), kind)
         with pytest.raises(TableError, match=r"Column 'note' of 'people.* a cell that is too long"):
             read_table(long, f"people.{kind}")
+
+
+def test_a_sheet_is_chosen_where_the_file_was_read_and_roles_stay(start):
+    book = io.BytesIO()
+    with pd.ExcelWriter(book, engine="xlsxwriter") as sheets:
+        pd.DataFrame({"Register": ["2024"]}).to_excel(sheets, sheet_name="Cover", index=False)
+        PEOPLE.to_excel(sheets, sheet_name="All", index=False, startrow=2)
+        PEOPLE.head(5).to_excel(sheets, sheet_name="Some", index=False)
+    at = upload(start(DATA), "people.xlsx", book.getvalue())
+    chooser = at.selectbox(key=f"sheet-{work(at).version}")
+    assert chooser.value == "All" and work(at).table.records.n_records == 12 and not problems(at)
+    assert [re.sub(r"\D+", " ", one).split() for one in chooser.options] == [
+        ["2", "1"], ["13", "5"], ["6", "5"],
+    ]  # fmt: skip
+    give_role(at, "zip", "sensitive")
+    settled(choose(at, f"sheet-{work(at).version}", "Some"))
+    assert work(at).table.records.n_records == 5 and work(at).table.roles["zip"] == "sensitive"
+    assert plan_of(work(at)).read.sheet == "Some"
+    settled(choose(at, f"sheet-{work(at).version}", "Cover"))
+    assert list(work(at).table.roles) == ["Register"]

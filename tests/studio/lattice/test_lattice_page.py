@@ -323,6 +323,7 @@ def test_columns_may_be_called_what_they_like(start):
     at = with_people(start(DATA), table)
     for column in (name, "zip"):
         give_role(at, column, "quasi-identifier")
+    give_role(at, "ill", "insensitive")
     go(at, LATTICE)
     assert levels(at)
     assert "<b>![x]" not in " ".join(one.value for one in at.markdown)

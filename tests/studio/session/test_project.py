@@ -197,7 +197,8 @@ def test_the_columns_of_a_project_are_looked_for_as_it_reads_the_table():
 
 
 def test_a_project_about_columns_that_are_not_there_as_it_reads_the_table_is_refused():
-    project = json.loads(saved_project(people(BOTH, separator=",")))
+    decided = with_fields(people(BOTH, separator=","), undecided=frozenset())
+    project = json.loads(saved_project(decided))
     project["plan"]["read"]["separator"] = ";"
     with pytest.raises(KanonError, match="which this table lacks"):
         opened_project(people(BOTH, separator=","), json.dumps(project).encode())

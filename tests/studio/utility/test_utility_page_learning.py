@@ -51,6 +51,7 @@ def opened(start):
         at = with_people(start(DATA), people() if table is None else table)
         for column in ("age", "sex"):
             give_role(at, column, "quasi-identifier")
+        press(at, "Keep it as it is")
         view = work(at).view(UtilityView)
         learning = replace(view.learning, classifier=TREE, seeds=2, ks="3, 10, 40")
         seen = replace(

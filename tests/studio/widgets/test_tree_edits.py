@@ -385,6 +385,7 @@ def test_an_edit_is_done_on_the_column_that_it_was_drawn_on(work):
 def test_missing_cells_that_count_have_a_leaf_with_their_records():
     csv = b"animal,n\nCat,1\nDog,2\n,3\nCat,4\n"
     work = with_role(uploaded_work(csv, "a.csv", 1), "animal", Role.QUASI_IDENTIFIER)
+    work = with_missing(with_role(work, "n", Role.INSENSITIVE), "drop-records")
     assert "(missing)" not in tree(work).labels
     work = with_missing(work, "as-value")
     shown = tree_edits.picture(work, "animal", work.table.choices["animal"])
@@ -419,7 +420,7 @@ def test_imports_are_matched_with_the_records_as_they_are_when_used():
     work = uploaded_work(csv, "a.csv", 1)
     for column in ("animal", "n"):
         work = with_role(work, column, Role.QUASI_IDENTIFIER)
-    work = with_imports(work, [("animal.csv", b"Cat;*\nDog;*\n")])
+    work = with_imports(with_missing(work, "drop-records"), [("animal.csv", b"Cat;*\nDog;*\n")])
     assert meant(work)[0].plan is not None, "the record with 'rare' is dropped"
     work = with_imported(with_missing(work, "as-value"))
     assert (

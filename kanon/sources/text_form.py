@@ -1,0 +1,82 @@
+"""How a CSV or TSV is written: so that a release looks to other programs as its table did."""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass, replace
+
+from kanon.errors import TableError
+
+_LONGEST_HEADER = 1 << 20
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text file is written.
+
+    Attributes
+    ----------
+    separator
+        What stands between two cells of a CSV; in a TSV it is a tab.
+    encoding
+        By a name that Python knows; ``utf-8-sig`` begins with a mark.
+    line_end
+        LF or CRLF.
+    """
+
+    separator: str = ","
+    encoding: str = "utf-8"
+    line_end: str = "\n"
+
+    @classmethod
+    def of_content(cls, content: bytes, separator: str, encoding: str) -> TextForm:
+        """The form of a file that was read with this separator and encoding.
+
+        >>> TextForm.of_content(b"a;b\\r\\n1;2\\r\\n", ";", "utf-8")
+        TextForm(separator=';', encoding='utf-8', line_end='\\r\\n')
+        """
+        if encoding == "utf-8" and content.startswith(codecs.BOM_UTF8):
+            encoding = "utf-8-sig"
+        try:
+            start = content[:_LONGEST_HEADER].decode(encoding, "ignore")
+        except UnicodeError:  # a codec that knows nothing but all or nothing
+            start = ""
+        first, end, _ = start.partition("\n")
+        return cls(separator, encoding, "\r\n" if end and first.endswith("\r") else "\n")
+
+    def encoded(self, text: str) -> bytes:
+        """A text in this encoding.
+
+        Raises
+        ------
+        TableError
+            The encoding lacks some of its characters.
+        """
+        try:
+            return text.encode(self.encoding)
+        except UnicodeError:
+            raise TableError(
+                f"{self.encoding.upper()} lacks characters that the table has: write it as UTF-8."
+            ) from None
+
+    def holding(self, text: str) -> TextForm:
+        """The same form; in UTF-8 if the encoding lacks a character of a text.
+
+        >>> TextForm(";", "latin-1").holding("≥ 5")
+        TextForm(separator=';', encoding='utf-8', line_end='\\n')
+        """
+        try:
+            self.encoded(text)
+        except TableError:
+            return replace(self, encoding="utf-8")
+        return self
+
+
+PLAIN = TextForm()
+"""What any program reads: UTF-8 with commas and LF."""
+
+FOR_EXCEL = TextForm(";", "utf-8-sig", "\r\n")
+"""What Excel opens by a double click where the decimal mark is a comma."""
+
+FORMS = {"plain": PLAIN, "excel": FOR_EXCEL}
+"""The forms that are not a table's own, by name."""

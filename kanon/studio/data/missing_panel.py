@@ -1,0 +1,145 @@
+"""Missing cells, where the table is loaded: texts that look like one, and records that lack one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from kanon.base.formatting import joined, thin
+from kanon.base.language import say, say_counted
+from kanon.errors import quoted
+from kanon.sources.missing import BLANK
+from kanon.sources.reading import TableFile
+from kanon.studio.data.reading_panel import replaced, take_reading
+from kanon.studio.session import state
+from kanon.studio.session.binding import bound
+from kanon.studio.session.hierarchy_choices import with_missing
+from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.table_state import Missing
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+
+
+@dataclass(frozen=True)
+class MarkersSeen:
+    """The texts that look like a missing cell, and of which the user said that they are values."""
+
+    values: frozenset[str] = frozenset()
+
+
+def missing_cells(work: Work, incomplete: int) -> None:
+    """What looks missing and counts as a value; what happens to records that lack a value."""
+    if isinstance(work.table.file, TableFile) and work.table.content is not None:
+        markers_offered(work, work.table.file)
+    if incomplete:
+        missing_choice(work, incomplete)
+
+
+def markers_offered(work: Work, file: TableFile) -> None:
+    """The texts and numbers that may mark a missing cell, one press each; nothing of a sample."""
+    if work.table.origin in SAMPLES:
+        return
+    settled = {BLANK, *(file.settings.missing_markers or ())}
+    settled |= work.view(MarkersSeen).values
+    texts = {marker: n for marker, n in file.markers_present.items() if marker not in settled}
+    if texts:
+        listed = [f"{quoted(marker)} ({thin(count)})" for marker, count in texts.items()]
+        _offered(
+            work,
+            say(
+                "These look like missing cells and count as values: {markers}.",
+                markers=plain(joined(listed)),
+            ),
+            list(texts),
+        )
+    for odd in file.odd:
+        if odd.marker in settled:
+            continue
+        columns = [f"{quoted(name)} ({thin(count)})" for name, count in odd.columns.items()]
+        asked = say(
+            "Does {number} stand for a missing number in {columns}?",
+            number=odd.marker,
+            columns=plain(joined(columns)),
+        )
+        beyond = say_counted(
+            odd.elsewhere,
+            "It would count as missing in {count} cell of other columns too.",
+            "It would count as missing in {count} cells of other columns too.",
+        )
+        _offered(work, f"{asked} {beyond}" if odd.elsewhere else asked, [odd.marker])
+
+
+def _offered(work: Work, sentence: str, markers: Sequence[str]) -> None:
+    """A sentence, and what can be said of its markers."""
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f":material/help: {sentence}")
+        for marker in markers:
+            _button(
+                say("{marker} is missing", marker=plain(quoted(marker))),
+                work,
+                take_markers,
+                [marker],
+            )
+        several = len(markers) > 1
+        if several:
+            _button(say("All are missing"), work, take_markers, markers)
+        values = say("They are values") if several else say("It is a value")
+        _button(values, work, take_values, markers)
+
+
+def _button(
+    label: str, work: Work, take: Callable[[int, Sequence[str]], None], markers: Sequence[str]
+) -> None:
+    st.button(
+        label,
+        key=f"{take.__name__}-{work.version}-{'|'.join(markers)}",
+        on_click=take,
+        args=(work.version, markers),
+    )
+
+
+def take_markers(version: int, markers: Sequence[str]) -> None:
+    """Read the table again, with further texts that mark a missing cell."""
+    used = state.work().table.file.settings.missing_markers or ()
+    take_reading(version, "missing_markers", list(dict.fromkeys([*used, *markers])))
+
+
+def take_values(version: int, markers: Sequence[str]) -> None:
+    """Ask no more about texts that are values."""
+    if not replaced(version):
+        seen = state.work().view(MarkersSeen)
+        state.change(view=replace(seen, values=seen.values | {*markers}))
+
+
+def missing_choice(work: Work, incomplete: int) -> None:
+    """What happens to records that lack a quasi-identifier: nothing until it is chosen."""
+    version = work.version
+    st.radio(
+        say_counted(
+            incomplete,
+            "{count} record with a quasi-identifier missing: what happens to them?",
+            "{count} records with a quasi-identifier missing: what happens to them?",
+        ),
+        ["drop-records", "as-value"],
+        **bound(f"missing-{version}", work.table.missing, take_missing, version),
+        format_func={
+            "drop-records": say_counted(incomplete, "Drop {count} record", "Drop {count} records"),
+            "as-value": say("Keep them: missing counts as a value of its own"),
+        }.get,
+        horizontal=True,
+    )
+    if work.table.missing is None:
+        st.caption(
+            say(
+                "Nothing is chosen yet: the figures on this page count all records, and there is "
+                "no release before it is."
+            )
+        )
+
+
+def take_missing(version: int, missing: Missing) -> None:
+    """Say what happens to records that lack a quasi-identifier."""
+    if not replaced(version):
+        state.attempt(lambda: with_missing(state.work(), missing))

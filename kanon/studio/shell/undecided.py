@@ -1,0 +1,83 @@
+"""What nobody has decided yet and no release can do without, with the choice beside it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kanon.base.language import say, say_counted
+from kanon.errors import listing
+from kanon.schema import Role
+from kanon.studio.session import state
+from kanon.studio.session.hierarchy_choices import with_missing, with_roles
+from kanon.studio.session.run_choices import missing_undecided, undecided_columns
+from kanon.studio.session.table_state import Missing
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+
+
+def undecided(work: Work) -> None:
+    """Ask what is not decided; nothing where all is."""
+    undecided_roles(work)
+    incomplete = missing_undecided(work)
+    if incomplete:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.warning(
+                say_counted(
+                    incomplete,
+                    "{count} record lacks a quasi-identifier: what happens to it?",
+                    "{count} records lack a quasi-identifier: what happens to them?",
+                ),
+                icon=":material/help:",
+            )
+            st.button(
+                say_counted(incomplete, "Drop {count} record", "Drop {count} records"),
+                key="undecided-drop-records",
+                on_click=_take_missing,
+                args=("drop-records",),
+            )
+            st.button(
+                say("Keep them: missing counts as a value of its own"),
+                key="undecided-as-value",
+                on_click=_take_missing,
+                args=("as-value",),
+            )
+
+
+def undecided_roles(work: Work) -> None:
+    """The columns whose role nobody has chosen, with what can be done about all of them."""
+    columns = undecided_columns(work)
+    if not columns:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="undecided-roles"):
+        st.warning(
+            say_counted(
+                len(columns),
+                "Not decided: {columns}. Nothing is released before somebody says what it is.",
+                "Not decided: {columns}. Nothing is released before somebody says what they are.",
+                columns=plain(listing(columns, most=12)),
+            ),
+            icon=":material/help:",
+        )
+        st.button(
+            say_counted(len(columns), "Keep it as it is", "Keep them as they are"),
+            key="undecided-keep",
+            on_click=_take_role,
+            args=(Role.INSENSITIVE,),
+            help=say("Insensitive: every value is released unchanged."),
+        )
+        st.button(
+            say_counted(len(columns), "Leave it out", "Leave them out"),
+            key="undecided-leave",
+            on_click=_take_role,
+            args=(Role.IDENTIFIER,),
+            help=say("As an identifier: no release has the column."),
+        )
+        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+
+
+def _take_role(role: Role) -> None:
+    state.attempt(lambda: with_roles(state.work(), undecided_columns(state.work()), role))
+
+
+def _take_missing(missing: Missing) -> None:
+    state.attempt(lambda: with_missing(state.work(), missing))

@@ -1,0 +1,106 @@
+"""Missing cells on the page Data: what looks like one is offered, nothing is dropped unasked."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from support.dashboard import (
+    ANONYMISE,
+    DATA,
+    OUTDATED,
+    PEOPLE,
+    after,
+    anonymised,
+    as_bytes,
+    captions,
+    give_role,
+    go,
+    numbers,
+    press,
+    problems,
+    settled,
+    shown,
+    texts,
+    upload,
+    warnings,
+    with_people,
+    work,
+)
+
+
+def offers(at):
+    return [text for text in texts(at) if text.startswith(":material/help:")]
+
+
+def test_nothing_is_dropped_before_it_is_chosen(start):
+    at = with_people(start(DATA), PEOPLE.assign(sex=["F", "?", "F"] * 4))
+    (radio,) = at.radio
+    assert "4 records with a quasi-identifier missing" in radio.label and radio.value is None
+    for other in ("age", "zip"):
+        give_role(at, other, "insensitive")
+    assert numbers(at)["Classes"] == "2", "all records are counted meanwhile"
+    press(go(at, ANONYMISE), "Anonymise")
+    assert "4 records lack a quasi-identifier" in problems(at)[0] and not numbers(at)
+    press(at, "Drop 4 records")
+    assert not problems(at) and not warnings(at)
+    anonymised(at)
+    assert any(re.search("4 records.* dropped", one) for one in captions(at))
+    assert len(after(at)) == 8
+    assert go(at, DATA).radio[0].value == "drop-records" and numbers(at)["Classes"] == "1"
+    at.radio[0].set_value("as-value")
+    go(at)
+    assert numbers(at)["Classes"] == "2"
+    assert OUTDATED in warnings(go(at, ANONYMISE))[0]
+    settled(press(at, "Anonymise"))
+    assert len(after(at)) == 12
+    assert go(at, DATA).radio[0].value == "as-value"
+
+
+def test_what_counts_as_missing_can_be_chosen(start):
+    at = with_people(start(DATA), PEOPLE.assign(sex=["F", "?", "unclear"] * 4))
+    markers = f"markers-{work(at).version}"
+    assert at.multiselect(key=markers).value == ["?"] and not offers(at)
+    at.multiselect(key=markers).set_value(["unclear"])
+    go(at)
+    assert "4 records" in at.radio[0].label and "?" in set(shown(at)["sex"])
+    (offer,) = offers(at)
+    assert "'?' (4)" in offer, "what the user took back is offered again"
+    assert not problems(at)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_markers_of_a_table_are_counted_and_taken_by_a_press(start, seed):
+    rng = np.random.default_rng(seed)
+    cells = pd.DataFrame({
+        "town": rng.choice(["Bern", "n/a", "unbekannt", "-", "Olten"], 200),
+        "job": rng.choice(["smith", "cook", "k.A.", "-"], 200),
+        "year": rng.choice([1950, 1961, 1972, 2001, 9999], 200),
+    })  # fmt: skip
+    at = upload(start(DATA), "people.csv", as_bytes(cells, "csv"))
+    counted = {one: int((cells == one).sum().sum()) for one in ("n/a", "unbekannt", "-", "k.A.")}
+    words, number = offers(at)
+    assert all(f"'{marker}' ({count})" in words for marker, count in counted.items())
+    assert f"'year' ({(cells['year'] == 9999).sum()})" in number
+    give_role(at, "town", "quasi-identifier")
+    give_role(at, "job", "sensitive")
+    at.button(key=f"take_markers-{work(at).version}-k.A.").click()
+    settled(go(at))
+    assert len(offers(at)) == 2 and "k.A." not in offers(at)[0]
+    press(at, "All are missing")
+    settled(at)
+    press(at, "It is a value")
+    assert not offers(at) and work(at).table.roles["job"] == "sensitive"
+    gone = cells.replace([*counted], np.nan)
+    pd.testing.assert_frame_equal(
+        work(at).table.file.table.astype(object), gone.astype(str).where(gone.notna()),
+        check_dtype=False,
+    )  # fmt: skip
+    assert str(gone[work(at).table.quasi_identifiers].isna().any(axis=1).sum()) in at.radio[0].label
+
+
+def test_a_sample_is_not_asked_about(start):
+    assert not offers(start(DATA, sample="census"))

@@ -1,0 +1,108 @@
+"""Columns that nobody classified, and the person who is proposed: on the pages, until a release."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon.errors import PlanError
+from kanon.schema import Role
+from kanon.studio.session.hierarchy_choices import with_role
+from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.session.run_choices import undecided_columns
+from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.table_loading import sample_work, uploaded_work
+from support.dashboard import (
+    ANONYMISE,
+    DATA,
+    PEOPLE,
+    after,
+    anonymised,
+    as_bytes,
+    captions,
+    choose,
+    give_role,
+    go,
+    key_of,
+    line,
+    numbers,
+    press,
+    problems,
+    settled,
+    upload,
+    warnings,
+    with_people,
+    work,
+)
+
+WIDGETS = PEOPLE.assign(widget=["a", "b"] * 6, gadget=["c", "d", "e"] * 4)
+
+
+def test_nothing_is_released_that_nobody_classified(start):
+    at = with_people(start(DATA), WIDGETS)
+    assert undecided_columns(work(at)) == ["widget", "gadget"]
+    role = at.selectbox(key=key_of(at, "widget", "role"))
+    assert role.value == "" and role.options[0] == "not decided"
+    press(go(at, ANONYMISE), "Anonymise")
+    assert all(name in problems(at)[0] for name in ("'widget'", "'gadget'")) and not numbers(at)
+    give_role(go(at, DATA), "widget", "sensitive")
+    assert len(at.selectbox(key=key_of(at, "widget", "role")).options) == 4
+    assert undecided_columns(work(at)) == ["gadget"]
+    press(go(at, ANONYMISE), "Keep it as it is")
+    assert not warnings(at) and work(at).table.roles["gadget"] == "insensitive"
+    anonymised(at)
+    assert {"widget", "gadget"} < set(after(at).columns)
+
+
+def test_all_of_them_are_left_out_by_one_press(start):
+    rows = pd.concat([WIDGETS.assign(gadget="c")] * 5)
+    at = with_people(start(DATA), rows.assign(name=range(60)))
+    press(at, "Leave them out")
+    anonymised(at)
+    assert not {"widget", "gadget"} & set(after(at).columns)
+    assert not [one for one in warnings(go(at, DATA)) if "k counts records" in one], (
+        "what is only left out tells no persons apart"
+    )
+
+
+def test_a_plan_and_a_project_say_nothing_of_what_is_not_decided():
+    content = WIDGETS.to_csv(index=False).encode()
+    before = with_role(uploaded_work(content, "p.csv", 1), "gadget", Role.SENSITIVE)
+    with pytest.raises(PlanError, match="what 'widget' is"):
+        plan_of(before)
+    project = saved_project(before)
+    opened = opened_project(uploaded_work(content, "p.csv", 1), project.encode())
+    assert undecided_columns(opened) == ["widget"]
+    assert opened.table.roles["gadget"] is Role.SENSITIVE
+    earlier = project.replace('"gadget": {', '"widget": {"role": "insensitive"}, "gadget": {', 1)
+    whole = opened_project(uploaded_work(content, "p.csv", 1), earlier.encode())
+    assert undecided_columns(whole) == [], "files that were saved before name every column"
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_samples_are_decided(name):
+    assert not sample_work(name).table.undecided and sample_work(name).table.person is None
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_person_is_proposed_and_counted(start, seed):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({
+        "patient_nr": rng.integers(1000, 1060, 90), "age": rng.integers(20, 23, 90),
+        "sex": rng.choice(["F", "M"], 90),
+    })  # fmt: skip
+    at = upload(start(DATA), "visits.csv", as_bytes(table, "csv"))
+    assert work(at).table.person == "patient_nr" and "k counts persons" in line(at)
+    persons = table["patient_nr"].nunique()
+    assert f"k counts people: {persons} persons have 90 records." in captions(at)
+    anonymised(at)
+    alike = pd.read_csv(pd.io.common.BytesIO(work(at).findings.result.release(5).content("csv")))
+    who = work(at).findings.result.release(5).persons_released().reset_index(drop=True)
+    assert who.groupby([alike["age"], alike["sex"]]).nunique().min() >= 5
+    (box,) = [one for one in go(at, DATA).selectbox if one.label.startswith("Which column says")]
+    choose(at, box.key, "")
+    assert "k counts persons" not in line(at)
+    settled(press(go(at, ANONYMISE), "Anonymise"))
+    assert not problems(at)
