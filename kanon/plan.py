@@ -21,11 +21,13 @@ from pydantic import (
     StrictInt,
     Tag,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
 import kanon.algorithms
 from kanon.base.checked_json import Number, Strict, load_json, problem, read_json
+from kanon.base.kinds import ColumnKind
 from kanon.base.language import say
 from kanon.cards import Card, Parameter, parts_of
 from kanon.errors import PlanError, PlanWarning, listing, quoted
@@ -81,6 +83,22 @@ class ReadPlan(Strict):
     missing_markers: list[str] | None = None
     sheet: str | None = None
     missing: Literal["drop-records", "as-value"] | None = None
+    kinds: dict[str, str] | None = None
+
+    @field_validator("kinds")
+    @classmethod
+    def _known_kinds(cls, given: dict[str, str] | None) -> dict[str, str] | None:
+        for name, kind in (given or {}).items():
+            try:
+                ColumnKind.parse(kind)
+            except PlanError as error:
+                raise ValueError(f"column {quoted(name)}: {str(error).rstrip('.')}") from None
+        return given
+
+    @property
+    def column_kinds(self) -> dict[str, ColumnKind]:
+        """How the texts of some columns are read; those of others as it is found."""
+        return {name: ColumnKind.parse(kind) for name, kind in (self.kinds or {}).items()}
 
 
 if TYPE_CHECKING:

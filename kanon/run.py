@@ -34,7 +34,7 @@ from kanon.release.check import Verdict, check_content, check_files, check_relea
 from kanon.release.record import Recorder, fingerprint_of_path
 from kanon.release.remark_kinds import Remark, sentences
 from kanon.release.remarks import coarsened_remark, release_remarks
-from kanon.schema import Role
+from kanon.schema import Role, check_columns
 from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource, as_table, require_records
@@ -439,6 +439,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     schema.check(table.columns)
     require_records(table.n_records)
     columns = schema.quasi_identifiers
+    table = as_kinds(plan, table)
     incomplete = table.incomplete(columns)
     if incomplete and plan.read.missing is None:
         raise PlanError(
@@ -455,13 +456,15 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     for column in columns:
         chosen = plan.columns[column].hierarchy
         if chosen is None and not needs_hierarchies(plan.algorithm.name):
-            trees[column] = flat(kept.counted(column).texts)
+            values = kept.counted(column)
+            trees[column] = flat(values.texts, values.chosen)
             continue
         if chosen is None:
             raise PlanError(
                 f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
             )
-        trees[column] = build_hierarchy(column, chosen, kept.counted(column).texts, folder)
+        values = kept.counted(column)
+        trees[column] = build_hierarchy(column, chosen, values.texts, folder, values.chosen)
     pseudonyms = [
         name
         for name, column in plan.columns.items()
@@ -483,7 +486,26 @@ def coarsening_of(plan: Plan, column: str, values: ValueCounts, folder: Path) ->
         It is no tree, or its builder does not fit the values.
     """
     chosen, level = plan.coarsened[column]
-    return Coarsening(column, build_hierarchy(column, chosen, values.texts, folder), level)
+    tree = build_hierarchy(column, chosen, values.texts, folder, values.chosen)
+    return Coarsening(column, tree, level)
+
+
+def as_kinds(plan: Plan, table: Table) -> Table:
+    """The table with its columns read as the plan says.
+
+    Raises
+    ------
+    PlanError
+        The plan says it of a column that the table lacks.
+    TableError
+        Values of a quasi-identifier or a sensitive column are not of the kind that the plan names.
+    """
+    kinds, roles = plan.read.column_kinds, plan.roles
+    check_columns(table.columns, kinds)
+    for column in (*roles.quasi_identifiers, *roles.columns(Role.SENSITIVE)):
+        if column in kinds:
+            kinds[column].check(column, table.counted(column).texts)
+    return table.with_kinds(kinds) if kinds else table
 
 
 def _index_left_out(index: pd.Index) -> str:

@@ -7,26 +7,35 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon.base.values import MISSING_LABEL, numbers
+from kanon.base.kinds import ColumnKind, numbers, sizes
+from kanon.base.values import MISSING_LABEL
 
 
-def order_of_values(texts: Sequence[str]) -> tuple[list[str], bool]:
+def order_of_values(texts: Sequence[str], kind: ColumnKind | None = None) -> tuple[list[str], bool]:
     """The distinct values of a sensitive attribute in order, and whether they are numbers.
 
-    Numbers stand by size, anything else (and numbers of one size, such as 1.5 and 1.50) in
-    alphabetical order; missing cells, which count as one value, stand last.
+    Numbers stand by size, dates by time, anything else (and numbers of one size, such as 1.5 and
+    1.50) in alphabetical order; missing cells, which count as one value, stand last.
+
+    Parameters
+    ----------
+    kind
+        How the texts are read; by default as :mod:`kanon.base.kinds` finds it.
 
     >>> order_of_values(["10", "9", "(missing)"])
     (['9', '10', '(missing)'], True)
+    >>> order_of_values(["1.000,50", "999,90"])
+    (['999,90', '1.000,50'], True)
     >>> order_of_values(["b", "10", "a"])
     (['10', 'a', 'b'], False)
     """
     present = sorted(text for text in texts if text != MISSING_LABEL)
-    sizes = numbers(present)
+    found = sizes(present, kind)
     ordered = present
-    if sizes is not None:
-        ordered = [present[place] for place in np.argsort(sizes, kind="stable")]
-    return ordered + [MISSING_LABEL] * (len(present) < len(texts)), sizes is not None
+    if found is not None:
+        ordered = [present[place] for place in np.argsort(found, kind="stable")]
+    numeric = found is not None and numbers(present, kind) is not None
+    return ordered + [MISSING_LABEL] * (len(present) < len(texts)), numeric
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kanon.base.values import MISSING_LABEL, numbers
+from kanon.base.kinds import numbers
+from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import LeafRange, with_ranges
 

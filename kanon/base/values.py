@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, time
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from kanon.base.kinds import ColumnKind
 
 MISSING_LABEL = "(missing)"
 """The label of a missing cell where missing counts as a value of its own."""
@@ -27,6 +29,8 @@ class ValueCounts:
         The texts with their numbers of records, most frequent first; missing cells left out.
     missing
         The number of missing cells.
+    chosen
+        How the texts are read, where somebody said so.
 
     >>> ValueCounts({"F": 2, "M": 1}, missing=1).n_records
     4
@@ -34,6 +38,7 @@ class ValueCounts:
 
     counts: Mapping[str, int]
     missing: int = 0
+    chosen: ColumnKind | None = field(default=None, repr=False)
 
     @property
     def texts(self) -> list[str]:
@@ -102,17 +107,20 @@ class Frequencies:
         return int(self.sizes[rare] @ self.values[rare])
 
 
-_WHOLE = re.compile(r"([+-]?\d+)\.0+")
+_WHOLE = re.compile(r"([+-]?\d+)\.0(0*)")
 
 
 def canonical_text(value: Any) -> str:
     """The one text of a value.
 
     Whole numbers lose a trailing ``.0``, dates without a time lose the time, outer blanks go.
-    Leading zeros stay: ``"007"`` is a code, not seven.
+    Leading zeros stay: ``"007"`` is a code, not seven. So do the zeros of the texts ``"9.50"`` and
+    ``"9.00"``, which no program adds by itself, and of ``"1.000"``, which may be a thousand.
 
     >>> [canonical_text(v) for v in (39, 39.0, "39", " 39.0 ", "007", True)]
     ['39', '39', '39', '39', '007', 'True']
+    >>> canonical_text("1.000"), canonical_text(Decimal("1.00"))
+    ('1.000', '1')
     >>> canonical_text(pd.Timestamp("2021-03-04"))
     '2021-03-04'
     """
@@ -125,8 +133,8 @@ def canonical_text(value: Any) -> str:
         value = int(value) if float(value).is_integer() else str(value)
     text = str(value).strip()
     match = _WHOLE.fullmatch(text)
-    if match:
-        text = match.group(1)
+    if match and not (match[2] and isinstance(value, str)):
+        text = match[1]
     return "0" if text in ("-0", "+0") else text
 
 
@@ -165,18 +173,6 @@ def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     return lookup[raw_codes], list(position)
 
 
-_DATE = re.compile(r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}([./-])\d{1,2}\2(\d{4}|\d{2}))([ T].*)?")
-
-
-def are_dates(texts: Sequence[str]) -> bool:
-    """Whether all of some texts are dates to the day, with a time or without; False for none.
-
-    >>> are_dates(["2021-03-04", "4.3.2021 12:30"]), are_dates(["2021-03"]), are_dates([])
-    (True, False, False)
-    """
-    return bool(texts) and all(_DATE.fullmatch(text) for text in texts)
-
-
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 _UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")
@@ -198,22 +194,3 @@ def as_read(text: str) -> Decimal | str:
         return Decimal(text) if _NUMBER.fullmatch(text) else text
     except ArithmeticError:  # an exponent beyond all bounds
         return text
-
-
-def numbers(texts: list[str]) -> np.ndarray | None:
-    """The texts as numbers, or None if any of them is not a finite number.
-
-    Codes with a leading zero or an underscore are not numbers.
-
-    >>> numbers(["1", "2.5"])
-    array([1. , 2.5])
-    >>> numbers(["01", "2"]) is None, numbers(["1_0", "2"]) is None
-    (True, True)
-    """
-    if any(re.match(r"[+-]?0\d", text) or "_" in text for text in texts):
-        return None
-    try:
-        values = np.array([float(text) for text in texts])
-    except ValueError:
-        return None
-    return values if len(values) and np.isfinite(values).all() else None

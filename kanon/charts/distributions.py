@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import counted, percent
-from kanon.base.values import numbers
+from kanon.base.kinds import numbers
 from kanon.charts.figure import drawn
 from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
 from kanon.charts.style import INK, escaped, translucent

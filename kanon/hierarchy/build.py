@@ -5,18 +5,22 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 import numpy as np
 
 from kanon.base.formatting import counted
-from kanon.base.values import canonical_text, numbers
+from kanon.base.kinds import PATTERNS, ColumnKind, moment_kinds, numbers
+from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number, tree_from_lines
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 
-DATE_LEVELS = ("day", "month", "quarter", "year", "decade")
+DATE_LEVELS = ("hour", "part of day", "day", "month", "quarter", "year", "decade")
 """The levels that :func:`dates` knows, from fine to coarse."""
+
+_FIRST_LEVEL = {"time": 0, "day": 2, "month": 3, "quarter": 4, "year": 5}
+"""The finest level that a text says, by what it says at the finest."""
 
 
 def suppression(values: Sequence[str]) -> Hierarchy:
@@ -34,6 +38,7 @@ def intervals(
     origin: float = 0,
     lowest: float | None = None,
     highest: float | None = None,
+    kind: ColumnKind | None = None,
 ) -> Hierarchy:
     """Numbers in nested intervals, aligned at ``origin``.
 
@@ -48,6 +53,8 @@ def intervals(
     lowest, highest
         Numbers below ``lowest`` share one group, numbers above ``highest`` another; the intervals
         beside them end there.
+    kind
+        How the numbers are written; by default as :mod:`kanon.base.kinds` finds it.
 
     Raises
     ------
@@ -59,10 +66,76 @@ def intervals(
     >>> tree = intervals(["17", "18", "23"], widths=[5, 10])
     >>> tree.labels
     ('17', '18', '23', '15-19', '10-19', '20-24', '20-29', '*')
+    >>> intervals(["1.234,50", "980,00"], widths=[1000]).labels
+    ('980,00', '1.234,50', '0 to <1000', '1000 to <2000', '*')
     """
     check_number("levels", len(widths) + 2)
     texts = _distinct(values)
-    parsed = parsed_numbers(texts)
+    parsed = parsed_numbers(texts, kind)
+    return tree_of_paths(_interval_paths(texts, parsed, widths, origin, (lowest, highest)))
+
+
+def ages(
+    values: Sequence[str],
+    day: date,
+    widths: Sequence[float],
+    lowest: float | None = None,
+    highest: float | None = None,
+    kind: ColumnKind | None = None,
+) -> Hierarchy:
+    """Dates of birth as ages at a day, in whole years, in nested intervals.
+
+    Parameters
+    ----------
+    values
+        The dates that occur, as text.
+    day
+        The day at which the ages are counted. Who is born on 29 February is a year older on
+        1 March where there is no such day.
+    widths, lowest, highest
+        See :func:`intervals`; a width of 1 is the age itself.
+    kind
+        How the dates are written; by default as :mod:`kanon.base.kinds` finds it.
+
+    Raises
+    ------
+    HierarchyError
+        A value is no date, says no day, or is after the day; or the widths do not nest.
+
+    Examples
+    --------
+    >>> ages(["04.03.1981", "26.11.1981"], date(2026, 11, 25), [1, 10]).labels
+    ('26.11.1981', '04.03.1981', 'age 44', 'age 45', 'age 40-49', '*')
+    """
+    check_number("levels", len(widths) + 2)
+    if any(not float(width).is_integer() for width in widths):
+        raise HierarchyError("Ages are whole years, so the widths of their intervals are too.")
+    texts = _distinct(values)
+    moment_of, known = _parsed_dates(texts, kind)
+    if known is not None and (known.name == "time" or "DD" not in known.pattern):
+        raise HierarchyError("Ages need dates to the day, and the values do not say the day.")
+    late = [text for text in texts if moment_of[text].date() > day]
+    if late:
+        raise HierarchyError(
+            f"Ages are counted at {day.isoformat()}; {_are(late)} later ({{cells}}).", late
+        )
+    years = [
+        day.year - born.year - ((day.month, day.day) < (born.month, born.day))
+        for born in (moment_of[text] for text in texts)
+    ]
+    paths = _interval_paths(texts, np.array(years, dtype=float), widths, 0, (lowest, highest))
+    return tree_of_paths([[text, *(f"age {name}" for name in names)] for text, *names in paths])
+
+
+def _interval_paths(
+    texts: Sequence[str],
+    parsed: np.ndarray,
+    widths: Sequence[float],
+    origin: float,
+    ends: tuple[float | None, float | None],
+) -> list[list[str]]:
+    """Per text, by size, itself and the intervals above it."""
+    lowest, highest = ends
     _check_widths(widths)
     if not math.isfinite(origin):
         raise HierarchyError("The origin of intervals has to be a finite number.")
@@ -97,7 +170,7 @@ def intervals(
                 -math.inf if lowest is None else lowest, math.inf if highest is None else highest
             )  # fmt: skip
             lines.append([text, *(_interval(value, w, origin, whole, bounds) for w in widths)])
-    return tree_of_paths(lines)
+    return lines
 
 
 def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
@@ -221,25 +294,32 @@ def mask(values: Sequence[str], keep: Sequence[int], side: str = "left") -> Hier
     return tree_of_paths([[text, *(masked(text, count) for count in keep)] for text in texts])
 
 
-def dates(values: Sequence[str], levels: Sequence[str]) -> Hierarchy:
-    """Dates (written 2021-03-04) raised to months, quarters, years, decades.
+def dates(
+    values: Sequence[str], levels: Sequence[str], kind: ColumnKind | None = None
+) -> Hierarchy:
+    """Dates and times raised to hours, days, months, quarters, years, decades.
 
     Parameters
     ----------
     values
-        ISO 8601 dates or times, as text; 2021 and 2021-03 count as dates too.
+        Dates or times, as text, all written alike; or dates of ISO 8601, of which 2021 and 2021-03
+        count as dates too.
     levels
-        Some of day, month, quarter, year, decade, from fine to coarse.
+        Some of hour, part of day, day, month, quarter, year, decade, from fine to coarse.
+    kind
+        How the dates are written; by default as :mod:`kanon.base.kinds` finds it.
 
     Raises
     ------
     HierarchyError
-        A value is not such a date, or a level is unknown or out of order.
+        A value is not such a date, or a level is unknown, out of order or finer than the dates.
 
     Examples
     --------
     >>> dates(["2021-03-04", "2021-05-01"], ["quarter", "year"]).labels
     ('2021-03-04', '2021-05-01', '2021-Q1', '2021-Q2', '2021', '*')
+    >>> dates(["04.03.1981", "14.03.1979"], ["year", "decade"]).labels
+    ('14.03.1979', '04.03.1981', '1979', '1970s', '1981', '1980s', '*')
     """
     unknown = [level for level in levels if level not in DATE_LEVELS]
     if unknown or not levels:
@@ -249,17 +329,34 @@ def dates(values: Sequence[str], levels: Sequence[str]) -> Hierarchy:
     ranks = [DATE_LEVELS.index(level) for level in levels]
     if ranks != sorted(set(ranks)):
         raise HierarchyError("The levels of dates have to go from fine to coarse, each once.")
-    parsed = {text: _date(text) for text in _distinct(values)}
-    bad = [text for text, value in parsed.items() if value is None]
-    if bad:
+    texts = _distinct(values)
+    moment_of, known = _parsed_dates(texts, kind)
+    allowed = date_levels(known)
+    beyond = [level for level in levels if level not in allowed]
+    if beyond:
         raise HierarchyError(
-            f"Dates are written like 2021-03-04; {_are(bad)} not ({{cells}}).",
-            bad,
+            f"The values do not say the {beyond[0]}; levels of theirs are {', '.join(allowed)}."
         )
-    found = [(value, text) for text, value in parsed.items() if value is not None]
+    clock = known is not None and known.name == "time"
     return tree_of_paths(
-        [[text, *(_period(v, level) for level in levels)] for v, text in sorted(found)]
+        [
+            [text, *(_period(moment, level, clock) for level in levels)]
+            for moment, text in sorted((moment, text) for text, moment in moment_of.items())
+        ]
     )
+
+
+def date_levels(kind: ColumnKind | None) -> tuple[str, ...]:
+    """The levels of :func:`dates` that values of a kind have; of dates of ISO 8601 without a kind.
+
+    >>> date_levels(ColumnKind("date", "MM/YYYY")), date_levels(ColumnKind("time", "HH:MM"))
+    (('month', 'quarter', 'year', 'decade'), ('hour', 'part of day'))
+    """
+    if kind is None:
+        return DATE_LEVELS[2:]
+    if kind.name == "time":
+        return DATE_LEVELS[:2]
+    return DATE_LEVELS[_FIRST_LEVEL[kind.resolution] :]
 
 
 def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
@@ -326,13 +423,54 @@ def run_label(texts: Sequence[str], first: int, last: int, between: str) -> str:
     return f"{texts[first]}{between}{texts[last]}"
 
 
-def parsed_numbers(texts: list[str]) -> np.ndarray:
+def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> np.ndarray:
     """Texts as numbers, or an error that names those that are none."""
-    parsed = numbers(texts)
+    parsed = numbers(texts, kind)
     if parsed is None:
-        bad = [text for text in texts if numbers([text]) is None]
-        raise HierarchyError(f"Intervals need numbers; {_are(bad)} not ({{cells}}).", bad)
+        bad, how = _misfits(texts, kind, ("whole number", "decimal"))
+        raise HierarchyError(f"Intervals need numbers{how}; {_are(bad)} not ({{cells}}).", bad)
     return parsed
+
+
+def _misfits(
+    texts: Sequence[str], kind: ColumnKind | None, names: Sequence[str]
+) -> tuple[list[str], str]:
+    """The texts that are not of a kind, by default of the one of some names that most are of.
+
+    With them how that kind is written, unless they are not of a kind of these names at all.
+    """
+    if kind is not None and kind.name not in names:
+        return list(texts), f" (the column is of the kind {kind})"
+    some = [ColumnKind.of(name, pattern) for name in names for pattern in PATTERNS[name]]
+    bad, best = min(
+        ((one.misfits(texts), one) for one in ([kind] if kind else some)),
+        key=lambda found: len(found[0]),
+    )
+    plain = len(bad) == len(texts) or best.pattern in ("1234", "1234.56")
+    return bad, "" if plain else f" written {best.pattern}"
+
+
+def _parsed_dates(
+    texts: list[str], kind: ColumnKind | None
+) -> tuple[dict[str, datetime], ColumnKind | None]:
+    """Texts as moments, and their kind, or an error that names those that are none.
+
+    The kind is None of dates of ISO 8601 that say now the day, now the month or the year alone.
+    """
+    known = kind or next(iter(moment_kinds(texts)), None)
+    if known is not None and known.is_moment:
+        moment_of = {text: known.moment(text) for text in texts}
+    else:
+        moment_of = {text: _iso(text) for text in texts} if kind is None else {}
+    told = {text: moment for text, moment in moment_of.items() if moment is not None}
+    if len(told) == len(texts):
+        return told, known
+    bad, how = _misfits(texts, kind, ("date", "date and time", "time"))
+    if kind is None:
+        told_as_iso = [text for text in texts if told.get(text) is None]
+        bad, how = min((bad, how), (told_as_iso, ""), key=lambda found: len(found[0]))
+    how = how or " such as 2021-03-04 or 04.03.2021"
+    raise HierarchyError(f"Dates{how} are needed; {_are(bad)} not ({{cells}}).", bad)
 
 
 def is_whole(number: object) -> bool:
@@ -382,7 +520,7 @@ def _interval(
     return f"{low}-{high}" if low >= 0 else f"{low} to {high}"
 
 
-def _date(text: str) -> datetime | None:
+def _iso(text: str) -> datetime | None:
     for candidate in (text, f"{text}-01", f"{text}-01-01"):
         try:
             return datetime.fromisoformat(candidate).replace(tzinfo=None)
@@ -391,11 +529,16 @@ def _date(text: str) -> datetime | None:
     return None
 
 
-def _period(value: datetime, level: str) -> str:
-    return {
+def _period(value: datetime, level: str, clock: bool) -> str:
+    """What a moment is called at a level; of a time alone without the day."""
+    first = value.hour - value.hour % 6
+    found = {
+        "hour": f"{value.hour:02d}:00 to <{value.hour + 1:02d}:00",
+        "part of day": f"{first:02d}:00 to <{first + 6:02d}:00",
         "day": f"{value:%Y-%m-%d}",
         "month": f"{value:%Y-%m}",
         "quarter": f"{value.year:04d}-Q{(value.month + 2) // 3}",
         "year": f"{value.year:04d}",
         "decade": f"{value.year // 10 * 10:04d}s",
     }[level]
+    return f"{value:%Y-%m-%d} {found}" if level in DATE_LEVELS[:2] and not clock else found

@@ -15,7 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from kanon.base.formatting import thin
-from kanon.base.values import canonical_text
+from kanon.base.kinds import recognise
+from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.errors import HierarchyError, quoted
 from kanon.hierarchy.draft import Draft
 from kanon.hierarchy.natural_order import natural_order
@@ -338,12 +339,16 @@ def sort(tree: Hierarchy, label: str, records: np.ndarray | None = None) -> Hier
         )
     draft = Draft.of(tree)
     most = None if records is None else (-np.asarray(records, dtype=np.float64)).tolist()
+    kind = recognise([leaf for leaf in tree.labels[: tree.n_leaves] if leaf != MISSING_LABEL])
+    known = [kind] if kind.is_number or kind.is_moment else []
+
+    def by_name(node: int) -> tuple[object, ...]:
+        return natural_order(tree.labels[node], *known)
+
     waiting = [top]
     while waiting:
         below = draft.children[waiting.pop()]
-        below.sort(
-            key=(lambda v: natural_order(tree.labels[v])) if most is None else most.__getitem__
-        )
+        below.sort(key=by_name if most is None else most.__getitem__)
         waiting.extend(child for child in below if child >= tree.n_leaves)
     return draft.build()
 

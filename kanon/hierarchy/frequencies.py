@@ -6,13 +6,16 @@ import itertools
 from collections.abc import Mapping, Sequence
 
 from kanon.base.formatting import thin
+from kanon.base.kinds import ColumnKind
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.build import is_whole, parsed_numbers, run_label, tree_of_paths
 from kanon.hierarchy.tree import Hierarchy
 
 
-def quantile_intervals(counts: Mapping[str, int], parts: Sequence[int]) -> Hierarchy:
+def quantile_intervals(
+    counts: Mapping[str, int], parts: Sequence[int], kind: ColumnKind | None = None
+) -> Hierarchy:
     """Numbers in nested intervals that hold about as many records each.
 
     The finest level has ``parts[0]`` intervals, whose bounds lie as near to the quantiles of the
@@ -26,6 +29,8 @@ def quantile_intervals(counts: Mapping[str, int], parts: Sequence[int]) -> Hiera
         The numbers that occur, as text, and how many records have each.
     parts
         The numbers of intervals, from many to few, each a multiple of the next.
+    kind
+        How the numbers are written; by default as :mod:`kanon.base.kinds` finds it.
 
     Raises
     ------
@@ -39,7 +44,7 @@ def quantile_intervals(counts: Mapping[str, int], parts: Sequence[int]) -> Hiera
     ('17', '18', '19', '30', '40', '90', '17 to 18', '19 to 30', '40 to 90', '19 to 90', '*')
     """
     merged = _merged(counts)
-    parsed = dict(zip(merged, parsed_numbers(list(merged)).tolist(), strict=True))
+    parsed = dict(zip(merged, parsed_numbers(list(merged), kind).tolist(), strict=True))
     if not sum(merged.values()):
         raise HierarchyError("Intervals by records need at least one record.")
     _check_parts(parts)

@@ -5,18 +5,28 @@ from __future__ import annotations
 import math
 import re
 
-from kanon.base.values import numbers
+from kanon.base.kinds import ColumnKind, sizes
 
 _LEADING = re.compile(r"([<>]?)([+-]?[0-9]{1,300}(?:\.[0-9]+)?)")
 _DIGITS = re.compile(r"([0-9]+)")
 _ENDS = {"<": -1, "": 0, ">": 1}
 
 
-def natural_order(text: str) -> tuple[int, int, float, tuple[object, ...], str]:
-    """A key to sort names: numbers, then intervals by their bounds, then texts."""
-    parsed = numbers([text]) if any(map(str.isdigit, text)) else None
-    if parsed is not None:
-        return 0, 0, float(parsed[0]), (), text
+_PLAIN = ColumnKind("decimal", "1234.56")
+
+
+def natural_order(
+    text: str, read_as: ColumnKind = _PLAIN
+) -> tuple[int, int, float, tuple[object, ...], str]:
+    """A key to sort names: numbers or dates of a kind, then intervals by their bounds, then texts.
+
+    >>> kind = ColumnKind("date", "DD.MM.YYYY")
+    >>> sorted(["1990", "02.01.1981", "01.05.1981"], key=lambda text: natural_order(text, kind))
+    ['02.01.1981', '01.05.1981', '1990']
+    """
+    found = sizes([text], read_as) if any(map(str.isdigit, text)) else None
+    if found is not None:
+        return 0, 0, found[0], (), text
     leading = _LEADING.match(text)
     # "-10 to -6" comes before "-5 to -1", and the open ends "<20" and ">80" come around.
     kind, end, start = 2, 0, math.inf

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +17,7 @@ from pydantic import (
 )
 
 from kanon.base.checked_json import Number, Strict
+from kanon.base.kinds import ColumnKind
 from kanon.errors import KanonError, quoted
 from kanon.hierarchy import Hierarchy, build
 from kanon.hierarchy.codes import CodeRange, codes, parse_ranges
@@ -41,9 +43,9 @@ class IntervalsPlan(Strict):
     lowest: Number | None = None
     highest: Number | None = None
 
-    def make(self, values: list[str]) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
         """The hierarchy over the values of a column."""
-        return build.intervals(values, self.widths, self.origin, self.lowest, self.highest)
+        return build.intervals(values, self.widths, self.origin, self.lowest, self.highest, kind)
 
 
 class MaskPlan(Strict):
@@ -84,11 +86,36 @@ class DatesPlan(Strict):
     """Dates raised to longer periods."""
 
     build: Literal["dates"]
-    levels: list[Literal["day", "month", "quarter", "year", "decade"]] = Field(min_length=1)
+    levels: list[Literal["hour", "part of day", "day", "month", "quarter", "year", "decade"]] = (
+        Field(min_length=1)
+    )
 
-    def make(self, values: list[str]) -> Hierarchy:
+    def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
         """The hierarchy over the values of a column."""
-        return build.dates(values, self.levels)
+        return build.dates(values, self.levels, kind)
+
+
+class AgesPlan(Strict):
+    """Dates of birth as ages at a day, in nested intervals."""
+
+    build: Literal["ages"]
+    day: str
+    widths: list[Number] = Field(min_length=1)
+    lowest: Number | None = None
+    highest: Number | None = None
+
+    @field_validator("day")
+    @classmethod
+    def _day(cls, given: str) -> str:
+        try:
+            return date.fromisoformat(given).isoformat()
+        except ValueError:
+            raise ValueError(f"{quoted(given)} is no day, such as 2026-11-25") from None
+
+    def make(self, values: list[str], kind: ColumnKind | None = None) -> Hierarchy:
+        """The hierarchy over the values of a column."""
+        day = date.fromisoformat(self.day)
+        return build.ages(values, day, self.widths, self.lowest, self.highest, kind)
 
 
 class GroupsPlan(Strict):
@@ -132,6 +159,7 @@ HierarchyPlan = Annotated[
     | Annotated[MaskPlan, Tag("mask")]
     | Annotated[CodesPlan, Tag("codes")]
     | Annotated[DatesPlan, Tag("dates")]
+    | Annotated[AgesPlan, Tag("ages")]
     | Annotated[GroupsPlan, Tag("groups")]
     | Annotated[NodesPlan, Tag("nodes")]
     | Annotated[str, Tag("file")],
@@ -151,7 +179,11 @@ def file_of(chosen: HierarchyPlan | None) -> str | None:
 
 
 def build_hierarchy(
-    column: str, chosen: HierarchyPlan, texts: Sequence[str], folder: Path
+    column: str,
+    chosen: HierarchyPlan,
+    texts: Sequence[str],
+    folder: Path,
+    kind: ColumnKind | None = None,
 ) -> Hierarchy:
     """The hierarchy that a plan chose for a column.
 
@@ -161,6 +193,8 @@ def build_hierarchy(
         The distinct values of the column; builders take their leaves from them.
     folder
         Where relative paths start.
+    kind
+        How the texts are read, where the plan says so.
 
     Raises
     ------
@@ -174,6 +208,8 @@ def build_hierarchy(
             return parse_nodes(chosen.nodes)
         if isinstance(chosen, CodesPlan):
             chosen = chosen.with_ranges_read(folder)
+        if isinstance(chosen, IntervalsPlan | DatesPlan | AgesPlan):
+            return chosen.make(list(texts), kind)
         return chosen.make(list(texts))
     except KanonError as error:
         raise error.within(f"Hierarchy of column {quoted(column)}") from None

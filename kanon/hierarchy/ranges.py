@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.base.values import numbers
+from kanon.base.kinds import ColumnKind, sizes
 from kanon.errors import HierarchyError
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 
@@ -152,11 +152,11 @@ def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
     )
 
 
-def flat(values: Sequence[str]) -> Hierarchy:
+def flat(values: Sequence[str], kind: ColumnKind | None = None) -> Hierarchy:
     """What stands in for the hierarchy of a column that has none: its values in order, and ``*``.
 
-    Numbers stand by size, those of one size and other texts by the alphabet. Between a value and
-    ``*`` there is room for ranges, so the root has level 2.
+    Numbers stand by size, dates by time, those of one size and other texts by the alphabet. Between
+    a value and ``*`` there is room for ranges, so the root has level 2.
 
     >>> tree = flat(["10", "9", "30"])
     >>> tree.labels, tree.height
@@ -168,10 +168,10 @@ def flat(values: Sequence[str]) -> Hierarchy:
     ('1', '2', '*')
     """
     leaves = [value for value in values if value != ROOT_LABEL]
-    sizes = numbers(leaves)
+    found = sizes(leaves, kind)
     order = sorted(leaves)
-    if sizes is not None:
-        size_of = dict(zip(leaves, sizes.tolist(), strict=True))
+    if found is not None:
+        size_of = dict(zip(leaves, found, strict=True))
         order.sort(key=size_of.__getitem__)
     entries = [(ROOT_LABEL, None, None), *((value, ROOT_LABEL, None) for value in order)]
     return as_flat(Hierarchy.from_entries(entries))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import numpy as np
 
 from kanon.base.formatting import counted, thin
-from kanon.base.values import canonical_text, numbers
+from kanon.base.kinds import ColumnKind, like_postcodes, moment_kinds, numbers
+from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
-from kanon.hierarchy.build import dates, mask, suppression
+from kanon.hierarchy.build import date_levels, dates, mask, suppression
 from kanon.hierarchy.codes import codes as codes_cut
 from kanon.hierarchy.codes import icd_10_chapters
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
@@ -21,6 +23,8 @@ from kanon.hierarchy.tree import Hierarchy
 _FEW = 12
 """Up to so many distinct values, keeping or losing a value is a fair start."""
 
+
+_DAYS_OF_A_YEAR = 366
 
 _KEPT = "each is kept or lost"
 
@@ -34,7 +38,7 @@ class SuggestedBuilder:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-def suggest_builder(values: Sequence[str]) -> SuggestedBuilder:
+def suggest_builder(values: Sequence[str], kind: ColumnKind | None = None) -> SuggestedBuilder:
     """Suggest a builder for the distinct values of a column.
 
     Many numbers become intervals, dates periods, codes of the ICD stand in its chapters, long codes
@@ -42,26 +46,33 @@ def suggest_builder(values: Sequence[str]) -> SuggestedBuilder:
 
     >>> suggest_builder([str(age) for age in range(17, 91)]).parameters
     {'widths': [5, 10, 20]}
+    >>> suggest_builder([f"{day:02d}.03.1981" for day in range(1, 32)]).builder
+    'dates'
     >>> suggest_builder(["F", "M"]).builder
     'suppression'
+
+    Parameters
+    ----------
+    kind
+        How the values are read, where somebody said so.
     """
     if len(values) <= _FEW:
         return SuggestedBuilder("suppression", "It has few values: each is kept or lost.")
     builder, reason = "suppression", "Its values have no order: each is kept or lost."
     codes = _same_length(values) and " " not in "".join(values)
-    parsed = numbers(list(values))
-    if parsed is not None and not (codes and np.all(parsed >= 10_000)):
+    parsed = numbers(values, kind)
+    if parsed is not None and (kind is not None or not like_postcodes(values)):
         builder, reason = "intervals", "Its values are numbers."
-    elif _are_dates(values):
-        builder, reason = "dates", "Its values are dates."
+    elif _are_dates(values, kind):
+        builder, reason = "dates", "Its values are dates or times."
     elif _look_like_icd(values):
         builder, reason = "codes", "Its values look like codes of the ICD-10."
     elif codes and 4 <= len(values[0]) <= 12:
         builder, reason = "mask", "Its values are codes of equal length."
-    return SuggestedBuilder(builder, reason, starting_parameters(builder, values))
+    return SuggestedBuilder(builder, reason, starting_parameters(builder, values, kind))
 
 
-def propose(counts: Mapping[str, int]) -> SuggestedBuilder:
+def propose(counts: Mapping[str, int], kind: ColumnKind | None = None) -> SuggestedBuilder:
     """Propose a builder from the values of a column and how many records have each.
 
     Many numbers go into intervals with about as many records each, dates into periods, codes of the
@@ -74,21 +85,21 @@ def propose(counts: Mapping[str, int]) -> SuggestedBuilder:
     >>> propose({"F": 10, "M": 20}).reason
     'It holds 2 values: each is kept or lost.'
     """
-    return next(one for one in _candidates(counts) if _can_be_built(one, counts))
+    return next(one for one in _candidates(counts, kind) if _can_be_built(one, counts, kind))
 
 
-def _candidates(counts: Mapping[str, int]) -> Iterator[SuggestedBuilder]:
+def _candidates(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator[SuggestedBuilder]:
     """What fits the values, best first; the last of them can always be built."""
     values = [canonical_text(value) for value in counts]
     records = [int(count) for count in counts.values()]
-    parsed = numbers(values)
+    parsed = numbers(values, kind)
     codes = bool(values) and _same_length(values) and " " not in "".join(values)
     as_codes = codes and 4 <= len(values[0]) <= 12
-    if parsed is not None and not (codes and np.all(parsed >= 10_000)):
+    if parsed is not None and (kind is not None or not like_postcodes(values)):
         if len(values) > _FEW:
             yield _quantiles(records)
-    elif _are_dates(values):
-        yield from _periods(len(values))
+    elif _are_dates(values, kind):
+        yield from _periods(values, kind)
     elif len(values) > _FEW and _look_like_icd(values):
         reason = (
             f"It holds {counted(len(values), 'value')}, {thin(_like_icd(values))} of which look "
@@ -106,10 +117,13 @@ def _candidates(counts: Mapping[str, int]) -> Iterator[SuggestedBuilder]:
     yield SuggestedBuilder("suppression", f"It holds {counted(len(values), 'value')}: {_KEPT}.")
 
 
-def _can_be_built(proposal: SuggestedBuilder, counts: Mapping[str, int]) -> bool:
+def _can_be_built(
+    proposal: SuggestedBuilder, counts: Mapping[str, int], kind: ColumnKind | None
+) -> bool:
     """Whether no value is called like a group that would be made, such as "47***"."""
     try:
-        _BUILDERS[proposal.builder](counts, *proposal.parameters.values())
+        given = {"kind": kind} if proposal.builder in ("dates", "quantiles") else {}
+        _BUILDERS[proposal.builder](counts, *proposal.parameters.values(), **given)
     except HierarchyError:
         return proposal.builder == "suppression"
     return True
@@ -117,7 +131,7 @@ def _can_be_built(proposal: SuggestedBuilder, counts: Mapping[str, int]) -> bool
 
 _BUILDERS: Mapping[str, Callable[..., Hierarchy]] = {
     "codes": lambda counts, *parameters: codes_cut(list(counts), *parameters),
-    "dates": lambda counts, levels: dates(list(counts), levels),
+    "dates": lambda counts, levels, kind: dates(list(counts), levels, kind),
     "frequency": by_frequency,
     "mask": lambda counts, keep: mask(list(counts), keep),
     "quantiles": quantile_intervals,
@@ -125,11 +139,23 @@ _BUILDERS: Mapping[str, Callable[..., Hierarchy]] = {
 }
 
 
-def _periods(values: int) -> Iterator[SuggestedBuilder]:
-    """From months up, or from years up if some of the values are years."""
-    for levels in (["month", "quarter", "year", "decade"], ["year", "decade"], ["decade"]):
-        reason = f"It holds {counted(values, 'date')}: they are joined by {', '.join(levels)}."
+def _periods(values: Sequence[str], kind: ColumnKind | None) -> Iterator[SuggestedBuilder]:
+    """From the finest period that fits up, or from years up if some of the values are years."""
+    finest = _levels(values, kind)
+    held = counted(len(values), "date" if "year" in finest else "time")
+    for levels in (finest, ["year", "decade"], ["decade"]):
+        reason = f"It holds {held}: they are joined by {', '.join(levels)}."
         yield SuggestedBuilder("dates", reason, {"levels": levels})
+
+
+def _levels(values: Sequence[str], kind: ColumnKind | None) -> list[str]:
+    """Periods to start with: from months up, of more values than a year has days from years up."""
+    known = kind or next(iter(moment_kinds(values)), None)
+    allowed = date_levels(known)
+    if "year" not in allowed:
+        return list(allowed)
+    first = "year" if len(values) > _DAYS_OF_A_YEAR else "month"
+    return list(allowed[allowed.index(first) if first in allowed else 0 :])
 
 
 def _quantiles(records: Sequence[int]) -> SuggestedBuilder:
@@ -159,14 +185,18 @@ def _frequency(records: Sequence[int]) -> Iterator[SuggestedBuilder]:
     yield SuggestedBuilder("frequency", reason, {"least": least})
 
 
-def starting_parameters(builder: str, values: Sequence[str]) -> dict[str, Any]:
+def starting_parameters(
+    builder: str, values: Sequence[str], kind: ColumnKind | None = None
+) -> dict[str, Any]:
     """Parameters to start a builder with, whether or not it is the one that fits best.
 
     >>> starting_parameters("mask", ["47601", "47602"])
     {'keep': [4, 3, 2]}
     """
     if builder == "intervals":
-        parsed = numbers([value for value in values if numbers([value]) is not None])
+        parsed = numbers(values, kind)
+        if parsed is None:
+            parsed = numbers([value for value in values if numbers([value], kind) is not None])
         return {} if parsed is None else {"widths": _ladder(float(parsed.max() - parsed.min()))}
     if builder == "mask":
         longest = max(map(len, values), default=0)
@@ -175,7 +205,9 @@ def starting_parameters(builder: str, values: Sequence[str]) -> dict[str, Any]:
         chapters = list(icd_10_chapters()) if _look_like_icd(values) else []
         return {"separators": ".", "prefixes": [], "ranges": chapters}
     if builder == "dates":
-        return {"levels": ["month", "quarter", "year", "decade"]}
+        return {"levels": _levels(values, kind)}
+    if builder == "ages":
+        return {"widths": [1, 5, 10, 20], "day": date.today().isoformat()}
     return {}
 
 
@@ -185,17 +217,20 @@ def strays(values: Sequence[str]) -> list[str]:
     >>> strays([*map(str, range(40)), "k.A."])
     ['k.A.']
     """
-    texts = [value for value in values if numbers([value]) is None]
+    texts = [value for value in values if not any(map(str.isdigit, value))]
     few = 0 < len(texts) <= 3 and len(texts) <= 0.1 * len(values)
-    return texts if few and not any(text.isdigit() for text in texts) else []
+    odd = set(texts)
+    return texts if few and numbers([one for one in values if one not in odd]) is not None else []
 
 
-def _are_dates(values: Sequence[str]) -> bool:
-    try:
-        dates(values, ["year"])
-    except HierarchyError:
-        return False
-    return True
+def _are_dates(values: Sequence[str], kind: ColumnKind | None) -> bool:
+    for levels in (["decade"], ["hour"]):
+        try:
+            dates(values, levels, kind)
+            return True
+        except HierarchyError:
+            continue
+    return False
 
 
 def _look_like_icd(values: Sequence[str]) -> bool:

@@ -27,9 +27,10 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named, needs_hierarchies
 from kanon.base.formatting import counted, percent, thin
-from kanon.base.values import MISSING_LABEL, are_dates, numbers
+from kanon.base.kinds import are_dates, numbers
+from kanon.base.values import MISSING_LABEL
 from kanon.errors import HierarchyError, KanonError, quoted
-from kanon.hierarchy.plans import DatesPlan, HierarchyPlan, IntervalsPlan, build_hierarchy
+from kanon.hierarchy.plans import AgesPlan, DatesPlan, HierarchyPlan, IntervalsPlan, build_hierarchy
 from kanon.plan import AlgorithmPlan, Plan, RecordsPlan
 from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role, check_columns
@@ -234,6 +235,7 @@ def _missing(incomplete: int, table: Table) -> Finding:
 def _hierarchy(column: str, plan: Plan, table: Table, folder: Path) -> Iterator[Finding]:
     """What a hierarchy does not expect of its column."""
     chosen, counts = plan.columns[column].hierarchy, table.counted(column).counts
+    kind = plan.read.column_kinds.get(column)
     if chosen is None:
         if needs_hierarchies(plan.algorithm.name):
             yield Finding(
@@ -242,7 +244,7 @@ def _hierarchy(column: str, plan: Plan, table: Table, folder: Path) -> Iterator[
             )  # fmt: skip
         return
     try:
-        tree = build_hierarchy(column, chosen, list(counts), folder)
+        tree = build_hierarchy(column, chosen, list(counts), folder, kind)
     except HierarchyError as error:
         sort = _built_from(chosen)
         strange = _not_of(sort, counts)
@@ -317,7 +319,7 @@ def _built_from(chosen: HierarchyPlan) -> _Sort:
     """What a builder can be built from."""
     if isinstance(chosen, IntervalsPlan):
         return "numbers"
-    return "dates" if isinstance(chosen, DatesPlan) else "values"
+    return "dates" if isinstance(chosen, DatesPlan | AgesPlan) else "values"
 
 
 def _not_of(sort: _Sort, counts: Mapping[str, int]) -> dict[str, int]:

@@ -27,7 +27,8 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import counted, percent, thin
-from kanon.base.values import MISSING_LABEL, Frequencies, are_dates, as_read, canonical_texts
+from kanon.base.kinds import are_dates
+from kanon.base.values import MISSING_LABEL, Frequencies, as_read, canonical_texts
 from kanon.errors import TableError, quoted
 from kanon.measures.cells import cells_shown, is_value
 from kanon.recoding import Recoding

@@ -18,6 +18,7 @@ _KEPT = {
     "mask": ("build", "keep", "side"),
     "codes": ("build", "separators", "prefixes"),  # ranges may be called like values
     "dates": ("build", "levels"),
+    "ages": ("build", "day", "widths"),
 }
 """Per builder the keys that hold no value of a table."""
 

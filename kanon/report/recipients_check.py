@@ -80,16 +80,42 @@ def read_table(path: Path, known: Container[str]) -> tuple[list[str], list[Row]]
 
 def value_of(text: str) -> str:
     """A sensitive value: blanks around it, .0 behind a whole number and -0 make no other one."""
-    value = re.sub(r"^([+-]?\d+)\.0+$", r"\1", text.strip())
+    value = re.sub(r"^([+-]?\d+)\.0$", r"\1", text.strip())
     return "0" if value in ("+0", "-0") else value
 
 
-def in_order(values: Iterable[str]) -> list[str]:
+def sizes_of(texts: list[str], kind: str) -> list[float]:
+    """The numbers that texts are, written as the plan says or as their marks tell; else all 0."""
+    bare = [re.sub(r"[^0-9.,+-]", "", text.replace("−", "-")) for text in texts]
+    groups = all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(\.\d{3})*", text) for text in bare)
+    groups = groups and any(re.fullmatch(r"[+-]?\d{3}", text) for text in bare)
+    with suppress(ValueError):
+        if kind in ("whole number 1234", "decimal 1234.56") or not (kind or groups):
+            return [float(text) for text in texts]
+    ends = [
+        found[1]
+        for text in bare
+        if (found := re.search(r"([.,])(\d*)$", text))
+        and (len(found[2]) != 3 or {".", ","} <= {*text})
+    ]
+    if kind:
+        mark = kind[-3] if kind.startswith("decimal") else ""
+    elif ends:
+        mark = ends[0]
+    else:  # three digits follow every mark
+        mark = "" if groups or any("," in text or text.count(".") > 1 for text in bare) else "."
+    other = str.maketrans({sign: "." if sign == mark else "" for sign in ".,"})
+    try:
+        return [float(text.translate(other)) for text in bare]
+    except ValueError:
+        return [0.0] * len(texts)
+
+
+def in_order(values: Iterable[str], kind: str) -> list[str]:
     """Values by their size if they are numbers, else by the alphabet; the missing one last."""
     known = sorted(value for value in values if value)
-    with suppress(ValueError):  # of texts
-        known.sort(key=float)
-    return known + [value for value in values if not value]
+    size = dict(zip(known, sizes_of(known, kind), strict=True))
+    return sorted(known, key=size.__getitem__) + [value for value in values if not value]
 
 
 def level_of(asked: dict[str, Any], mix: Counter[str], usual: dict[str, float]) -> float:
@@ -130,15 +156,20 @@ def level_of(asked: dict[str, Any], mix: Counter[str], usual: dict[str, float]) 
     return max(gain.values())
 
 
-def worst_class(asked: dict[str, Any], classes: list[Counter[str]]) -> tuple[float | None, bool]:
-    """What the worst class has of a model, and whether that is enough."""
+def worst_class(
+    asked: dict[str, Any], classes: list[Counter[str]], kind: str
+) -> tuple[float | None, bool]:
+    """What the worst class has of a model, and whether that is enough.
+
+    kind says how the plan has the column read.
+    """
     if not classes:
         return None, True
     model, limit = asked["model"], asked[LIMIT_OF[asked["model"]]]
     whole: Counter[str] = Counter()
     for mix in classes:
         whole.update(mix)
-    usual = {value: whole[value] / whole.total() for value in in_order(whole)}
+    usual = {value: whole[value] / whole.total() for value in in_order(whole, kind)}
     levels = [level_of(asked, mix, usual) for mix in classes]
     if model in AT_LEAST:
         return min(levels), min(levels) >= limit * (1 - 1e-9)
@@ -188,7 +219,10 @@ def check_table(plan: dict[str, Any], names: list[str], rows: list[Row]) -> list
             column = asked.get("column") or sensitive[0]
         what = f"{asked['model']} of {column}" if column else asked["model"]
         said = ", ".join(f"{key} = {asked[key]}" for key in asked if key not in ("model", "column"))
-        found.append((what, said, *worst_class(asked, classes_by(rows, quasi, column))))
+        kind = (plan.get("read", {}).get("kinds") or {}).get(column, "")
+        if column and columns[column].get("level") is not None:  # groups have names of their own
+            kind = ""
+        found.append((what, said, *worst_class(asked, classes_by(rows, quasi, column), kind)))
     if person := plan.get("person"):
         k = max(part.get("k", 1) for part in plan["privacy"])
         classes = classes_by(rows, quasi, person) if person in names else []

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import counted
+from kanon.base.kinds import ColumnKind
 from kanon.base.values import MISSING_LABEL, ValueCounts, canonical_texts
 from kanon.errors import CoverageError, TableError, quoted
 from kanon.hierarchy import Hierarchy
@@ -32,13 +33,13 @@ def counts_of_texts(codes: np.ndarray, texts: Sequence[str]) -> dict[str, int]:
     return {texts[i]: int(counts[i]) for i in np.argsort(-counts, kind="stable")}
 
 
-def counted_column(column: pd.Series) -> ValueCounts:
+def counted_column(column: pd.Series, kind: ColumnKind | None = None) -> ValueCounts:
     """The distinct values of a column, and how many of its cells are missing.
 
     >>> counted_column(pd.Series(["M", None])).missing
     1
     """
-    return ValueCounts(counted_values(column), int(column.isna().sum()))
+    return ValueCounts(counted_values(column), int(column.isna().sum()), kind)
 
 
 def lacking_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str, int]:

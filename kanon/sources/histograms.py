@@ -8,12 +8,19 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import counted
+from kanon.base.kinds import ColumnKind
 from kanon.base.values import MISSING_LABEL, ValueCounts, canonical_texts
 from kanon.errors import PlanError, TableError, quoted
 from kanon.sensitive import Sensitive, order_of_values
 
 
-def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
+def histograms(
+    column: str,
+    values: pd.Series,
+    row_class: np.ndarray,
+    size: int,
+    kind: ColumnKind | None = None,
+) -> Sensitive:
     """The histograms of a sensitive column; missing cells count as one value of their own.
 
     Parameters
@@ -22,6 +29,8 @@ def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int)
         Per record its class, from 0.
     size
         The number of classes.
+    kind
+        How its texts are read, where somebody said so.
 
     Raises
     ------
@@ -29,7 +38,7 @@ def histograms(column: str, values: pd.Series, row_class: np.ndarray, size: int)
         Some cells are missing and others say that they are.
     """
     codes, texts = canonical_texts(values)
-    ordered, numeric, place = sensitive_values(column, texts, bool((codes < 0).any()))
+    ordered, numeric, place = sensitive_values(column, texts, bool((codes < 0).any()), kind)
     return Sensitive.from_records(column, ordered, numeric, row_class, place[codes], size)
 
 
@@ -81,7 +90,7 @@ def check_persons(column: str, lacking: int) -> None:
 
 
 def sensitive_values(
-    column: str, texts: Sequence[str], missing: bool
+    column: str, texts: Sequence[str], missing: bool, kind: ColumnKind | None = None
 ) -> tuple[list[str], bool, np.ndarray]:
     """The values of a sensitive column in order; missing cells count as one value of their own.
 
@@ -104,7 +113,7 @@ def sensitive_values(
             f"Column {quoted(column)} has missing cells, and cells that say '{MISSING_LABEL}'; "
             "rename those."
         )
-    ordered, numeric = order_of_values([*texts, MISSING_LABEL] if missing else texts)
+    ordered, numeric = order_of_values([*texts, MISSING_LABEL] if missing else texts, kind)
     position = {text: place for place, text in enumerate(ordered)}
     last = position[MISSING_LABEL] if missing else -1
     return ordered, numeric, np.array([*(position[text] for text in texts), last], dtype=np.int64)
@@ -121,7 +130,9 @@ def whole_histogram(column: str, counted: ValueCounts) -> Sensitive:
     >>> whole_histogram("ill", ValueCounts({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
     [[1, 2, 1]]
     """
-    ordered, numeric, place = sensitive_values(column, counted.texts, counted.missing > 0)
+    ordered, numeric, place = sensitive_values(
+        column, counted.texts, counted.missing > 0, counted.chosen
+    )
     records = np.array([*counted.counts.values(), counted.missing], dtype=np.int64)
     some = records > 0
     nobody = np.zeros(int(some.sum()), dtype=np.int64)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from kanon.base.kinds import ColumnKind
 from kanon.base.values import (
     MISSING_LABEL,
     DistinctCounts,
@@ -39,6 +41,7 @@ def classes_of_columns(
     columns: Sequence[str],
     sensitive: Sequence[str] = (),
     person: str | None = None,
+    kinds: Mapping[str, ColumnKind] | None = None,
 ) -> EquivalenceClasses:
     """The classes of a table by some columns, as it is; a missing cell counts as a value.
 
@@ -51,6 +54,8 @@ def classes_of_columns(
         The sensitive columns, whose histograms are wanted.
     person
         The column that says which records are of one person, if the classes are to know it.
+    kinds
+        How the texts of sensitive columns are read, where somebody said so.
 
     Raises
     ------
@@ -78,7 +83,10 @@ def classes_of_columns(
     nodes, counts, group = group_tuples(np.stack(places, axis=1), once, sizes)
     return EquivalenceClasses(
         tuple(columns), (), nodes, counts,
-        tuple(histograms(column, table[column], group, len(counts)) for column in sensitive),
+        tuple(
+            histograms(column, table[column], group, len(counts), (kinds or {}).get(column))
+            for column in sensitive
+        ),
         None if person is None else persons_of(person, table[person], group, len(counts)),
     )  # fmt: skip
 
@@ -161,6 +169,8 @@ class MemoryTable:
         The same records before columns were coarsened, for previews; the records if None.
     form
         How the file that they are from is written, if it is a text file.
+    kinds
+        How the texts of some columns are read; those of others as it is found.
 
     >>> table = MemoryTable(pd.DataFrame({"age": [39, None]}))
     >>> table.n_records, table.incomplete(["age"]), table.complete(["age"]).n_records
@@ -173,10 +183,12 @@ class MemoryTable:
         numbered: bool | None = None,
         given: pd.DataFrame | None = None,
         form: TextForm = PLAIN,
+        kinds: Mapping[str, ColumnKind] | None = None,
     ) -> None:
         self.frame = frame
         self._given = frame if given is None else given
         self.form = form
+        self.kinds = kinds or {}
         self.numbered = numbers_rows(frame.index) if numbered is None else numbered
         self._frequencies: dict[str, Frequencies] = {}
 
@@ -211,7 +223,13 @@ class MemoryTable:
 
     def counted(self, column: str) -> ValueCounts:
         """The distinct values of a column with their numbers of records."""
-        return counted_column(self.frame[column])
+        return counted_column(self.frame[column], self.kinds.get(column))
+
+    def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> MemoryTable:
+        """The same table, the texts of some columns read as of these kinds."""
+        found = copy(self)
+        found.kinds = {**self.kinds, **kinds}
+        return found
 
     def incomplete(self, columns: Sequence[str]) -> int:
         """The number of records that lack a value in one of the columns."""
@@ -219,20 +237,22 @@ class MemoryTable:
 
     def complete(self, columns: Sequence[str]) -> MemoryTable:
         """The table without the records that lack a value in one of the columns."""
-        return MemoryTable(without_missing(self.frame, columns), self.numbered)
+        return MemoryTable(without_missing(self.frame, columns), self.numbered, kinds=self.kinds)
 
     def coarsened(self, parts: Sequence[Coarsening]) -> MemoryTable:
         """The table with some columns at a level of their hierarchies."""
         frame = self.frame.assign(
             **{one.column: one.cells(self.frame[one.column]) for one in parts}
         )
-        return MemoryTable(frame, self.numbered, self.frame) if parts else self
+        groups = {one.column for one in parts}  # which are called in a way of their own
+        kinds = {name: kind for name, kind in self.kinds.items() if name not in groups}
+        return MemoryTable(frame, self.numbered, self.frame, kinds=kinds) if parts else self
 
     def classes_of(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
         """The classes by some columns as they are; see :func:`classes_of_columns`."""
-        return classes_of_columns(self.frame, columns, sensitive, person)
+        return classes_of_columns(self.frame, columns, sensitive, person, self.kinds)
 
     def group_sizes(self, columns: Sequence[str]) -> Frequencies:
         """How many classes by some columns have how many records."""
@@ -241,7 +261,7 @@ class MemoryTable:
     def without_suppressed(self) -> tuple[MemoryTable, int]:
         """A release without its blanked rows; see :func:`without_suppressed`."""
         kept, gone = without_suppressed(self.frame)
-        return MemoryTable(kept, self.numbered), gone
+        return MemoryTable(kept, self.numbered, kinds=self.kinds), gone
 
     def source(
         self,
@@ -254,7 +274,7 @@ class MemoryTable:
         """The table with its roles and hierarchies; see :class:`MemorySource`."""
         return MemorySource(
             self.frame, schema, hierarchies, pseudonyms, keep_suppressed, person, self.numbered,
-            self._given,
+            self._given, self.kinds,
         )  # fmt: skip
 
 
@@ -303,7 +323,7 @@ class MemorySource:
         they leave it.
     person
         The column that says which records are of one person, if the classes are to know it.
-    numbered, given
+    numbered, given, kinds
         See :class:`MemoryTable`.
 
     Raises
@@ -326,11 +346,13 @@ class MemorySource:
         person: str | None = None,
         numbered: bool | None = None,
         given: pd.DataFrame | None = None,
+        kinds: Mapping[str, ColumnKind] | None = None,
     ) -> None:
         schema.check(list(table.columns))
         require_records(len(table))
         self.person = person
         self.numbered = numbers_rows(table.index) if numbered is None else numbered
+        self._kinds = kinds = kinds or {}
         self._table = table
         self._given = table if given is None else given
         self._schema = schema
@@ -353,7 +375,7 @@ class MemorySource:
         check_classes(len(counts))
         self._pseudonym = {column: _pseudonyms(table[column]) for column in pseudonyms}
         sensitive = tuple(
-            histograms(column, table[column], self._row_class, len(counts))
+            histograms(column, table[column], self._row_class, len(counts), kinds.get(column))
             for column in schema.columns(Role.SENSITIVE)
         )
         persons = None
@@ -439,12 +461,15 @@ class MemorySource:
     def histogram_of(self, column: str) -> Sensitive:
         """How often each value of any column occurs in each class; see :func:`histograms`."""
         check_columns(list(self._table.columns), [column])
-        return histograms(column, self._table[column], self._row_class, self.classes.n_classes)
+        kind = self._kinds.get(column)
+        return histograms(
+            column, self._table[column], self._row_class, self.classes.n_classes, kind
+        )
 
     @cached_property
     def table(self) -> MemoryTable:
         """The records."""
-        return MemoryTable(self._table, self.numbered)
+        return MemoryTable(self._table, self.numbered, kinds=self._kinds)
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:

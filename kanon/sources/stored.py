@@ -9,6 +9,7 @@ codes to rows, codes to released class, class to labels, written by the engine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import cached_property, reduce
 from importlib import import_module
 from operator import or_
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.base.kinds import ColumnKind
 from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, listing, quoted
@@ -104,6 +106,7 @@ class StoredTable:
         self.engine = engine
         self.settings = settings
         self.leaving = leaving
+        self.kinds: Mapping[str, ColumnKind] = {} if whole is None else whole.kinds
         self._some: dict[Any, StoredTable] = {}
         if whole is None:
             self.stamp = address.stamp
@@ -244,7 +247,15 @@ class StoredTable:
         known = zip(values.texts, records[1:].astype(int).tolist(), strict=True)
         present = [(text, n) for text, n in known if n]
         present.sort(key=lambda one: -one[1])  # stable: among equals in alphabetical order
-        return ValueCounts(dict(present), int(records[0]))
+        return ValueCounts(dict(present), int(records[0]), self.kinds.get(column))
+
+    def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> StoredTable:
+        """The same table, the texts of some columns read as of these kinds."""
+        if {**self.kinds, **kinds} == self.kinds:
+            return self
+        found = copy(self)
+        found.kinds, found._some = {**self.kinds, **kinds}, {}
+        return found
 
     def _grouped_with(self, column: str) -> tuple[str, ...]:
         """The columns of a grouping that is known and has a column, or of the smallest."""
@@ -419,8 +430,9 @@ class StoredTable:
         present = np.unique(codes[:, -1])
         filled = present[present > 0]
         ordered, numeric, place = sensitive_values(
-            column, [values.texts[code - 1] for code in filled.tolist()], len(filled) < len(present)
-        )
+            column, [values.texts[code - 1] for code in filled.tolist()],
+            len(filled) < len(present), self.kinds.get(column),
+        )  # fmt: skip
         position = np.zeros(len(values.texts) + 1, dtype=np.int64)
         position[filled], position[0] = place[:-1], place[-1]
         nodes = codes[:, :-1]

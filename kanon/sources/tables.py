@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 import pandas as pd
 
+from kanon.base.kinds import ColumnKind
 from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
@@ -84,6 +85,9 @@ class Table(Protocol):
 
     def counted(self, column: str) -> ValueCounts:
         """The distinct values of a column with their numbers of records."""
+
+    def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> Table:
+        """The same table, the texts of some columns read as of these kinds."""
 
     def incomplete(self, columns: Sequence[str]) -> int:
         """The number of records that lack a value in one of the columns."""

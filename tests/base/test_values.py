@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.base.values import canonical_text, canonical_texts, numbers
+from kanon.base.kinds import numbers
+from kanon.base.values import canonical_text, canonical_texts
 from kanon.errors import (
     KanonError,
     PlanError,

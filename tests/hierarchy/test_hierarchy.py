@@ -311,7 +311,7 @@ def test_cells_stay_out_of_the_text_of_an_error():
 # Values are canonical
 
 
-@pytest.mark.parametrize("value", [39, 39.0, "39", " 39.0 ", np.int8(39), np.float32(39), "39.00"])
+@pytest.mark.parametrize("value", [39, 39.0, "39", " 39.0 ", np.int8(39), np.float32(39)])
 def test_one_value_in_many_writings(value):
     assert suppression([value]).labels == ("39", "*")
     entries = [("*", None, None), (value, "*", None)]

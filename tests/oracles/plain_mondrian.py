@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kanon.base.values import MISSING_LABEL, numbers
+from kanon.base.kinds import numbers
+from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import is_flat
 

@@ -354,7 +354,7 @@ def test_the_records_of_values_in_several_ways_are_counted():
         + ["7", "07"]
     )
     remark = on_table({"ill": ill}, ill="s")["ill"]
-    assert "has 2 values that are" in remark.found and remark.share == 6 / 14
+    assert "has 3 values that are" in remark.found and remark.share == 9 / 14
 
 
 # --- columns that pass through --------------------------------------------------------------

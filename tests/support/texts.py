@@ -16,6 +16,7 @@ import kanon.measures
 import kanon.privacy
 from kanon.algorithms.catalogue import FAMILIES, algorithms, short_title
 from kanon.algorithms.search import FULL_DOMAIN, own_way
+from kanon.base.kinds import PATTERNS
 from kanon.base.language import Sections
 from kanon.cards import Card, parts_of
 from kanon.charts import comparison_measures, lattice, layout, panels
@@ -136,6 +137,7 @@ def elsewhere() -> Iterator[tuple[str, str]]:
             *context.SOURCES,
         ),
         "kanon/run.py": FAMILIES.values(),
+        "kanon/base/kinds.py": PATTERNS,
         "kanon/schema.py": (role.value for role in Role),
         "kanon/privacy/t_closeness.py": SPOKEN.values(),
         "kanon/charts/lattice.py": lattice.COLOURINGS.values(),

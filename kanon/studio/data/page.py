@@ -22,6 +22,7 @@ from kanon.schema import Role
 from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.memory import MemoryTable
+from kanon.studio.data.column_kind import column_kind
 from kanon.studio.data.missing_panel import missing_cells
 from kanon.studio.data.person_column import person_choice
 from kanon.studio.data.reading_panel import how_read, replaced
@@ -234,7 +235,7 @@ def columns_shown(work: Work) -> Sequence[tuple[int, tuple[str, Role]]]:
     """The columns whose roles are shown, with their places: of many, a part."""
     version = work.version
     listed = list(enumerate(work.table.roles.items()))
-    if len(listed) > COLUMNS_AT_ONCE:  # each line has up to six controls
+    if len(listed) > COLUMNS_AT_ONCE:  # each line has up to seven controls
         starts = range(0, len(listed), COLUMNS_AT_ONCE)
         start = st.selectbox(
             say("Columns shown"),
@@ -253,7 +254,9 @@ def columns_shown(work: Work) -> Sequence[tuple[int, tuple[str, Role]]]:
 def column_row(work: Work, position: int, name: str, role: Role) -> None:
     """One column: its role, and of a quasi-identifier how it may be blurred."""
     version = work.version
-    badge, roles, builder, rest, draw = st.columns([4, 5, 4, 7, 2], vertical_alignment="center")
+    badge, roles, kind, builder, rest, draw = st.columns(
+        [4, 4, 4, 4, 6, 2], vertical_alignment="center"
+    )
     undecided = name in work.table.undecided
     colour, icon = NOT_DECIDED if undecided else BADGES[role]
     badge.badge(in_badge(name), color=colour, icon=icon)
@@ -266,7 +269,7 @@ def column_row(work: Work, position: int, name: str, role: Role) -> None:
         format_func=lambda value: say_of(value) if value else say("not decided"),
         label_visibility="collapsed",
     )
-    why = work.table.reasons[name]
+    why = f"{column_kind(work, position, name, kind)} {work.table.reasons[name]}".strip()
     coarse = isinstance(work.table.records, MemoryTable) or name in work.table.coarse_columns
     if role is Role.SENSITIVE and coarse:  # an engine cannot, and says so
         prefix = f"coarse-{version}-{position}"

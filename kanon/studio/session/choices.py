@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from kanon.base.kinds import ColumnKind, sizes
 from kanon.base.language import say, say_counted
 from kanon.base.sentences import records_said
-from kanon.base.values import MISSING_LABEL, ValueCounts, numbers
+from kanon.base.values import MISSING_LABEL, ValueCounts
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
@@ -17,6 +19,7 @@ from kanon.hierarchy.codes import CodeRange, outside_ranges, parse_ranges, range
 from kanon.hierarchy.files import HierarchyFile, read_hierarchy, to_nodes
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.plans import (
+    AgesPlan,
     CodesPlan,
     DatesPlan,
     HierarchyPlan,
@@ -111,7 +114,25 @@ BUILDERS: Mapping[str, Builder] = {
     "dates": Builder(
         "Periods of dates",
         "Dates raised to longer periods.",
-        (BuilderField("levels", "Periods: some of day, month, quarter, year, decade"),),
+        (
+            BuilderField(
+                "levels",
+                "Periods: some of day, month, quarter, year, decade",
+                about="Of times hour and part of day too, which is six hours.",
+            ),
+        ),
+    ),
+    "ages": Builder(
+        "Age at a day",
+        "Dates of birth as ages at a day, in nested intervals.",
+        (
+            BuilderField(
+                "day", "Age at the day", about="Such as the day of the extract: 2026-11-25."
+            ),
+            BuilderField("widths", "Widths in years, each a multiple of the one before"),
+            BuilderField("lowest", "One group below", fine=True),
+            BuilderField("highest", "One group above"),
+        ),
     ),
     "ordered": Builder(
         "Ordered groups",
@@ -252,10 +273,10 @@ def choose(
         elif builder == "drawn":
             tree = typed["drawn"]
         elif builder in _TREES:
-            tree = _TREES[builder](typed, counts)
+            tree = _TREES[builder](typed, values)
         else:
             plan = _PLANS[builder](typed, counts)
-            tree = build_hierarchy(column, plan, values.texts, Path())
+            tree = build_hierarchy(column, plan, values.texts, Path(), values.chosen)
         if missing:  # they count as a value: a run would give them a place too
             tree = with_missing_leaf(column, counts, tree)
             counts = {**counts, MISSING_LABEL: missing}
@@ -301,7 +322,7 @@ def imported(name: str, found: HierarchyFile, column: str, values: ValueCounts) 
 def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
     """The choice that a new table starts with: suggested, shown, and the user's to change."""
     texts = values.texts
-    builder = suggest_builder(texts).builder
+    builder = suggest_builder(texts, values.chosen).builder
     choice = choose(builder, starting_text(builder, values), column, values)
     if choice.tree is None:
         choice = choose("suppression", {}, column, values)
@@ -318,7 +339,7 @@ def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
 
 def suggested(column: str, values: ValueCounts) -> HierarchyChoice:
     """A hierarchy suggested from the values and their records, with the reason as its note."""
-    proposal = propose(values.counts)
+    proposal = propose(values.counts, values.chosen)
     typed = {name: _as_text(value) for name, value in proposal.parameters.items()}
     choice = choose(proposal.builder, typed, column, values)
     return replace(choice, notes=(proposal.reason, *choice.notes))
@@ -328,12 +349,12 @@ def starting_text(builder: str, values: ValueCounts) -> dict[str, str]:
     """What the fields of a builder hold before anything is typed."""
     texts = values.texts
     if builder == "ordered":
-        return {"sizes": "3, 2", "order": "\n".join(_in_order(texts))}
+        return {"sizes": "3, 2", "order": "\n".join(_in_order(texts, values.chosen))}
     if builder == "quantiles":
         return {"parts": "8, 4, 2"}
     if builder == "frequency":
         return {"least": str(max(5, values.n_records // 100))}
-    found = starting_parameters(builder, texts)
+    found = starting_parameters(builder, texts, values.chosen)
     return {name: _as_text(value) for name, value in found.items()}
 
 
@@ -350,12 +371,12 @@ def _as_text(value: object) -> str:
     return ", ".join(map(str, value))
 
 
-def _in_order(texts: Sequence[str]) -> list[str]:
-    """Numbers by size, other texts by name."""
-    parsed = numbers(list(texts))
-    if parsed is None:
+def _in_order(texts: Sequence[str], kind: ColumnKind | None) -> list[str]:
+    """Numbers by size, dates by time, other texts by name."""
+    found = sizes(texts, kind)
+    if found is None:
         return sorted(texts, key=str.casefold)
-    return [text for _, text in sorted(zip(parsed.tolist(), texts, strict=True))]
+    return [text for _, text in sorted(zip(found, texts, strict=True))]
 
 
 # --- from text to a plan, or to a tree that a plan writes out -------------------------------
@@ -412,6 +433,26 @@ def _dates(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan
     return DatesPlan(build="dates", levels=levels)  # type: ignore[arg-type]
 
 
+def _ages(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
+    day = str(typed.get("day", "")).strip()
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        raise HierarchyError(
+            say(
+                "The day at which ages are counted is written like 2026-11-25, not {given}.",
+                given=quoted(day),
+            )
+        ) from None
+    return AgesPlan(
+        build="ages",
+        day=day,
+        widths=_numbers(say("Widths"), typed.get("widths", ""), "1, 5, 10"),
+        lowest=_number_or_none(say("The lowest bound"), typed.get("lowest", "")),
+        highest=_number_or_none(say("The highest bound"), typed.get("highest", "")),
+    )
+
+
 def _suppression(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     return SuppressionPlan(build="suppression")
 
@@ -422,29 +463,30 @@ _PLANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], HierarchyP
     "mask": _mask,
     "codes": _codes,
     "dates": _dates,
+    "ages": _ages,
 }
 """Builders that a plan knows by name."""
 
 
-def _quantiles(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
+def _quantiles(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
     parts = _whole_numbers(say("Numbers of intervals"), typed.get("parts", ""), "8, 4, 2")
-    return quantile_intervals(counts, parts)
+    return quantile_intervals(values.counts, parts, values.chosen)
 
 
-def _ordered(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
+def _ordered(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
     listed = [line.strip() for line in str(typed.get("order", "")).splitlines() if line.strip()]
     return ordered(
-        listed or _in_order(list(counts)),
+        listed or _in_order(values.texts, values.chosen),
         _whole_numbers(say("Members per group"), typed.get("sizes", ""), "3, 2"),
     )
 
 
-def _frequency(typed: Mapping[str, Any], counts: Mapping[str, int]) -> Hierarchy:
+def _frequency(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
     least = _whole_numbers(say("The number of records"), typed.get("least", ""), "10")
-    return by_frequency(counts, least[0])
+    return by_frequency(values.counts, least[0])
 
 
-_TREES: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], Hierarchy]] = {
+_TREES: Mapping[str, Callable[[Mapping[str, Any], ValueCounts], Hierarchy]] = {
     "quantiles": _quantiles,
     "ordered": _ordered,
     "frequency": _frequency,

@@ -11,6 +11,7 @@ from kanon.base.values import ValueCounts
 from kanon.hierarchy.codes import ranges_text
 from kanon.hierarchy.files import HierarchyFile
 from kanon.hierarchy.plans import (
+    AgesPlan,
     CodesPlan,
     DatesPlan,
     HierarchyPlan,
@@ -58,6 +59,7 @@ def with_plan(work: Work, plan: Plan) -> Work:
         levels={column: level for column, (_, level) in plan.coarsened.items()},
         undecided=frozenset(work.table.roles).difference(named),
         missing=plan.read.missing or work.table.missing,
+        kinds=plan.read.column_kinds,
         composed={**work.settings.composed, **plan.metrics},
         **settings_said(work, plan),
         problem=None,
@@ -104,12 +106,12 @@ def _choice(column: str, part: HierarchyPlan | None, values: ValueCounts) -> Hie
     for kind, (builder, typed) in _TYPED.items():
         if isinstance(part, kind):
             return choose(builder, typed(part), column, values)
-    tree = build_hierarchy(column, part, values.texts, Path())
+    tree = build_hierarchy(column, part, values.texts, Path(), values.chosen)
     return imported("the plan", HierarchyFile(tree), column, values)
 
 
 def _intervals(part: Any) -> dict[str, str]:
-    numbers = {"origin": part.origin, "lowest": part.lowest, "highest": part.highest}
+    numbers = {name: getattr(part, name, None) for name in ("origin", "lowest", "highest")}
     typed = {name: "" if number is None else repr(number) for name, number in numbers.items()}
     return {"widths": ", ".join(map(repr, part.widths)), **typed}
 
@@ -124,6 +126,7 @@ _TYPED: Mapping[type, tuple[str, Callable[[Any], dict[str, str]]]] = {
     SuppressionPlan: ("suppression", lambda part: {}),
     IntervalsPlan: ("intervals", _intervals),
     MaskPlan: ("mask", lambda part: {"keep": ", ".join(map(str, part.keep)), "side": part.side}),
+    AgesPlan: ("ages", lambda part: {**_intervals(part), "day": part.day}),
     CodesPlan: ("codes", _codes),
     DatesPlan: ("dates", lambda part: {"levels": ", ".join(part.levels)}),
 }

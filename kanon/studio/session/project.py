@@ -359,6 +359,7 @@ def _read_as(work: Work, plan: Plan, again: Work | None) -> Work:
         reasons={**work.table.reasons, **chosen},
         undecided=work.table.undecided.difference(plan.columns),
         missing=plan.read.missing or work.table.missing,
+        kinds=plan.read.column_kinds,
     )
     return with_choices(work)
 

@@ -123,6 +123,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         "missing_markers": None if markers is None else list(markers),
         "sheet": settings.sheet,
         "missing": work.table.missing,
+        "kinds": {column: str(kind) for column, kind in work.table.kinds.items()} or None,
     }
     return {
         "version": VERSION,

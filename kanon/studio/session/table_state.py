@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from kanon.base.kinds import ColumnKind
 from kanon.hierarchy import Hierarchy
 from kanon.schema import Role
 from kanon.sources.coarsening import Coarsening
@@ -53,6 +54,9 @@ class TableState:
     person
         The identifier that says which records are of one person, so that k counts persons; None
         where k counts records.
+    kinds
+        How the texts of some columns are read, where the user said so; those of others as it is
+        found.
     asked
         The settings that the user asked for when the file was read; None where they are found.
     """
@@ -72,12 +76,13 @@ class TableState:
     levels: Mapping[str, int] = field(default_factory=dict)
     missing: Missing | None = None
     person: str | None = None
+    kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
     asked: ReadSettings = field(default_factory=ReadSettings)
 
     @property
     def records(self) -> Table:
         """The table as it was read."""
-        return self.file.records
+        return self.file.records.with_kinds(self.kinds) if self.kinds else self.file.records
 
     @property
     def can_be_reread(self) -> bool:

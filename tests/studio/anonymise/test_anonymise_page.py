@@ -446,14 +446,14 @@ def test_what_is_hardly_cheaper_is_not_offered():
 def test_a_download_is_named_by_what_it_is(changes, name):
     work = with_fields(sample_work("hospital"), k=3, **changes)
     prepared = prepare(plan_of(work), work.table.records)
-    found = name_in_files(Run(prepared, None, 0.0))
+    found = name_in_files(prepared.plan)
     assert found == name and re.fullmatch(r"[a-z0-9.-]+", found)
 
 
 def test_a_metric_of_ones_own_makes_no_unsafe_name():
     work = with_composed(sample_work("hospital"), "../Ärger & <b>", "levels", "none")
     work = with_fields(work, metric="../Ärger & <b>")
-    found = name_in_files(Run(prepare(plan_of(work), work.table.records), None, 0.0))
+    found = name_in_files(plan_of(work))
     assert re.fullmatch(r"[A-Za-z0-9.-]+", found) and ".." not in found
 
 

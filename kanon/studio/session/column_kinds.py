@@ -1,0 +1,47 @@
+"""The kinds of the columns of a session: found from the values, and chosen by the user."""
+
+from __future__ import annotations
+
+from kanon.base.kinds import ColumnKind, fitting
+from kanon.studio.session.choices import start_with
+from kanon.studio.session.hierarchy_choices import with_choice, with_choices
+from kanon.studio.session.work import Work, with_fields
+
+_BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")
+"""The builders that a column starts with, as its kind is."""
+
+
+def kinds_of(work: Work, column: str) -> tuple[ColumnKind, ...]:
+    """The kinds that all values of a column are of, the likeliest first.
+
+    Raises
+    ------
+    TableError
+        It has more values than can be read as text.
+    """
+    return fitting(work.table.records.counted(column).texts)
+
+
+def with_kind(work: Work, column: str, kind: ColumnKind) -> Work:
+    """The work with a column read in another way, and what depends on that made anew.
+
+    A hierarchy that a builder made starts again from what suits the kind; the old one can be had
+    back.
+
+    Raises
+    ------
+    TableError
+        Values of the column are not of this kind.
+    """
+    values = work.table.file.records.counted(column)
+    kind.check(column, values.texts)
+    kinds = {name: one for name, one in work.table.kinds.items() if name != column}
+    if kind != fitting(values.texts)[0]:
+        kinds[column] = kind
+    work = with_choices(with_fields(work, kinds=kinds, problem=None))
+    old = work.table.choices.get(column)
+    if old is None or old.builder not in _BY_KIND:
+        return work
+    return with_choice(
+        work, column, start_with(column, work.table.complete_records.counted(column))
+    )

@@ -1,0 +1,102 @@
+"""The kind of a column: recognised, shown, changed; what depends on it follows, and is kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon.base.kinds import ColumnKind
+from kanon.errors import TableError
+from kanon.plan import Plan
+from kanon.run import run
+from kanon.schema import Role
+from kanon.studio.session.choices import choose
+from kanon.studio.session.column_kinds import kinds_of, with_kind
+from kanon.studio.session.hierarchy_choices import undone, with_choice, with_role
+from kanon.studio.session.plan_loading import with_plan
+from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.table_loading import uploaded_work
+from support.dashboard import DATA, as_bytes, captions, give_role, go, problems, upload, work
+from support.dashboard import choose as choose_box
+
+DRAWN = np.random.default_rng(3)
+PEOPLE = pd.DataFrame(
+    {
+        "born": [f"{day}/{day % 12 + 1}/{year}" for day in range(1, 13) for year in (1950, 1981)],
+        "paid": [f"{one:,.2f}".translate(str.maketrans(",.", ".,"))
+                 for one in DRAWN.integers(90_000, 900_000, 24) / 100],
+        "town": DRAWN.choice(["Bonn", "Köln"], 24),
+    }
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def people():
+    found = uploaded_work(as_bytes(PEOPLE, "csv", sep=";"), "people.csv", 0)
+    for column in PEOPLE.columns:
+        found = with_role(found, column, Role.QUASI_IDENTIFIER)
+    return found
+
+
+def test_a_first_hierarchy_suits_the_kind_that_was_recognised(people):
+    built = {column: people.table.choices[column].builder for column in PEOPLE.columns}
+    assert built == {"born": "dates", "paid": "intervals", "town": "suppression"}
+    assert list(map(str, kinds_of(people, "born")))[:2] == ["date DD/MM/YYYY", "date MM/DD/YYYY"]
+
+
+def test_another_kind_builds_anew_and_can_be_undone(people):
+    month_first = with_kind(people, "born", ColumnKind.parse("date MM/DD/YYYY"))
+    tree = month_first.table.choices["born"].tree
+    assert tree.labels[tree.parent[tree.node_of["5/6/1981"]]] == "1981-05"
+    before = people.table.choices["born"].tree
+    assert before.labels[before.parent[before.node_of["5/6/1981"]]] == "1981-06"
+    assert undone(month_first, "born").table.choices["born"].builder == "dates"
+    as_text = with_kind(people, "paid", ColumnKind("text"))
+    assert as_text.table.choices["paid"].builder != "intervals"
+    again = with_kind(as_text, "paid", ColumnKind.parse("decimal 1.234,56"))
+    assert again.table.kinds == {}  # as it is found
+    assert again.table.choices["paid"].builder == "intervals"
+
+
+def test_a_kind_that_the_values_are_not_of_changes_nothing(people):
+    with pytest.raises(TableError, match="'born': 24 distinct values are not decimals written"):
+        with_kind(people, "born", ColumnKind.parse("decimal 1.234,56"))
+
+
+def test_a_chosen_kind_and_ages_travel_in_the_plan_and_in_the_project(people):
+    chosen = with_kind(people, "born", ColumnKind.parse("date MM/DD/YYYY"))
+    values = chosen.table.complete_records.counted("born")
+    typed = {"day": "2026-11-25", "widths": "1, 10, 20", "highest": "90"}
+    chosen = with_choice(chosen, "born", choose("ages", typed, "born", values))
+    plan = plan_of(chosen)
+    assert plan.read.kinds == {"born": "date MM/DD/YYYY"}
+    assert plan.columns["born"].hierarchy.build == "ages"
+    opened = opened_project(people, saved_project(chosen).encode())
+    loaded = with_plan(people, Plan.from_json(plan.to_json()))
+    for other in (opened, loaded):
+        assert plan_of(other).read.kinds == plan.read.kinds
+        assert other.table.choices["born"].tree == chosen.table.choices["born"].tree
+    released = run(plan, PEOPLE).released()
+    singles = released["born"][released["born"].isin(PEOPLE["born"])]
+    assert (singles == PEOPLE["born"][singles.index]).all()
+
+
+@pytest.mark.parametrize("day", ["", "25.11.2026", "2026-02-30"])
+def test_ages_need_a_day(people, day):
+    values = people.table.complete_records.counted("born")
+    found = choose("ages", {"day": day, "widths": "5"}, "born", values)
+    assert found.problem.startswith("The day at which ages are counted is written like 2026-11-25")
+
+
+def test_the_page_says_that_it_guessed_and_takes_another_kind(start):
+    at = upload(start(DATA), "people.csv", as_bytes(PEOPLE, "csv", sep=";"))
+    give_role(at, "born", "quasi-identifier")
+    key = f"kind-{work(at).version}-0"
+    assert at.selectbox(key=key).value == "date DD/MM/YYYY"
+    assert any("a guess: it may be date MM/DD/YYYY" in one for one in captions(at))
+    choose_box(at, key, "date MM/DD/YYYY")
+    assert str(work(at).table.kinds["born"]) == "date MM/DD/YYYY"
+    assert not any("a guess" in one for one in captions(at))
+    assert not problems(go(at))
