@@ -107,7 +107,8 @@ def unlike_the_table(value: str, column: str) -> str:
     """
     return say(
         "In the worst class {value} of the records would need another {column} to be mixed as the "
-        "table: 0 means that the class tells nothing that the table does not (total variation).",
+        "table: 0 means that the class tells nothing that the table does not (total variation; by "
+        "norm 1 it is twice as much).",
         value=value,
         column=column,
     )

@@ -10,12 +10,11 @@ import plotly.graph_objects as go
 
 from kanon.charts.figure import drawn
 from kanon.charts.style import INK, escaped
-from kanon.measures.association_change import Associations, How
+from kanon.measures.association_change import Associations
 
 _STRENGTHS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
 _WRITTEN = 6  # up to so many columns, the numbers stand in the cells
 _NAME = 16
-_UNIT = {"cramers-v": "Cramér's V, 0 to 1", "mutual-information": "mutual information, bits"}
 
 
 def association_table(before: Associations, after: Associations) -> pd.DataFrame:
@@ -29,14 +28,12 @@ def association_table(before: Associations, after: Associations) -> pd.DataFrame
                     "other_column": before.columns[j],
                     "cramers_v_before": before.cramers_v[i, j],
                     "cramers_v_after": after.cramers_v[i, j],
-                    "bits_before": before.bits[i, j],
-                    "bits_after": after.bits[i, j],
                 }
             )
     return pd.DataFrame(rows)
 
 
-def association_chart(before: Associations, after: Associations, how: How, title: str) -> go.Figure:
+def association_chart(before: Associations, after: Associations, title: str) -> go.Figure:
     """Three heatmaps: before and after in one scale, and after minus before, centred at 0.
 
     Parameters
@@ -44,16 +41,19 @@ def association_chart(before: Associations, after: Associations, how: How, title
     title
         The finding, safe for Plotly.
     """
-    then, now = before.by(how), after.by(how)
+    then, now = before.cramers_v, after.cramers_v
     names = [escaped(name, _NAME) for name in before.columns]
     beside = int(7.2 * max(map(len, names))) + 14
     cell = min(44, max(16, 300 // len(names)))
     head, foot = 68, int(5.6 * max(map(len, names))) + 62
     height = head + foot + cell * len(names)
-    most = 1.0 if how == "cramers-v" else _most(then, now)
-    apart = _most(now - then)
+    apart = float(np.nanmax(np.abs(now - then), initial=0.0)) or 1.0
     wide, between = 0.3165, 0.02525  # three pictures, of the whole width
-    heads = (f"<b>Before</b>, {_UNIT[how]}", "<b>After</b>", "<b>After minus before</b> (+ closer)")
+    heads = (
+        "<b>Before</b>, Cramér's V, 0 to 1",
+        "<b>After</b>",
+        "<b>After minus before</b> (+ closer)",
+    )
     pictures = ((then, "coloraxis", "before"), (now, "coloraxis", "after"),
                 (now - then, "coloraxis2", "difference"))  # fmt: skip
     data, axes, notes = [], {}, []
@@ -79,7 +79,7 @@ def association_chart(before: Associations, after: Associations, how: How, title
         })  # fmt: skip
     below = 28 / height
     scales = {
-        "coloraxis": _scale(_STRENGTHS, 0.0, most, wide + between / 2, below),
+        "coloraxis": _scale(_STRENGTHS, 0.0, 1.0, wide + between / 2, below),
         "coloraxis2": _scale(_DIFFERENCES, -apart, apart, 1 - wide / 2, below),
     }
     return drawn(
@@ -87,11 +87,6 @@ def association_chart(before: Associations, after: Associations, how: How, title
         margin={"l": beside, "r": 12, "t": head, "b": foot, "autoexpand": False},
         plot_bgcolor="#F2F4F6", title_y=1, title_yanchor="top", title_pad={"t": 12},
     )  # fmt: skip
-
-
-def _most(*values: np.ndarray) -> float:
-    """The largest size of a number; 1 where there is none."""
-    return float(np.nanmax(np.abs(np.array(values)), initial=0.0)) or 1.0
 
 
 def _heatmap(values: np.ndarray, names: list[str], scale: str, said: str) -> dict[str, Any]:

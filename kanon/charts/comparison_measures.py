@@ -42,8 +42,13 @@ def measure_table(comparison: Comparison, measure: str) -> pd.DataFrame:
     for line, runs in zip(comparison.lines, comparison.at(measure, ks), strict=True):
         for seed, values in zip(line.runs, runs, strict=True):
             about = {"configuration": line.name, "tie_seed": seed}
-            parts.append(pd.DataFrame({**about, "k": ks, measure: values}))
+            parts.append(pd.DataFrame({**about, "k": ks, column_of(measure): values}))
     return pd.concat(parts, ignore_index=True).astype({"tie_seed": "Int64"})
+
+
+def column_of(measure: str) -> str:
+    """What a measure is called in a file: t as in all other files."""
+    return "t_variational" if measure == T_CARD.name else measure
 
 
 def is_percent(card: Card) -> bool:
@@ -59,7 +64,7 @@ def scale_of(card: Card) -> Literal["percent", "share", "log", "linear"]:
     """
     if is_percent(card):
         return "percent"
-    if card.unit in ("share", "Cramér's V"):
+    if card.unit in ("share", "0 to 1", "Cramér's V"):
         return "share"
     return "log" if card.unit in ("", "records", "times k") else "linear"
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from kanon.base.formatting import Counted, percent, thin
 from kanon.charts.figure import drawn, k_layout, whole_k
 from kanon.charts.style import INK, colour_of_metric, escaped
-from kanon.measures.along import Curves, Points, numbers_table
+from kanon.measures.along import Curves, Points, by_total_variation, numbers_table
 from kanon.metrics import Metric
 
 FEW = 50
@@ -104,6 +104,6 @@ def cursor(k: int) -> dict[str, Any]:
 def curves_table(curves: Curves | Points) -> pd.DataFrame:
     """The numbers behind the curves: one row per release on the path, or per k."""
     if isinstance(curves, Points):
-        return numbers_table(curves.numbers)
-    columns = curves.columns()
+        return numbers_table(by_total_variation(curves.numbers))
+    columns = by_total_variation(curves.columns())
     return pd.DataFrame({"k_up_to": columns.pop("min_k"), **columns})

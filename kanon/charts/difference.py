@@ -23,7 +23,7 @@ _OPEN = "#9AA3AB"
 
 def _shown(comparison: Comparison) -> list[str]:
     """The criteria whose differences are points of a percentage."""
-    return [name for name, card in comparison.criteria.items() if card.unit == "%"]
+    return comparison.in_points
 
 
 def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[str]:

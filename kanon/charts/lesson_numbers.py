@@ -34,7 +34,7 @@ def running_chart(lesson: Lesson, step: int | None = None, large: bool = False) 
     if lesson.sensitive is not None:
         rows += [
             ("entropy l ↑", written(now.l), [each.numbers.l for each in steps]),
-            ("t, norm 1 ↓", written(now.t), [each.numbers.t for each in steps]),
+            ("t, 0 to 1 ↓", written(now.t), [each.numbers.t for each in steps]),
         ]
     title = f"After step {last}: minimum k {rows[0][1]}, alteration {rows[1][1]}"
     data: list[dict[str, Any]] = []

@@ -104,6 +104,10 @@ def y_axis_of(scene: PanelContext, card: Card, values: np.ndarray) -> list[float
         step = 25 if most <= 100 else None
         scene.axis("y").update(range=ends, dtick=step, ticksuffix=" ", fixedrange=True)
         return ends
+    if card.unit == "0 to 1":  # beside percentages, as high as they
+        ends = [end / 100 for end in PERCENT_RANGE]
+        scene.axis("y").update(range=ends, dtick=0.25, ticksuffix=" ", fixedrange=True)
+        return ends
     if scale_of(card) != "log":
         ends = [0.0, 1.08 * most or 1.0]
         scene.axis("y").update(range=ends, nticks=5, ticksuffix=" ", fixedrange=True)

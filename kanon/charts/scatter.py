@@ -11,15 +11,16 @@ import plotly.graph_objects as go
 from kanon.base.formatting import joined, thin
 from kanon.cards import Card
 from kanon.charts.comparison_measures import (
-    is_percent,
+    column_of,
     number_said,
     privacy_measures,
+    scale_of,
     short_title,
     titled,
 )
 from kanon.charts.line_style import Look, looks_of
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
-from kanon.experiments.comparison import Comparison
+from kanon.experiments.comparison import Comparison, hundredfold
 from kanon.experiments.criteria import CRITERIA
 from kanon.measures.comparing import as_shown
 from kanon.measures.pareto import pareto_front
@@ -42,7 +43,8 @@ def unbeaten(costs: np.ndarray, reached: np.ndarray, privacy: Card) -> np.ndarra
         The card of the latter.
     """
     directions = (COST.direction or "lower", privacy.direction or "higher")
-    return pareto_front(as_shown(np.column_stack([costs, reached]), _DIGITS), directions)
+    by = hundredfold(privacy.name)
+    return pareto_front(as_shown(np.column_stack([costs, by * reached]), _DIGITS), directions)
 
 
 def fronts(comparison: Comparison, measure: str) -> np.ndarray:
@@ -100,10 +102,11 @@ def privacy_against_alteration(
     on = unbeaten(costs[:, 0], reached[:, 0], card)
     figure = go.Figure()
     figure.add_traces(_front(costs[on, 0], reached[on, 0]))
-    ends = _reach(costs, True), _reach(reached, is_percent(card))
+    by, linear = hundredfold(privacy), scale_of(card) != "log"
+    ends = _reach(costs, True), [end / by for end in _reach(by * reached, linear)]
     sides = _sides(
         _pixels(costs[:, 0], ends[0], True, _WIDE),
-        _pixels(reached[:, 0], ends[1], is_percent(card), _HEIGHT - 100.0),
+        _pixels(reached[:, 0], ends[1], linear, _HEIGHT - 100.0),
         titles,
     )
     for place, line in enumerate(lines):
@@ -129,7 +132,7 @@ def privacy_against_alteration(
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(title=titled(COST), ticksuffix=" ", range=ends[0])
     figure.update_yaxes(title=escaped(titled(card), 60), ticksuffix=" ", range=ends[1])
-    if not is_percent(card):
+    if not linear:
         figure.update_yaxes(type="log")
     if not all(sides):  # what cannot be named in its place is named above
         rows = 1 + sum(len(title) + 6 for title in titles) // 110
@@ -233,9 +236,10 @@ def scatter_table(comparison: Comparison, privacy: str) -> pd.DataFrame:
     for place, line in enumerate(comparison.lines):
         columns: dict[str, object] = {"configuration": line.name, "k": ks}
         for what, values in found.items():
-            columns[what] = values[place, 0]
+            name = column_of(what)
+            columns[name] = values[place, 0]
             if comparison.has_bands:
-                columns[f"{what}_low"] = values[place].min(axis=0)
-                columns[f"{what}_high"] = values[place].max(axis=0)
+                columns[f"{name}_low"] = values[place].min(axis=0)
+                columns[f"{name}_high"] = values[place].max(axis=0)
         parts.append(pd.DataFrame({**columns, "on_front": on[:, place]}))
     return pd.concat(parts, ignore_index=True)

@@ -14,7 +14,7 @@ from kanon.cards import Card
 from kanon.experiments.criteria import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
 from kanon.experiments.sweep import Configuration
 from kanon.experiments.titles import guided, name_of, titles_of_configurations
-from kanon.measures.along import Curves, Points, numbers_table, privacy_column
+from kanon.measures.along import Curves, Points, by_total_variation, numbers_table, privacy_column
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.classification_metric import CARD as CM_CARD
 from kanon.measures.comparing import Difference, Standing, check_interval, nauc, standing
@@ -90,10 +90,15 @@ class Line:
             return 100.0 * np.array([each[name] for each in found]) / self.best_l[sensitive]
         if criterion == T_CARD.name:
             name = privacy_column("t_norm1", sensitive, columns)
-            return 50.0 * np.array([each[name] for each in found])
+            return 0.5 * np.array([each[name] for each in found])
         if criterion == SUPPRESSED_CARD.name:
             return np.array([run.suppressed_at(ks) for run in self.runs.values()])
         return np.array([each[criterion] for each in found], dtype=float)
+
+
+def hundredfold(criterion: str) -> float:
+    """By what a criterion becomes one from 0 to 100, so that all are ranked to the same digits."""
+    return 100.0 if criterion == T_CARD.name else 1.0
 
 
 def lines_of(
@@ -263,6 +268,13 @@ class Comparison:
         """
         return np.array([line.at(criterion, ks, self.sensitive) for line in self.lines])
 
+    @property
+    def in_points(self) -> list[str]:
+        """The criteria that are compared in points of a hundred: percentages, and t."""
+        return [
+            name for name, card in self.criteria.items() if card.unit == "%" or name == T_CARD.name
+        ]
+
     def alterations(self, k: int, digits: int | None = _SHOWN) -> Standing:
         """The alteration at k, in percent.
 
@@ -282,12 +294,12 @@ class Comparison:
         return self._standing(rows, digits=digits)
 
     def places(self, k: int) -> Standing:
-        """Every criterion in percent at k: a row per criterion, a column per line, by name.
+        """Every criterion in percent at k, t 100 times: a row each, a column per line, by name.
 
         Where one metric guides all lines, its own count of the loss stands first.
         """
         names = self._percentages()
-        rows = {name: self.at(name, [k])[:, :, 0] for name in names}
+        rows = {name: hundredfold(name) * self.at(name, [k])[:, :, 0] for name in names}
         return self._standing(rows, [self._higher(name) for name in names])
 
     def means(self) -> Standing:
@@ -314,11 +326,14 @@ class Comparison:
             return nauc(ks, values, low, high, self.n_records)
 
         names = self._percentages()
-        rows = {name: np.apply_along_axis(area, 2, self.at(name, ks)) for name in names}
+        rows = {
+            name: hundredfold(name) * np.apply_along_axis(area, 2, self.at(name, ks))
+            for name in names
+        }
         return self._standing(rows, [self._higher(name) for name in names])
 
     def difference(self, criterion: str, first: str, second: str) -> Difference:
-        """The first of two lines minus the second, at every k that can be shown.
+        """The first of two lines minus the second, at every k that can be shown; of t, 100 times.
 
         Parameters
         ----------
@@ -326,7 +341,8 @@ class Comparison:
             See :meth:`at`.
         """
         one, other = (
-            self.line(name).at(criterion, self.ks, self.sensitive) for name in (first, second)
+            hundredfold(criterion) * self.line(name).at(criterion, self.ks, self.sensitive)
+            for name in (first, second)
         )
         low = high = None
         if len(one) > 1 and len(other) > 1:
@@ -337,7 +353,7 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         """Every number: one row per configuration, tie seed and k, as in ``CURVES.csv``."""
         parts = []
-        privacy = [name for name in self.criteria if name not in CRITERIA]
+        privacy = [name for name in self.criteria if name not in {*CRITERIA, T_CARD.name}]
         altered = {f"{_ALTERATION}{metric.name}" for metric in self.measured}
         for line in self.lines:
             own = line.configuration
@@ -352,7 +368,7 @@ class Comparison:
             for place, (seed, run) in enumerate(line.runs.items()):
                 numbers = {
                     name: values
-                    for name, values in run.at(self.ks).items()
+                    for name, values in by_total_variation(run.at(self.ks)).items()
                     if not name.startswith(_ALTERATION) or name in altered
                 }
                 more = {name: each[place] for name, each in shares.items()}
@@ -369,7 +385,7 @@ class Comparison:
 
     def _percentages(self) -> list[str]:
         """The criteria in percent, and the alteration as the metric of all lines counts it."""
-        names = [name for name, card in self.criteria.items() if card.unit == "%"]
+        names = self.in_points
         own = [] if self.guide is None else [f"{_ALTERATION}{self.guide.name}"]
         return [*own, *names]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kanon.cards import Card
 from kanon.measures import at_root, deleted_among_modified, generalised, minimum_k
@@ -40,11 +41,20 @@ T_CARD = Card(
     summary="How far the sensitive values of the most unusual class are from those of the whole "
     "table: the share of its records that would have to have another value.",
     source="Mauger, Le Mahec, Dequen 2023, section 4.3 (half of its norm 1)",
-    unit="%",
+    unit="0 to 1",
     direction="lower",
+    lowest="0: every class is like the whole table",
+    highest="1: some class has nothing in common with the table",
+)
+"""Its name is that of saved boards."""
+
+T_AREA_CARD = replace(
+    T_CARD,
+    unit="%",
     lowest="0 %: every class is like the whole table",
     highest="100 %: some class has nothing in common with the table",
 )
+"""The area under t over k, which studies hold in percent, as the areas under all else."""
 
 
 SUPPRESSED_CARD = Card(

@@ -40,7 +40,7 @@ from kanon.base.formatting import Counted
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted
-from kanon.measures.along import Curves, Points, curves_along, points_of
+from kanon.measures.along import Curves, Points, by_total_variation, curves_along, points_of
 from kanon.metrics import Metric
 from kanon.plan import Plan
 from kanon.privacy.persons import KInPersons
@@ -84,7 +84,7 @@ class GreatestK:
     ways
         A row per release in which k grew, by way and then rising: ``way`` (of :data:`WAYS`),
         ``alteration`` in percent as the metric counts it, ``k`` (the smallest class), ``classes``,
-        per sensitive column ``entropy_l`` and ``t_norm1`` of the worst class, named as in
+        per sensitive column ``entropy_l`` and ``t_variational`` of the worst class, named as in
         ``CURVES.csv``, and ``greatest``: 1 if no other row has as large a k for as little
         alteration, else 0.
     of
@@ -264,7 +264,7 @@ def _persons_along(path: MergePath) -> np.ndarray | None:
 
 def _rows(way: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:
     """The releases of a way in which k grew."""
-    numbers = curves.columns() if isinstance(curves, Curves) else curves.numbers
+    numbers = by_total_variation(curves.columns() if isinstance(curves, Curves) else curves.numbers)
     frame = pd.DataFrame(
         {
             "way": way,
@@ -277,7 +277,7 @@ def _rows(way: str, curves: Curves | Points, metric: Metric) -> pd.DataFrame:
     return _rising(frame[frame["k"] > 0])  # 0 stands for what the models needed
 
 
-_MEASURED = ("entropy_l", "t_norm1")
+_MEASURED = ("entropy_l", "t_variational")
 
 
 def _rising(rows: pd.DataFrame) -> pd.DataFrame:

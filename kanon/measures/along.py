@@ -237,6 +237,19 @@ def numbers_table(numbers: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(numbers).astype({"min_k": "Int64"})
 
 
+def by_total_variation(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Criteria with t as pages have it: total variation, 0 to 1, in place of norm 1, twice that.
+
+    >>> by_total_variation({"k": 2, "t_norm1": 1.5, "t_norm1_ill": 0.5})
+    {'k': 2, 't_variational': 0.75, 't_variational_ill': 0.25}
+    """
+    found = {}
+    for name, each in numbers.items():
+        norm_1 = name == "t_norm1" or name.startswith("t_norm1_")
+        found[name.replace("t_norm1", "t_variational", norm_1)] = each / 2 if norm_1 else each
+    return found
+
+
 def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> Points:
     """The criteria of releases that were made one by one, per k.
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from kanon.base.values import MISSING_LABEL, numbers
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.kernels.spread import associate
-from kanon.measures.spread import JointColumn, columns_of, joint_counts
+from kanon.measures.spread import SpreadColumn, columns_of, joint_counts, spread_counts
 from kanon.recoding import Recoding
 
 CARD = Card(
     name="association_change",
     title="Association change",
-    summary="By how much Cramér's V, how closely two columns go together from 0 to 1, differs from "
-    "that of the original table, in the mean over pairs of columns.",
-    source="Cramér 1946; uniform spread: Xiao, Tao 2006",
+    summary="By how much Cramér's V, how closely two columns go together from 0 to 1, corrected "
+    "for chance, differs from that of the original table, in the mean over pairs of columns.",
+    source="Cramér 1946; correction for chance: Bergsma 2013; uniform spread: Xiao, Tao 2006",
     unit="Cramér's V",
     direction="lower",
     lowest="0: every two columns go together as they did",
@@ -32,7 +31,11 @@ CARD = Card(
 MOST_PAIRS = 2**20
 """Two columns are left out if there are more pairs of values than this: 8 MB of numbers."""
 
-How = Literal["cramers-v", "mutual-information"]
+BINS = 10
+"""A column of more numbers than this is put into so many bins of equally many records."""
+
+RECORDS_PER_VALUE = 2
+"""A column with fewer records for each value, in the mean, is near-unique and left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,22 +45,28 @@ class Associations:
     Attributes
     ----------
     columns
-        The quasi-identifiers, then the sensitive columns.
-    cramers_v, bits : numpy.ndarray, shape (c, c)
-        Cramér's V in [0, 1], and the mutual information in bits, at least 0; symmetric. Not a
-        number on the diagonal, for two sensitive columns, and for what was left out.
+        The quasi-identifiers, then the sensitive columns, without those that are near-unique.
+    cramers_v : numpy.ndarray, shape (c, c)
+        Cramér's V in [0, 1], corrected for chance; symmetric. Not a number on the diagonal, for two
+        sensitive columns, and for what was left out.
     left_out
         The pairs that have more than :data:`MOST_PAIRS` pairs of values.
+    near_unique
+        The columns that have fewer than :data:`RECORDS_PER_VALUE` records per value.
+    binned
+        Those of ``columns`` that hold numbers and were put into :data:`BINS` bins.
     """
 
     columns: tuple[str, ...]
     cramers_v: np.ndarray
-    bits: np.ndarray
     left_out: tuple[tuple[str, str], ...] = ()
+    near_unique: tuple[str, ...] = ()
+    binned: tuple[str, ...] = ()
 
-    def by(self, how: How) -> np.ndarray:
-        """Cramér's V, or the mutual information."""
-        return self.cramers_v if how == "cramers-v" else self.bits
+    @property
+    def pairs(self) -> int:
+        """How many pairs of columns were counted."""
+        return int(np.count_nonzero(~np.isnan(self.cramers_v))) // 2
 
 
 class Change(NamedTuple):
@@ -69,79 +78,165 @@ class Change(NamedTuple):
     after: float
 
 
-def strongest(then: Associations, now: Associations, how: How = "cramers-v") -> Change | None:
+def strongest(then: Associations, now: Associations) -> Change | None:
     """The pair that changed most, the first of several; None if nothing changed."""
-    first, last = then.by(how), now.by(how)
-    apart = np.nan_to_num(np.triu(np.abs(first - last), 1))
+    apart = np.nan_to_num(np.triu(np.abs(then.cramers_v - now.cramers_v), 1))
     if not apart.any():
         return None
     i, j = divmod(int(apart.argmax()), len(then.columns))
-    return Change(then.columns[i], then.columns[j], float(first[i, j]), float(last[i, j]))
+    first, last = float(then.cramers_v[i, j]), float(now.cramers_v[i, j])
+    return Change(then.columns[i], then.columns[j], first, last)
 
 
 def before(classes: EquivalenceClasses) -> Associations:
     """The associations of the original table, remembered as long as it is there."""
-    if classes not in _KNOWN:
-        _KNOWN[classes] = _associations(classes)
-    return _KNOWN[classes]
-
-
-_KNOWN: WeakKeyDictionary[EquivalenceClasses, Associations] = WeakKeyDictionary()
+    return _original(classes)[1]
 
 
 def after(recoding: Recoding) -> Associations:
-    """The associations that a reader of the release expects, under uniform spread."""
-    return _associations(recoding.released)
+    """The associations that a reader of the release expects, under uniform spread.
+
+    What is binned or near-unique, and the highest φ², are those of the original table.
+    """
+    return _associations(recoding.released, _original(recoding.classes)[0])
 
 
 def value(recoding: Recoding) -> float | None:
     """The mean of |V before - V after| over pairs of columns, one a quasi-identifier at least.
 
-    V = √(χ² / (N (min(r, c) - 1))) is Cramér's, of the estimated number of records of every pair
-    of leaves, Σ over classes of |C| u_i ⊗ u_j with u = 1 / |v| below the class's node v and 0
-    elsewhere; N is their sum, r and c the numbers of values that occur in them. A sensitive
-    column's values are as they are. Suppressed records are in no class. V is 0 where a column has
-    one value, or nothing is released.
+    V = √(max(0, φ² - chance) / (min(r', c') - 1)) is Cramér's, as Bergsma corrects it: without
+    what columns that have nothing to do with each other reach by chance, on average.
+
+    φ² = χ² / N is that of the estimated number of records of every pair of leaves, Σ over classes
+    of |C| u_i ⊗ u_j with u = 1 / |v| below the class's node v and 0 elsewhere; N is their sum.
+    Chance is (r - 1)(c - 1) / (N - 1), r and c being how many values the cells tell apart: see
+    :attr:`kanon.measures.spread.SpreadColumn.told_apart`. Where cells are raised to several levels,
+    often both columns at once, the mean of r c is that over records of the two at their levels.
+    r' = r - (r - 1)² / (N - 1), and c', are those of the original table, before and after: what a
+    release cannot tell apart any more does not count as told.
+
+    A column of more than :data:`BINS` numbers is put into bins of equally many original records,
+    which take the place of its leaves: a number is in the bin that the middle of its records is in.
+    Columns that are near-unique in the original table are left out. Suppressed records are in no
+    class. V is 0 where a column has one value, or nothing is released.
 
     Returns
     -------
     float or None
-        In [0, 1]: 0 if all associations are as they were, as in the identity, and without pairs.
-        None if all pairs were left out, for having more than :data:`MOST_PAIRS` pairs of values.
+        In [0, 1]: 0 if all associations are as they were, as in the identity, and of one column.
+        None if all pairs were left out, for a near-unique column or more than :data:`MOST_PAIRS`
+        pairs of values.
     """
     then, now = before(recoding.classes), after(recoding)
     upper = np.triu_indices(len(then.columns), 1)
     apart = np.abs(then.cramers_v - now.cramers_v)[upper]
     apart = apart[~np.isnan(apart)]
     if not len(apart):
-        return None if then.left_out else 0.0
+        return None if len(then.columns) + len(then.near_unique) > 1 else 0.0
     return math.fsum(apart.tolist()) / len(apart)
 
 
-def _associations(classes: EquivalenceClasses) -> Associations:
-    own = [column.name for column in columns_of(classes)]
-    names = (*own, *(each.name for each in classes.sensitive))
-    found = np.full((2, len(names), len(names)), np.nan)
-    left_out = []
-    for (i, j), one, other, counts in _pairs(classes):
-        if one.n_leaves * other.n_leaves > MOST_PAIRS:
+class _Scale(NamedTuple):
+    """What the associations of a table and of its releases are counted by.
+
+    Attributes
+    ----------
+    bins
+        Per column the bin of every leaf; None if each is by itself.
+    highest
+        Per column r' - 1.
+    near_unique
+        The columns that are not counted, and in neither of these.
+    """
+
+    bins: dict[str, np.ndarray | None]
+    highest: dict[str, float]
+    near_unique: tuple[str, ...]
+
+
+_KNOWN: WeakKeyDictionary[EquivalenceClasses, tuple[_Scale, Associations]] = WeakKeyDictionary()
+
+
+def _original(classes: EquivalenceClasses) -> tuple[_Scale, Associations]:
+    if classes not in _KNOWN:
+        scale = _scale_of(classes)
+        _KNOWN[classes] = scale, _associations(classes, scale)
+    return _KNOWN[classes]
+
+
+def _scale_of(classes: EquivalenceClasses) -> _Scale:
+    """The bins, the near-unique columns and the highest values of an original table."""
+    n = classes.n_records
+    all_bins: dict[str, np.ndarray | None] = {}
+    highest: dict[str, float] = {}
+    near_unique = []
+    for column in columns_of(classes):
+        bins = _bins_of(column)
+        found = column if bins is None else column.binned(bins)
+        values = np.count_nonzero(column.at if bins is None else found.records)
+        if n < RECORDS_PER_VALUE * values:
+            near_unique.append(column.name)
+            continue
+        more = _values(found) - 1
+        all_bins[column.name] = bins
+        highest[column.name] = more - more**2 / max(n - 1, 1)
+    return _Scale(all_bins, highest, tuple(near_unique))
+
+
+def _bins_of(column: SpreadColumn) -> np.ndarray | None:
+    """Per leaf its bin; None for texts and for few numbers. Missing cells have one of their own."""
+    named = [place for place, text in enumerate(column.values) if text != MISSING_LABEL]
+    sizes = numbers([column.values[place] for place in named])
+    if sizes is None:
+        return None
+    rank = np.unique(sizes, return_inverse=True)[1]
+    records = np.bincount(rank, weights=column.records[named])
+    if np.count_nonzero(records) <= BINS:
+        return None
+    middle = np.cumsum(records) - records / 2
+    bins = np.full(len(column.values), BINS)
+    bins[named] = np.minimum(BINS * middle / records.sum(), BINS - 1).astype(int)[rank]
+    return bins
+
+
+def _associations(classes: EquivalenceClasses, scale: _Scale) -> Associations:
+    """Cramér's V of every pair of the columns that are counted."""
+    columns = [
+        column if (bins := scale.bins[column.name]) is None else column.binned(bins)
+        for column in columns_of(classes)
+        if column.name in scale.bins
+    ]
+    names = tuple(column.name for column in columns)
+    found, left_out = np.full((len(names), len(names)), np.nan), []
+    for i, j in combinations(range(len(names)), 2):
+        one, other = columns[i], columns[j]
+        if one.of_entry is not None:
+            continue  # two sensitive columns
+        if one.shares.shape[1] * other.shares.shape[1] > MOST_PAIRS:
             left_out.append((names[i], names[j]))
             continue
-        found[:, i, j] = found[:, j, i] = associate(joint_counts(one, other, counts))
-    for array in found:
-        array.setflags(write=False)
-    return Associations(names, found[0], found[1], tuple(left_out))
+        highest = min(scale.highest[names[i]], scale.highest[names[j]])
+        found[i, j] = found[j, i] = _cramers_v(one, other, highest)
+    found.setflags(write=False)
+    binned = tuple(name for name in names if scale.bins[name] is not None)
+    return Associations(names, found, tuple(left_out), scale.near_unique, binned)
 
 
-def _pairs(
-    classes: EquivalenceClasses,
-) -> Iterator[tuple[tuple[int, int], JointColumn, JointColumn, np.ndarray]]:
-    """Two columns, where they stand, and what their items count."""
-    own = columns_of(classes)
-    for i, j in combinations(range(len(own)), 2):
-        yield (i, j), own[i], own[j], classes.counts
-    for j, each in enumerate(classes.sensitive, start=len(own)):
-        of_entry, whole = each.of_entry, np.arange(len(each.values), dtype=np.int32)
-        values = JointColumn(each.name, each.value, whole, whole + 1, len(each.values))
-        for i, column in enumerate(own):
-            yield (i, j), replace(column, node=column.node[of_entry]), values, each.count
+def _cramers_v(one: SpreadColumn, other: SpreadColumn, highest: float) -> float:
+    """V of two columns: φ², less what it is by chance, as a share of the highest."""
+    n = int(one.at.sum())
+    if n < 2 or highest <= 0:
+        return 0.0
+    nodes = joint_counts(one, other)
+    expected = np.outer(one.records, other.records) / n
+    there = expected > 0
+    apart = (spread_counts(one, other, nodes) - expected)[there]
+    square = float((apart**2 / expected[there]).sum()) / n
+    both = float(one.told_apart @ (nodes @ other.told_apart)) / n
+    chance = (both - _values(one) - _values(other) + 1) / (n - 1)
+    return math.sqrt(min(1.0, max(0.0, square - chance) / highest))
+
+
+def _values(column: SpreadColumn) -> float:
+    """r: how many values its cells tell apart."""
+    return float(column.told_apart @ column.at) / max(int(column.at.sum()), 1)

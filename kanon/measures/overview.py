@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -83,6 +84,39 @@ class MeasureValue:
             return None
         whole = self.at_root - self.before
         return 100.0 * ((self.after - self.before) / whole) if whole else None
+
+    @property
+    def in_percent(self) -> MeasureValue:
+        """A share as it is said everywhere to who reads of a release; any other measure as it is.
+
+        >>> share = Card("x", "X", "", "", unit="share", lowest="0: all", highest="almost 1: none")
+        >>> found = MeasureValue(share, 0.25, None, 1).in_percent
+        >>> found.before, found.after, found.at_root, found.card.unit, found.card.highest
+        (25.0, None, 100.0, '%', 'almost 100 %: none')
+        """
+        if self.card.unit != "share":
+            return self
+        return replace(
+            self,
+            card=replace(
+                self.card,
+                unit="%",
+                lowest=_said(self.card.lowest),
+                highest=_said(self.card.highest),
+            ),
+            before=_hundredfold(self.before),
+            after=_hundredfold(self.after),
+            at_root=_hundredfold(self.at_root),
+        )
+
+
+def _said(end: str) -> str:
+    """An end of a share in percent."""
+    return re.sub(r"\b[01](?=:)", lambda share: f"{100 * int(share[0])} %", end)
+
+
+def _hundredfold(share: float | None) -> float | None:
+    return None if share is None else 100.0 * share
 
 
 def overview(

@@ -6,14 +6,20 @@ do original cells that are no leaves, and the ranges of Mondrian and MDAV.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
-from kanon.kernels.spread import join, spread
+from kanon.kernels.spread import spread
+from kanon.measures.cells import cells_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
@@ -42,74 +48,132 @@ def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class JointColumn:
+class SpreadColumn:
     """A column of a table, as far as joint counts need to know it.
 
     Attributes
     ----------
     name
         What it is called.
+    values
+        Its L leaves by name.
     node : numpy.ndarray, shape (I,)
         Per item its node: a class has one in every quasi-identifier, an entry of a histogram its
         value.
-    first, last : numpy.ndarray
-        Per node the leaves below it.
-    n_leaves
-        How many leaves there are.
+    counts : numpy.ndarray, shape (I,)
+        The number of records of each item.
+    at, level : numpy.ndarray, shape (N,)
+        The number of records at each node, and its level.
+    shares : scipy.sparse.csr_array, shape (N, L), or one per bin
+        Of each node that occurs, 1 / |v| at each of the |v| leaves below it.
+    of_entry : numpy.ndarray, shape (I,), optional
+        The class of each entry of a histogram; None if the items are the classes.
     """
 
     name: str
+    values: Sequence[str]
     node: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    n_leaves: int
+    counts: np.ndarray
+    at: np.ndarray
+    level: np.ndarray
+    shares: csr_array
+    of_entry: np.ndarray | None = None
 
     @cached_property
-    def order(self) -> np.ndarray:
-        """The items by their node."""
-        # Short integers are sorted in one pass.
-        short = np.int16 if len(self.first) < 2**15 else np.int32
-        return np.argsort(self.node.astype(short), kind="stable")
+    def records(self) -> np.ndarray:
+        """The estimated number of records of each leaf, or bin."""
+        return np.asarray(self.shares.T @ self.at)
 
     @cached_property
-    def leaves_shared_out(self) -> int:
-        """The leaves below each node that occurs, added up."""
-        there = np.zeros(len(self.first), dtype=bool)
-        there[self.node] = True
-        return int((self.last - self.first)[there].sum())
+    def told_apart(self) -> np.ndarray:
+        """How many leaves, or bins, cells at a node's level tell apart, in the mean. Shape (N,).
+
+        A cell at node v counts as Σ_a u_v(a)² / q(a), q being the shares of the leaves. The mean
+        over all cells is the number of leaves that occur, if all are leaves; of groups, if all
+        are groups side by side; and 1 if all are at the root.
+        """
+        records, there = self.records, self.records > 0
+        rarity = np.where(there, self.at.sum() / np.where(there, records, 1), 0)
+        each = self.at * np.asarray(self.shares.power(2) @ rarity)
+        total = np.bincount(self.level, weights=each)
+        cells = np.bincount(self.level, weights=self.at)
+        return (total / np.maximum(cells, 1))[self.level]
+
+    def binned(self, bins: np.ndarray) -> SpreadColumn:
+        """The same with the leaves put together; the bin of each is given."""
+        from scipy.sparse import csr_array
+
+        parts = (self.shares.data, bins[self.shares.indices], self.shares.indptr)
+        shares = csr_array(parts, shape=(len(self.at), int(bins.max()) + 1))
+        shares.sum_duplicates()
+        return replace(self, shares=shares)
 
 
-def columns_of(classes: EquivalenceClasses) -> tuple[JointColumn, ...]:
-    """The quasi-identifiers of a table, of one item per class."""
-    return tuple(
-        JointColumn(
-            name, np.ascontiguousarray(classes.nodes[:, j]), tree.first, tree.last, tree.n_leaves
+def columns_of(classes: EquivalenceClasses) -> tuple[SpreadColumn, ...]:
+    """The quasi-identifiers of a table, then its sensitive columns, whose values are leaves."""
+    found = [
+        SpreadColumn(
+            name,
+            tree.labels[: tree.n_leaves],
+            classes.nodes[:, j],
+            classes.counts,
+            at,
+            tree.level,
+            _shares(tree.first, tree.last, at > 0),
         )
-        for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True))
-    )
+        for j, (name, tree, at) in enumerate(
+            zip(classes.attributes, classes.hierarchies, cells_of(classes), strict=True)
+        )
+    ]
+    for each in classes.sensitive:
+        place = np.arange(len(each.values))
+        shares = _shares(place, place + 1, each.total > 0)
+        found.append(
+            SpreadColumn(
+                each.name,
+                each.values,
+                each.value,
+                each.count,
+                each.total,
+                0 * place,
+                shares,
+                each.of_entry,
+            )
+        )
+    return tuple(found)
 
 
-def joint_counts(one: JointColumn, other: JointColumn, counts: np.ndarray) -> np.ndarray:
-    """The estimated number of records of every pair of leaves: Σ |C| u_1(a) u_2(b).
+def _shares(first: np.ndarray, last: np.ndarray, there: np.ndarray) -> csr_array:
+    """Per node that occurs its share at each leaf; the other rows are empty."""
+    from scipy.sparse import csr_array
 
-    u is 1 / |v| for each of the |v| leaves that the class's node v covers, else 0. Within a class,
-    columns count as independent of each other.
+    sizes = np.where(there, last - first, 0).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    leaves = np.arange(ends[-1]) + np.repeat(first - ends[:-1], sizes)
+    parts = 1 / np.repeat(np.maximum(sizes, 1), sizes)
+    return csr_array((parts, leaves, ends), shape=(len(first), int(last.max(initial=0))))
+
+
+def joint_counts(one: SpreadColumn, other: SpreadColumn) -> csr_array:
+    """How many records stand at every pair of nodes. Shape (N_1, N_2).
 
     Parameters
     ----------
-    one, other
-        Two columns of the same items.
-    counts : numpy.ndarray, shape (I,)
-        The number of records of each item.
-
-    Returns
-    -------
-    numpy.ndarray, shape (L_1, L_2)
+    one
+        A quasi-identifier.
+    other
+        Another, or a sensitive column.
     """
-    turned = other.leaves_shared_out * one.n_leaves < one.leaves_shared_out * other.n_leaves
-    if turned:  # which takes fewer additions
-        return joint_counts(other, one, counts).T
-    found: np.ndarray = np.zeros((one.n_leaves, other.n_leaves))
-    ends = (one.first, one.last, other.first, other.last)
-    join(one.order, one.node, other.node, np.asarray(counts, dtype=np.int64), *ends, found)
-    return found
+    from scipy.sparse import csr_array
+
+    node = one.node if other.of_entry is None else one.node[other.of_entry]
+    return csr_array((other.counts, (node, other.node)), shape=(len(one.at), len(other.at)))
+
+
+def spread_counts(one: SpreadColumn, other: SpreadColumn, joint: csr_array) -> np.ndarray:
+    """The estimated number of records of every pair of leaves, or bins: Σ |C| u_1(a) u_2(b).
+
+    u is 1 / |v| for each of the |v| leaves that the class's node v covers, else 0. Within a class,
+    columns count as independent of each other. Shape (L_1, L_2).
+    """
+    return np.asarray((one.shares.T @ joint @ other.shares).toarray())

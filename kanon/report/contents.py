@@ -49,6 +49,7 @@ from kanon.report.words import Words
 from kanon.run import Run, finished, prepare
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.memory import MemoryTable, as_table
+from kanon.sources.rows import missing_named
 from kanon.sources.tables import Table
 
 _EXAMPLES, _WIDEST, _LONGEST = 5, 9, 60
@@ -376,15 +377,15 @@ def _hierarchies(done: Run) -> tuple[HierarchyDrawing, ...]:
 
 _FOUND = {
     "highest": SensitiveMeasure(
-        "Highest risk of being found", "0 to 1", "lower",
+        "Highest risk of being found", "%", "lower",
         "Who knows that somebody is in the table picks the right record with at most this chance.",
     ),
     "mean": SensitiveMeasure(
-        "Mean risk of being found", "0 to 1", "lower",
+        "Mean risk of being found", "%", "lower",
         "The share of the records that would be recognised on average.",
     ),
     "share_above": SensitiveMeasure(
-        "Records with a risk above 0.2", "0 to 1", "lower",
+        "Records with a risk above 20 %", "%", "lower",
         "The share of the records in classes of fewer than five: a round number to begin with, and "
         "no norm.",
     ),
@@ -440,8 +441,6 @@ def _example(done: Run) -> Example:
 
 
 def _cells(rows: pd.DataFrame, columns: list[str]) -> tuple[tuple[str, ...], ...]:
-    def text(cell: object, missing: bool) -> str:
-        return "" if missing else on_one_line(cell)[:_LONGEST]
-
-    found = [map(text, rows[column], rows[column].isna()) for column in columns]
+    named = missing_named(rows)
+    found = [[on_one_line(cell)[:_LONGEST] for cell in named[column]] for column in columns]
     return tuple(zip(*found, strict=True))

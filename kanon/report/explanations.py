@@ -374,7 +374,7 @@ LEVELS: Mapping[str, SensitiveMeasure] = {
         "The same where values count as nearer if they are nearer in size.",
     ),
     "alpha": SensitiveMeasure(
-        "Largest share of one value", "0 to 1", "lower",
+        "Largest share of one value", "%", "lower",
         "How often who knows somebody's class guesses the value, at most.",
     ),
     "recursive_c": SensitiveMeasure(
@@ -394,12 +394,18 @@ LEVELS: Mapping[str, SensitiveMeasure] = {
 """What is said of a sensitive column, by the names in ``M.json``."""
 
 
-def shown(level: float | None, direction: str) -> str:
-    """A level as it is shown: never rounded to the better side; None is infinite.
+def shown(level: float | None, what: SensitiveMeasure) -> str:
+    """A level as it is shown, without its unit; None is infinite.
 
-    >>> shown(1.7581, "higher"), shown(None, "lower")
-    ('1.75', '∞')
+    Shares are percentages as in every sentence; nothing else is rounded to the better side.
+
+    >>> [shown(1.7581, LEVELS["entropy_l"]), shown(None, LEVELS["delta"])]
+    ['1.75', '∞']
+    >>> shown(4 / 7, LEVELS["alpha"])
+    '57.1'
     """
     if level is None:
         return "∞"
-    return thin(level) if level >= 1000 else rounded(float(level), up=direction == "lower")
+    if what.unit == "%":
+        return percent(100 * level).removesuffix(" %")
+    return thin(level) if level >= 1000 else rounded(float(level), up=what.direction == "lower")

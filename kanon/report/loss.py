@@ -34,7 +34,7 @@ def ends_of(prepared: PreparedRun) -> LossEnds:
 
 
 def overview_of(done: Run, ends: LossEnds) -> tuple[MeasureValue, ...]:
-    """All measures of a release, beside those of both ends."""
+    """All measures of a release, beside those of both ends; shares in percent."""
     plan, classes = done.prepared.plan, done.prepared.classes
     name = c_avg.CARD.name  # the only one that depends on k; of a table it is a number
     before, at_root = (
@@ -42,4 +42,5 @@ def overview_of(done: Run, ends: LossEnds) -> tuple[MeasureValue, ...]:
     )
     metrics = measured_metrics(plan, [plan.metric.name])
     columns = [each.name for each in classes.sensitive]
-    return overview(before, done.measures, at_root, metrics, columns)
+    found = overview(before, done.measures, at_root, metrics, columns)
+    return tuple(one.in_percent for one in found)

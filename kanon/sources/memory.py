@@ -26,7 +26,13 @@ from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
 from kanon.sources.coarsening import Coarsening
-from kanon.sources.coverage import check_covered, counted_column, counts_of_texts, with_missing_leaf
+from kanon.sources.coverage import (
+    check_covered,
+    counted_column,
+    counts_of_texts,
+    records_per_value,
+    with_missing_leaf,
+)
 from kanon.sources.days import check_days
 from kanon.sources.histograms import histograms, persons_of
 from kanon.sources.limits import check_classes
@@ -215,10 +221,12 @@ class MemoryTable:
         return self.frequencies(column).distinct
 
     def frequencies(self, column: str) -> Frequencies:
-        """How many values of a column have how many records; counted once."""
+        """How many values of a column have how many records; counted once.
+
+        Values are those of :meth:`counted`: without outer blanks, 39.0 as 39.
+        """
         if column not in self._frequencies:
-            records = self.frame[column].value_counts(sort=False).to_numpy()
-            self._frequencies[column] = Frequencies.of(records)
+            self._frequencies[column] = Frequencies.of(records_per_value(self.frame[column]))
         return self._frequencies[column]
 
     def counted(self, column: str) -> ValueCounts:

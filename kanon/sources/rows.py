@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema
 from kanon.sources.plain_columns import bare_column, bare_index
@@ -55,6 +56,28 @@ def released_rows(
     if keep_suppressed:
         released[SUPPRESSED] = gone.astype(np.int64)
     return released
+
+
+def missing_named(rows: pd.DataFrame) -> pd.DataFrame:
+    """The same rows for somebody who looks at them: a missing cell says that it is one.
+
+    So it has one name in the table, in its hierarchy and in the release. The cells of a suppressed
+    record that keeps its row were taken out and are blank.
+
+    >>> missing_named(pd.DataFrame({"age": [39.5, None], "sex": [None, "F"]})).values.tolist()
+    [['39.5', '(missing)'], ['(missing)', 'F']]
+    """
+    found = rows.copy(deep=False)
+    gone = rows[SUPPRESSED] == 1 if SUPPRESSED in rows else pd.Series(False, index=rows.index)
+    for place, (_, column) in enumerate(rows.items()):
+        if column.isna().any():
+            cells = [
+                ("" if out else MISSING_LABEL) if lacking
+                else cell if isinstance(cell, str) else canonical_text(cell)
+                for cell, lacking, out in zip(column, column.isna(), gone, strict=True)
+            ]  # fmt: skip
+            found.isetitem(place, pd.array(cells, dtype="str"))
+    return found
 
 
 def rise_of_rows(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:

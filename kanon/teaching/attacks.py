@@ -251,9 +251,9 @@ def _people(case: Case, known: Mapping[str, str]) -> tuple[int, ...]:
 
 
 def _distance(case: Case, positions: Sequence[int]) -> float:
-    """The distance by norm 1 between the shares among some records and in the whole release."""
+    """The total variation between the shares among some records and in the whole release."""
     among = dict(case.shares(positions))
-    return sum(abs(among.get(value, 0.0) - share) for value, share in case.shares())
+    return sum(abs(among.get(value, 0.0) - share) for value, share in case.shares()) / 2
 
 
 def _surest(shares: Shares) -> float:

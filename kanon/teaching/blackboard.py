@@ -200,7 +200,7 @@ class Blackboard:
         if self.sensitive is not None and recoding.n_classes:
             seen = recoding.released.sensitive_named(self.sensitive)
             diversity = float(entropy_l_diversity.each(seen).min())
-            closeness = float(t_closeness.each(seen).max())
+            closeness = float(t_closeness.each(seen, "variational").max())
         altered = alteration.value(recoding, self.metric)
         sizes = recoding.min_k, recoding.n_classes, recoding.suppressed_records
         return Numbers(*sizes, altered, diversity, closeness)

@@ -161,7 +161,7 @@ class Numbers:
         In percent, as the task's metric counts: from 0, nothing was changed, to 100, every
         quasi-identifier is at its root.
     l, t
-        Entropy l-diversity of the worst class, and t-closeness by norm 1 of the worst; None
+        Entropy l-diversity of the worst class, and its t as total variation, 0 to 1; None
         without a sensitive column or without classes.
     """
 

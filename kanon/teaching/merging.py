@@ -264,7 +264,11 @@ def _left(board: Blackboard, live: Live, one: int, other: int) -> float:
     else:
         assert task.sensitive is not None, "the strategy looks at it"
         seen = task.classes.sensitive_named(task.sensitive).grouped(group, len(stay) + 1)
-        found = entropy_l_diversity.each(seen) if looks_at == "l" else t_closeness.each(seen)
+        found = (
+            entropy_l_diversity.each(seen)
+            if looks_at == "l"
+            else t_closeness.each(seen, "variational")
+        )
     if task.scope == "class":
         return float(found[0])
     return float(found.max() if looks_at == "t" else found.min())

@@ -17,7 +17,7 @@ from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, classes_of_columns
 from kanon.teaching.case import METRIC, Case, with_release
 
-LARGEST_T = 0.5
+LARGEST_T = 0.25
 """The t asked for against skewness: no share in a class is then more than 25 points above the
 table's. A round number for lessons and no norm."""
 
@@ -105,7 +105,9 @@ def _prevented_by(model: Model, symbol: str, case: Case) -> Prevention:
 _PREVENTED: Mapping[str, Callable[[Case, int], Prevention]] = {
     "linkage": _prevented_linkage,
     "homogeneity": lambda case, _: _prevented_by(DistinctLDiversity(2, case.sensitive), "l", case),
-    "skewness": lambda case, _: _prevented_by(TCloseness(LARGEST_T, case.sensitive), "t", case),
+    "skewness": lambda case, _: _prevented_by(
+        TCloseness(LARGEST_T, case.sensitive, "variational"), "t", case
+    ),
     "background": lambda case, ruled_out: _prevented_by(
         DistinctLDiversity(max(ruled_out, 1) + 2, case.sensitive), "l", case
     ),

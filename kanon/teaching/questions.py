@@ -42,14 +42,14 @@ class NumberQuestion(Question):
         "entropy",
         "distinct-l": "What is the distinct l-diversity: in the class with the fewest, how many "
         "values are there",
-        "t": "What is the t-closeness by norm 1: of the class where it is highest, the sum of the "
-        "differences between its shares and the table's",
+        "t": "What is t, the total variation: of the class where it is highest, half the sum of "
+        "the differences between its shares and the table's",
     }
     _WHOLE: ClassVar[tuple[str, ...]] = ("k", "classes", "unique", "distinct-l")
     _SENSITIVE: ClassVar[Mapping[str, str]] = {
         "entropy-l": "entropy_l",
         "distinct-l": "distinct_l",
-        "t": "t_norm1",
+        "t": "t_variational",
     }
 
     kind: Literal["number"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.charts.board import draw_board, panel_table
-from kanon.charts.comparison_measures import measures_of
+from kanon.charts.comparison_measures import measure_table, measures_of
 from kanon.charts.layout import PRESETS, Layout, Panel, layout_from_json, starting_layout
 from kanon.charts.line_style import looks_of
 from kanon.charts.multiples import small_multiples
@@ -34,6 +34,7 @@ from kanon.metrics import METRICS, metric_named, potentials
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.strategies import STRATEGIES
+from kanon.studio.widgets.standings import standing_table
 from support.random_tables import SEVEN, examples, problems
 
 KS = (2, 4, 6)
@@ -266,7 +267,11 @@ def test_the_board_and_its_cursor_speak_of_the_same_numbers():
         assert (height.type == "log") is panel["log"]
     percent = [panel["range"] for panel in cursor["panels"] if not panel["log"]]
     assert len(percent) == 5
-    assert all(one == percent[0] for one in percent), "compared panels share one scale"
+    t = [panel["title"].startswith("Distance") for panel in cursor["panels"] if not panel["log"]]
+    assert all(
+        [end * (100 if is_t else 1) for end in one] == pytest.approx(percent[0])
+        for one, is_t in zip(percent, t, strict=True)
+    ), "compared panels share one scale, t from 0 to 1 beside percentages"
     assert [trace.line.color for trace in lines_drawn(board.figure)[:2]] == [
         told["colour"] for told in cursor["lines"]
     ]
@@ -516,3 +521,23 @@ def test_the_panel_of_class_sizes_follows_the_cursor():
     # Where nobody counted them, their number is shown.
     told = draw_board(compared(line("ncp")), layout).cursor["panels"][0]
     assert told["kind"] == "curves" and told["title"] == "Number of classes"
+
+
+def test_t_is_from_0_to_1_on_the_board_in_its_files_and_in_tables_of_who_is_ahead():
+    """The most unusual class of a line is 90.4 % away: t = 0.904, by norm 1 1.808."""
+    found = compared(
+        line("ncp", [1, 5, 9], distance=(90.4, 45, 0)), line("llm", [3, 8, 9], distance=(50, 40, 0))
+    )
+    columns = {one["title"]: one for one in draw_board(found).cursor["columns"]}
+    t = columns["Distance (t, total variation)"]
+    assert t["unit"] == "0 to 1" and [row[0] for row in t["shown"]] == ["0.904", "0.500"]
+    for table in (
+        measure_table(found, "t_percent"),
+        scatter_table(found, "t_percent"),
+        found.table(),
+    ):
+        assert table["t_variational"].max() == pytest.approx(0.904)
+        assert not {"t_percent", "t_norm1"} & set(table.columns)
+    shown = standing_table(found.places(2), {}, {}).data
+    (row,) = (name for name in shown.index if name.startswith("t_percent"))
+    assert shown.loc[row].tolist() == ["0.904\u00a0(2)", "0.500\u00a0(1)"]

@@ -143,7 +143,7 @@ def test_the_running_numbers_are_those_of_the_steps():
         "minimum k ↑": [each.min_k for each in numbers],
         "alteration, % ↓": [each.alteration for each in numbers],
         "entropy l ↑": [each.l for each in numbers],
-        "t, norm 1 ↓": [each.t for each in numbers],
+        "t, 0 to 1 ↓": [each.t for each in numbers],
     }
     assert figure.layout.title.text == "After step 2: minimum k 4, alteration 27.8 %"
     bare = lesson_of(datafly, hospital(), metric_named("total"))

@@ -399,7 +399,7 @@ def test_reverse_writes_a_row_per_way_and_k(kanon, folder):
     assert (said.status, said.err) == (0, "")
     curve = pd.read_csv(folder / "curve.csv")
     assert curve.columns.tolist() == [
-        *("way", "alteration", "k", "classes", "entropy_l", "t_norm1", "greatest")
+        *("way", "alteration", "k", "classes", "entropy_l", "t_variational", "greatest")
     ]
     assert set(curve["way"]) == {"k", "s1", "k-first"}
     assert curve.groupby("way")["k"].max().tolist() == [6, 6, 6]

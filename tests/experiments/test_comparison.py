@@ -244,7 +244,7 @@ def test_l_and_t_are_percentages_with_directions_of_their_own():
     found = both()
     assert list(found.criteria) == [*CRITERIA, "l_percent", "t_percent"]
     assert found.at("l_percent", [2, 4, 6])[:, 0].tolist() == [[25, 50, 100], [50, 75, 100]]
-    assert found.at("t_percent", [2, 4, 6])[:, 0].tolist() == [[100, 50, 0], [50, 45, 0]]
+    assert found.at("t_percent", [2, 4, 6])[:, 0].tolist() == [[1, 0.5, 0], [0.5, 0.45, 0]]
     places = found.places(2)
     assert places.ranks.loc["mean_alteration"].tolist() == [1, 2]
     assert places.ranks.loc["l_percent"].tolist() == [2, 1], "a higher l is better"

@@ -84,7 +84,8 @@ def number_in(end: str, unit: str, records: int) -> float | None:
 @pytest.mark.parametrize("name", [*MEASURES])
 def test_the_identity_of_unique_leaves_is_at_the_end_that_the_card_names(name):
     """What stands before the colon is the number; n is the number of records."""
-    module, found = MEASURES[name], identity(determined(1))
+    copies = 2 if name == "association_change" else 1  # it leaves near-unique columns out
+    module, found = MEASURES[name], identity(determined(copies))
     card = module.CARD
     end = card.highest if card.direction == "higher" and name not in PROTECTS else card.lowest
     assert valued(module, found) == number_in(end, card.unit, records=4)

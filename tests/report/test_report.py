@@ -121,7 +121,9 @@ def check_figures(report, done):
     metric = done.prepared.plan.metric
     assert after[f"Alteration, {metric.card.title}", ""] == done.measures["alteration"][metric.name]
     for name, card in utility_cards().items():
-        assert after[card.title, ""] == done.measures[name]
+        number = done.measures[name]
+        share = card.unit == "share" and number is not None  # said in percent, as everywhere
+        assert after[card.title, ""] == (100 * number if share else number)
     for one in (*report.alternatives.metrics, *report.alternatives.algorithms):
         if one.chosen:
             assert one.alteration == done.measures["alteration"][metric.name]
@@ -187,7 +189,7 @@ def test_a_report_worked_by_hand():
     assert altered == lost(report.measures["alteration"]["nllm"], "NLLM")
     assert len(report.example.before) == 5 and not report.example.changed  # four were
     assert report.example.columns == ("age", "sex", "disease", "note")
-    assert report.example.before[1] == ("34", "F", "flu", "")
+    assert report.example.before[1] == ("34", "F", "flu", "(missing)")
 
 
 def test_examples_are_records_that_were_changed():

@@ -21,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from conftest import _absent
+from kanon.base.values import DistinctCounts
 from kanon.errors import CoverageError, PlanError, TableError
 from kanon.hierarchy.build import suppression
 from kanon.plan import Plan
@@ -200,6 +201,25 @@ def test_every_engine_says_the_same_of_a_table(stored, engine):
     assert one.nodes.tolist() == other.nodes.tolist()
     assert one.sensitive[0].dense().tolist() == other.sensitive[0].dense().tolist()
     assert rows_of(table.head(100)) == rows_of(mine.head(100)) and len(table.head(3)) == 3
+
+
+@pytest.mark.parametrize(
+    "engine", ["duckdb", pytest.param("spark", marks=[pytest.mark.nightly]), "other"]
+)
+def test_values_are_counted_once_trimmed_wherever_they_are_counted(stored, engine):
+    """How many values a column has where roles are chosen, where trees are drawn, and by pandas."""
+    draw = np.random.default_rng(4)
+    forms = ["39", " 39", "39.0", "39.00 ", "039", "-0", "0", "a b", " a b ", "a  b", "?", " ", "Z"]
+    frame = pd.DataFrame({"kind": draw.choice(forms, 200)})
+    seen = frame["kind"].str.strip().str.replace(r"^([+-]?\d+)\.0+$", r"\1", regex=True)
+    seen = seen.replace({"-0": "0", "?": None, "": None})
+    in_memory = frame.mask(frame["kind"].str.strip().isin(["", "?"])).astype("str")
+    for table in (stored(frame, engine), MemoryTable(in_memory)):
+        counted, often = table.counted("kind"), table.frequencies("kind")
+        assert dict(counted.counts) == seen.value_counts().to_dict()
+        assert often.distinct == table.distinct()["kind"] == DistinctCounts(
+            values=len(counted.counts), filled=sum(counted.counts.values())
+        )  # fmt: skip
 
 
 def test_an_engine_that_cannot_make_pseudonyms_says_so(stored, tmp_path):

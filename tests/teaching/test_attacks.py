@@ -91,16 +91,16 @@ def test_homogeneity_by_hand():
 
 
 def test_skewness_by_hand():
-    """In the twenties 3 of 4 tests are positive, in the table 5 of 12: t = 2 (3/4 - 5/12) = 2/3."""
+    """In the twenties 3 of 4 tests are positive, in the table 5 of 12: t = 3/4 - 5/12 = 1/3."""
     scene = attack("skewness", preset("skewness"))
     assert scene.fits == (0, 1, 2, 3)
     assert scene.before == (("negative", 7 / 12), ("positive", 5 / 12))
     assert scene.after == (("negative", 1 / 4), ("positive", 3 / 4))
     assert (
-        "75.0 % sure of “positive”, which 41.7 % of all records have: the shares are t = 0.67 "
+        "75.0 % sure of “positive”, which 41.7 % of all records have: the shares are t = 0.33 "
         in (scene.finding)
     )
-    assert scene.prevention.reached == pytest.approx(2 / 3)
+    assert scene.prevention.reached == pytest.approx(1 / 3)
 
 
 def test_background_knowledge_by_hand():

@@ -36,7 +36,7 @@ def losses(comparison: Comparison, ks: Sequence[int]) -> np.ndarray:
     """
     parts = [comparison.at(MEAN_CARD.name, ks)]
     if comparison.sensitive:
-        parts += [100.0 - comparison.at(L_CARD.name, ks), comparison.at(T_CARD.name, ks)]
+        parts += [100.0 - comparison.at(L_CARD.name, ks), 100.0 * comparison.at(T_CARD.name, ks)]
     return np.stack(parts, axis=-1).round(DIGITS)
 
 

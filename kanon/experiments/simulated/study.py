@@ -23,8 +23,8 @@ from kanon.base.formatting import counted
 from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quoted
-from kanon.experiments.comparison import K_PRESETS, Line
-from kanon.experiments.criteria import L_CARD, T_CARD
+from kanon.experiments.comparison import K_PRESETS, Line, hundredfold
+from kanon.experiments.criteria import L_CARD, T_AREA_CARD
 from kanon.experiments.simulated.columns import COLUMNS, Column, drawn
 from kanon.experiments.sweep import Configuration
 from kanon.measures.along import curves_along, points_of
@@ -39,7 +39,7 @@ from kanon.strategies import LOOKS_AT
 STRATEGIES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7")
 """The strategies that are ranked: those of [M23] that count a cost."""
 
-CRITERIA: Mapping[str, Card] = {card.name: card for card in (ALTERATION_CARD, L_CARD, T_CARD)}
+CRITERIA: Mapping[str, Card] = {card.name: card for card in (ALTERATION_CARD, L_CARD, T_AREA_CARD)}
 """What they are ranked by: the area under each of these over k. The metric that guides counts the
 alteration, as in Mauger, Le Mahec, Dequen 2023, section 4.3.3."""
 
@@ -225,7 +225,7 @@ def _areas(study: Study, line: Line, column: str) -> tuple[float, ...]:
     def area(criterion: str) -> float:
         counted_by = f"alteration_{study.metric.name}"
         name = counted_by if criterion == ALTERATION_CARD.name else criterion
-        (values,) = line.at(name, study.ks, column)
+        (values,) = hundredfold(name) * line.at(name, study.ks, column)
         return round(nauc(study.ks, values, low, high, n), _DIGITS)
 
     return tuple(area(criterion) for criterion in CRITERIA)

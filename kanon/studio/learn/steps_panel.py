@@ -254,9 +254,10 @@ def _numbers(lesson: Lesson, at: int) -> None:
             Number(say("Entropy l ↑"), written(now.l),
                    say("In the class that tells most, {column} is as hard to guess as among so "
                        "many equally frequent values.", column=column)),
-            Number(say("t, norm 1 ↓"), say("{t} of 2", t=written(now.t)),
+            Number(say("t ↓"), say("{t} of 1", t=written(now.t)),
                    say("How far the shares of {column} in the class that tells most are from "
-                       "those of the whole table: the differences added up, from 0 to below 2.",
+                       "those of the whole table: half of the differences added up (total "
+                       "variation). By norm 1, which plans can ask for, it is twice as much, of 2.",
                        column=column)),
         ]  # fmt: skip
     for start in range(0, len(shown), _IN_A_ROW):

@@ -11,7 +11,7 @@ from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import wrong_by
 from kanon.measures import association_change, distribution_change, query_error
-from kanon.measures.association_change import Associations, How, strongest
+from kanon.measures.association_change import Associations, strongest
 from kanon.measures.distribution_change import Distribution
 from kanon.measures.overview import MeasureValue
 from kanon.measures.query_error import QueryStudy, study
@@ -120,9 +120,9 @@ def changed_most(changed: Changes) -> str:
     return f"{most.name} changed most, by {share} under equal spread"
 
 
-def association_sentence(changed: Changes, how: How = "cramers-v") -> str:
+def association_sentence(changed: Changes) -> str:
     """Which two columns no longer go together as they did, as plain text."""
-    found = strongest(changed.before, changed.after, how)
+    found = strongest(changed.before, changed.after)
     if found is None:
         return "All columns go together as they did"
     digits = ".2f" if abs(found.after - found.before) >= 0.01 else ".4f"
@@ -130,32 +130,54 @@ def association_sentence(changed: Changes, how: How = "cramers-v") -> str:
     if before == after:
         return "All columns go together as they did, to four digits"
     verb = "less" if found.after < found.before else "more"
-    told = (
-        f"Cramér's V {before} before, {after} after"
-        if how == "cramers-v"
-        else f"{before} bits before, {after} bits after"
-    )
+    told = f"Cramér's V {before} before, {after} after"
     return f"{found.one} and {found.other} tell {verb} of each other: {told}"
 
 
-def left_out_sentence(changed: Changes) -> str:
-    """Which pairs were too large to be counted; nothing if none were."""
-    left_out = changed.before.left_out
-    if not left_out:
-        return ""
-    most = thin(association_change.MOST_PAIRS)
-    listed = ", ".join(f"{plain(one)} × {plain(other)}" for one, other in left_out[:4])
-    if len(left_out) > 4:
-        listed = say_counted(
-            len(left_out) - 4,
-            "{listed} and {count} other",
-            "{listed} and {count} others",
-            listed=listed,
+def association_notes(changed: Changes) -> str:
+    """Which columns are binned, and what was left out and why; nothing if nothing was."""
+    found, said = changed.before, []
+    if found.near_unique:
+        said.append(
+            say(
+                "Left out, for having fewer than {number} records for each value in the mean: "
+                "{columns}. What is nearly unique seems to go together with everything.",
+                number=association_change.RECORDS_PER_VALUE,
+                columns=_some([plain(name) for name in found.near_unique]),
+            )
         )
-    return say(
-        "Left out, for having more than {most} pairs of values: {columns}.",
-        most=most,
-        columns=listed,
+    if found.left_out:
+        said.append(
+            say(
+                "Left out, for having more than {most} pairs of values: {columns}.",
+                most=thin(association_change.MOST_PAIRS),
+                columns=_some([f"{plain(one)} × {plain(other)}" for one, other in found.left_out]),
+            )
+        )
+    if found.binned:
+        said.append(
+            say(
+                "Numbers are counted in {number} bins of equally many records of the original "
+                "table: {columns}.",
+                number=association_change.BINS,
+                columns=_some([plain(name) for name in found.binned]),
+            )
+        )
+    if not found.pairs:
+        said.append(say("There are no two columns left that could go together."))
+    return " ".join(said)
+
+
+def _some(names: list[str]) -> str:
+    """Up to four, and how many more there are."""
+    listed = ", ".join(names[:4])
+    if len(names) <= 4:
+        return listed
+    return say_counted(
+        len(names) - 4,
+        "{listed} and {count} other",
+        "{listed} and {count} others",
+        listed=listed,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon.base.formatting import percent, thin
 from kanon.base.language import Sections, say, say_counted
 from kanon.measures import association_change, distribution_change, query_error
-from kanon.measures.association_change import Associations, strongest
+from kanon.measures.association_change import strongest
 from kanon.measures.distribution_change import Distribution
 from kanon.run import Run
 from kanon.studio.session.text import plain, shortened
@@ -70,7 +70,7 @@ def _distribution(done: Run, changed: Changes, shown: Distribution, most: int = 
 def _association(done: Run, changed: Changes) -> str:
     value = done.measures[association_change.CARD.name]
     found = strongest(changed.before, changed.after)
-    pairs = _pairs(changed.before)
+    pairs = changed.before.pairs
     if not pairs or value is None:
         return say(
             "**Association change.** The mean of |V before − V after| over pairs of columns; here "
@@ -88,15 +88,12 @@ def _association(done: Run, changed: Changes) -> str:
     return _how(
         "associations",
         most=f"{most} " if most else "",
+        bins=association_change.BINS,
+        fewest=association_change.RECORDS_PER_VALUE,
         number=thin(pairs),
         value=f"{value:.4f}",
         source=plain(association_change.CARD.source),
     )
-
-
-def _pairs(found: Associations) -> int:
-    """How many pairs of columns were counted."""
-    return int((found.cramers_v == found.cramers_v).sum()) // 2
 
 
 def _queries(done: Run, changed: Changes) -> str:

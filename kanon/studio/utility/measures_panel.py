@@ -26,11 +26,11 @@ from kanon.studio.session.work import Work
 from kanon.studio.utility.changes import (
     WAY,
     Changes,
+    association_notes,
     association_sentence,
     changed_by,
     changed_most,
     distribution_sentence,
-    left_out_sentence,
     of_change,
     overview_table,
     query_sentence,
@@ -40,8 +40,6 @@ from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.picture import chart, data_button, picture
 from kanon.studio.widgets.result import in_columns
 
-_HOW = {"cramers-v": say("Cramér's V"), "mutual-information": say("Mutual information")}
-
 
 def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
     """Draw what changed between the table and its release."""
@@ -50,7 +48,7 @@ def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
     st.markdown(distribution_sentence(changed))
     shown = _distributions(work, changed, about, k)
     in_columns(of_change(done, changed))
-    _associations(work, changed, about)
+    _associations(changed, about)
     picture(
         query_chart(changed.queries, query_sentence(changed)),
         lambda: query_table(changed.queries, done.recoding.classes.attributes),
@@ -104,24 +102,16 @@ def _distributions(work: Work, changed: Changes, about: str, k: int) -> Distribu
     return one
 
 
-def _associations(work: Work, changed: Changes, about: str) -> None:
+def _associations(changed: Changes, about: str) -> None:
     """How closely columns go together, before and after."""
-    if len(changed.before.columns) == 1:
-        st.caption(say("There is one column alone, so there is nothing that could go together."))
-        return
-    how = work.view(UtilityView).association
-    st.segmented_control(
-        say("How closely columns go together, counted as"),
-        list(_HOW),
-        **bound("utility-association", how, "association", into=UtilityView, keep=True),
-        format_func=lambda name: _HOW[name],
-    )
-    said = left_out_sentence(changed)
+    said = association_notes(changed)
     if said:
         st.caption(said)
+    if not changed.before.pairs:
+        return
     picture(
         association_chart(
-            changed.before, changed.after, how, escaped(association_sentence(changed, how), 150)
+            changed.before, changed.after, escaped(association_sentence(changed), 150)
         ),
         lambda: association_table(changed.before, changed.after),
         "utility-associations",

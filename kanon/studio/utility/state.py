@@ -85,8 +85,6 @@ class UtilityView:
         Which part of the page is open.
     attribute
         The column whose distribution is looked at; empty for the one that changed most.
-    association
-        What counts how closely two columns go together: Cramér's V, or mutual information in bits.
     representation
         The name of the representation that is looked at.
     learning, predicting
@@ -95,7 +93,6 @@ class UtilityView:
 
     part: UtilityPart = "changed"
     attribute: str = ""
-    association: Literal["cramers-v", "mutual-information"] = "cramers-v"
     representation: str = "oneClass"
     learning: LearningView = LearningView()
     predicting: PredictingView = PredictingView()

@@ -10,6 +10,7 @@ from pandas.io.formats.style import Styler
 
 from kanon.run import Run
 from kanon.schema import SUPPRESSED, Role
+from kanon.sources.rows import missing_named
 from kanon.sources.tables import Table
 from kanon.studio.session.preview_size import preview_rows
 
@@ -73,5 +74,6 @@ def _tint(share: float) -> str:
 
 def _plain(rows: pd.DataFrame) -> Styler:
     """Rows numbered from 0, as a styler needs an index without repetitions; 0.5 is no 0.500000."""
-    decimal = [name for name, kind in rows.dtypes.items() if is_float_dtype(kind)]
-    return rows.reset_index(drop=True).style.format(str, subset=decimal, na_rep="")
+    found = missing_named(rows.reset_index(drop=True))
+    decimal = [name for name, kind in found.dtypes.items() if is_float_dtype(kind)]
+    return found.style.format(str, subset=decimal)

@@ -100,7 +100,13 @@ def standing_table(
     turned
         Whether the competitors are the rows.
     """
-    cells = found.values.map(f"{{:.{digits}f}}".format) + found.ranks.map("\u00a0({})".format)
+
+    def written(row: pd.Series) -> pd.Series:
+        if row.name == T_CARD.name:  # ranked in hundredths, said from 0 to 1 as everywhere
+            return (row / 100).map(f"{{:.{digits + 2}f}}".format)
+        return row.map(f"{{:.{digits}f}}".format)
+
+    cells = found.values.apply(written, axis=1) + found.ranks.map("\u00a0({})".format)
     if found.undecided is not None:
         cells += found.undecided.map(lambda is_open: "\u00a0≈" if is_open else "")
     styles = found.behind.map(_shade) + (found.ranks == 1).map(

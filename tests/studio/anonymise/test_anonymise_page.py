@@ -19,7 +19,7 @@ from kanon.measures.along import Points
 from kanon.plan import Plan
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.t_closeness import TCloseness
-from kanon.run import Run, prepare
+from kanon.run import prepare
 from kanon.strategies import STRATEGIES
 from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.metrics.composed_metrics import with_composed
