@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kanon.base.values import MISSING_LABEL, numbers
+from kanon.base.kinds import numbers
+from kanon.base.values import MISSING_LABEL
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.measures.spread import SpreadColumn, columns_of, joint_counts, spread_counts
