@@ -55,6 +55,20 @@ _CARDS = (
 STRATEGIES: Mapping[str, Card] = {card.name: card for card in _CARDS}
 """Every strategy. Ties are broken by the canonical order, or by a tie seed."""
 
+PARTNERS: Mapping[str, str] = {
+    "s1": "cheapest",
+    "s2": "cheapest, then highest l",
+    "s3": "highest l, then cheapest",
+    "s4": "least cost per l",
+    "s5": "cheapest, then lowest t",
+    "s6": "lowest t, then cheapest",
+    "s7": "least cost times t",
+    "l": "highest l",
+    "t": "lowest t",
+    "k": "highest k, then cheapest",
+}
+"""The partner of each strategy in a few words, where there is little room."""
+
 LOOKS_AT: Mapping[str, Literal["", "l", "t", "k"]] = {
     "s1": "", "s2": "l", "s3": "l", "s4": "l", "s5": "t", "s6": "t", "s7": "t", "l": "l", "t": "t",
     "k": "k",

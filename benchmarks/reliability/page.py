@@ -290,6 +290,13 @@ def _browser(found: Figures) -> str:
         text.append("From a press of the slider to its new heading, of one user, alone and beside a"
                     " run of another one:")  # fmt: skip
         text.append(table(["", "presses", "median, s", "worst, s"], rows))
+    if "beside an advisor, s" in measured:
+        rows = [[who, seconds(took)] for who, took in measured["beside an advisor, s"].items()]
+        text.append(
+            "From the press to the result, on tables of 8,000 records, while the advisor tries"
+            " every way on another one:"
+        )
+        text.append(table(["", "s"], rows))
     if "kills" in measured:
         text.append(
             f"A worker killed while a page showed its run: told of on {measured['kills']} of "
@@ -312,6 +319,12 @@ def _aims_of_browser(found: Figures) -> list[str]:
         said.append(
             aim("a click at most 0.5 s slower beside another one's run",
                 f"median {seconds(alone)} s alone, {seconds(beside)} s beside", more <= 0.5)
+        )  # fmt: skip
+    if "beside an advisor, s" in measured:
+        took = measured["beside an advisor, s"]["another visitor's release"]
+        said.append(
+            aim("a result within 10 s beside another visitor's advisor", f"{seconds(took)} s",
+                took <= 10)
         )  # fmt: skip
     return said or ["run, but without figures"]
 

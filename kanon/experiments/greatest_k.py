@@ -1,4 +1,4 @@
-"""The other way round: another model is given, and the greatest k is looked for.
+"""The greatest k for a given l or t: another model is given, and k is looked for.
 
 Usually a release is asked for a k, and l or t is what comes of it. Here Φ is given, that is every
 model of a plan but k-anonymity (l-diversity, t-closeness and such), and k comes of it. Three ways

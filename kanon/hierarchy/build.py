@@ -24,7 +24,7 @@ _FIRST_LEVEL = {"time": 0, "day": 2, "month": 3, "quarter": 4, "year": 5}
 
 
 def suppression(values: Sequence[str]) -> Hierarchy:
-    """Every value directly under the root: keep or lose. Height 2.
+    """Every value directly under the root: all or nothing. Height 2.
 
     >>> suppression(["F", "M"]).labels
     ('F', 'M', '*')

@@ -696,11 +696,11 @@ def test_cells_of_the_matrix_and_a_metric_of_ones_own(server, page):
     with by.answered(page):
         by.button(page, "Keep it").click()
     expect(page.get_by_text("can now be chosen").first).to_be_visible()
-    page.get_by_role("button", name="Metric: NLLM", exact=True).click()
+    page.get_by_role("button", name="Loss: NLLM", exact=True).click()
     control = page.get_by_test_id("stPopoverBody").get_by_role("combobox")
     by.choose(page, control.first, "mine")
     page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Metric: mine", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Loss: mine", exact=True)).to_be_visible()
     by.go(page, "Compare")
     by.compare(page)
     expect(page.get_by_role("rowheader", name="mine").first).to_be_visible()

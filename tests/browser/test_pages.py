@@ -236,7 +236,7 @@ def test_what_was_typed_at_the_top_does_not_come_back(server, page):
         slider.press("ArrowRight")
         expect(heading).to_have_text(f"What does k = {k} cost?")
         by.idle(page)
-    page.get_by_role("button", name="Metric: NLLM", exact=True).click()
+    page.get_by_role("button", name="Loss: NLLM", exact=True).click()
     # While the page is drawn anew, the control that is going stands beside the one that is coming.
     control = page.get_by_test_id("stPopoverBody").get_by_role("combobox")
     by.choose(page, control.first, "LLM")
@@ -248,7 +248,7 @@ def test_what_was_typed_at_the_top_does_not_come_back(server, page):
     slider.press("ArrowRight")
     expect(heading).to_have_text("What does k = 14 cost?")
     by.idle(page)
-    expect(page.get_by_role("button", name="Metric: Total", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Loss: Total", exact=True)).to_be_visible()
     expect(page.get_by_text(by.OUTDATED)).to_have_count(0)
 
 
@@ -374,7 +374,7 @@ class Unknown:
     def few(self, name):
         values = [self.word() for _ in range(self.rng.randint(2, 5))]
         self.columns[name] = self.rng.choices(values, k=self.records)
-        self.how[name] = ("Keep or lose", {})
+        self.how[name] = ("All or nothing", {})
         self.allowed[name] = lambda old, new: new in (old, "*")
 
 
@@ -520,7 +520,7 @@ def test_nothing_from_a_table_is_executed_or_fetched(server, page):
     by.type_in(page, line_of(page, HARMFUL[0]).get_by_label("Widths"), "5")
     expect(page.get_by_role("alert")).to_contain_text("onerror")
     by.picture(page, "harmful-data")
-    by.build(page, HARMFUL[0], "Keep or lose")
+    by.build(page, HARMFUL[0], "All or nothing")
     by.go(page, "Anonymise")
     by.anonymise(page)
     page.get_by_text("How it is computed").click()

@@ -54,7 +54,7 @@ def hard_run(page, server):
     by.upload(page, by.in_memory("hard.csv", HARD.encode()), "45\u202f000")
     for column in ("age", "born", "sex"):
         by.give_role(page, column, "quasi-identifier")
-        by.build(page, column, "Keep or lose")
+        by.build(page, column, "All or nothing")
 
 
 def begin(page):
@@ -113,6 +113,60 @@ def test_a_user_clicks_while_another_ones_run_takes_the_worker(server, open_wind
                 found[who].append(round(time.monotonic() - began, 3))
     by.button(busy, "Cancel").click()
     expect(busy.get_by_text("The run was cancelled")).to_be_visible()
+
+
+def extract(seed):
+    """A table of 8,000 persons as a file: three columns to know them by, and a diagnosis."""
+    draw = np.random.default_rng(seed)
+    columns = {
+        "age": draw.integers(0, 100, 8000),
+        "zip": draw.integers(10_000, 12_000, 8000),
+        "sex": draw.choice(["F", "M"], 8000),
+        "diagnosis": draw.choice(["asthma", "cold", "flu", "gout"], 8000),
+    }
+    return by.in_memory("extract.csv", pd.DataFrame(columns).to_csv(index=False).encode())
+
+
+def open_extract(page, server, seed):
+    by.open_data(page, server)
+    by.upload(page, extract(seed), "8\u202f000")
+    for column in ("age", "zip", "sex"):
+        by.give_role(page, column, "quasi-identifier")
+    by.give_role(page, "diagnosis", "sensitive")
+
+
+def pressed(page, label, result):
+    """Press a button; after how many seconds the page shows what comes of it."""
+    began = time.monotonic()
+    by.button(page, label).click()
+    page.get_by_text(result).first.wait_for(timeout=120_000)
+    seconds = round(time.monotonic() - began, 2)
+    by.idle(page)
+    return seconds
+
+
+def test_somebody_anonymises_and_reports_while_the_advisor_works_for_another(server, open_window):
+    advised, other = open_window(), open_window()
+    found = MEASURED["beside an advisor, s"] = {}
+    for seed, who in ((1, "with nobody beside"), (2, "another visitor's release")):
+        open_extract(other, server, seed)
+        by.go(other, "Anonymise")
+        if seed == 2:
+            open_extract(advised, server, 3)
+            by.go(advised, "Decide")
+            advised.get_by_role("radio", name="2 Which settings?").click()
+            by.button(advised, "Try every way").click()
+            under_way = advised.get_by_text(re.compile("^The advisor: .* for [0-9]+ s"))
+            expect(under_way).to_be_visible(timeout=60_000)
+        found[who] = pressed(other, "Anonymise", by.RESULT)
+    expect(other.get_by_text("The advisor")).to_have_count(0)
+    by.go(advised, "Anonymise")
+    found["the advised visitor's release"] = pressed(advised, "Anonymise", by.RESULT)
+    by.go(advised, "Report")
+    found["and its report"] = pressed(advised, "Make the report", "In it: your texts")
+    expect(under_way).to_be_visible()
+    advised.locator(".st-key-cancel-advising").get_by_role("button").click()
+    expect(under_way).to_have_count(0)
 
 
 def kill_workers(server):

@@ -109,3 +109,23 @@ def test_an_operator_forbids_them(opened, downloads, limits):
         go(at, page)
         found = [one for one in at.button if one.label.endswith("original values")]
         assert found and all(one.disabled for one in found), page
+
+
+def test_every_plan_that_is_offered_says_that_it_is_not_for_publication(opened, downloads):
+    at = settled(press(go(opened, "pages/report.py"), "Make the report"))
+    for page in ("pages/anonymise.py", "pages/report.py"):
+        downloads.clear()
+        told = {one.proto.label: one.proto.help for one in go(at, page).get("download_button")}
+        plans = [name for name, _ in downloads.values() if name.startswith(("plan", "levels"))]
+        helps = [text for label, text in told.items() if label.startswith("Plan")]
+        assert len(helps) == len(plans) > 0
+        for text in helps:
+            assert "every value of the hierarchies" in text and "not for publication" in text
+
+
+def test_what_a_release_is_for_is_a_file_that_says_so(opened, downloads):
+    at = go(opened, "pages/report.py")
+    at.checkbox(key="report-in-context").set_value(True)
+    at = settled(press(go(at), "Make the report"))
+    assert downloads["report-context"][0].endswith(".json")
+    assert "Purpose file (JSON)" in [one.proto.label for one in at.get("download_button")]

@@ -38,6 +38,7 @@ from support.dashboard import (
     settled,
     texts,
     upload,
+    warnings,
     work,
 )
 
@@ -234,3 +235,13 @@ def test_what_the_commands_say(tmp_path, capsys, table):
     assert numbers["sets"]
     for one in numbers["sets"]:
         assert one["persons"] == found(table, one["columns"]) >= 0.1 * numbers["persons"]
+
+
+def test_the_question_for_the_person_counts_values_and_rows_as_pandas_does(start, table):
+    lacking = table.assign(
+        patient=table["patient"].mask(np.random.default_rng(4).random(len(table)) < 0.1)
+    )
+    at = give_role(upload(start(DATA), "v.csv", as_bytes(lacking, "csv")), "patient", "identifier")
+    (said,) = [one for one in warnings(at) if "would be another person" in one]
+    values, rows = re.findall(r"\d+", said.replace("\u202f", ""))
+    assert int(values) == lacking["patient"].nunique() and int(rows) == lacking["patient"].count()

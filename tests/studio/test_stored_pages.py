@@ -28,6 +28,7 @@ from support.dashboard import (
     give_role,
     go,
     held_worker,
+    job_of,
     line,
     numbers,
     press,
@@ -507,7 +508,7 @@ def test_a_killed_writer_leaves_nothing(start, folder):
     many(400_000).to_parquet(wide)
     at = anonymised(opened(start(DATA), wide))
     press(at, "Write the release")
-    job, end = work(at).running.job, time.monotonic() + 30
+    job, end = job_of(at), time.monotonic() + 30
     while not list(folder.glob(".*.part")) and not job.finished:
         assert time.monotonic() < end
         time.sleep(0.005)  # between two polls of a condition

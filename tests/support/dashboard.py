@@ -68,16 +68,21 @@ def workers():
         jobs_module, "subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Recorded})
     )
     server_pool.jobs.clear()
-    with patch.context() as one:  # place, so that a test can hold it
-        alone = replace(settings(), jobs_at_once=1, long_jobs_at_once=0, studies_at_once=0)
-        one.setattr(server_pool, "settings", lambda: alone)
-        server_pool.jobs()
+    _one_place()
     yield started
     server_pool.jobs().close()
     server_pool.jobs.clear()
     patch.undo()
     assert started, "no test started a worker, so this fixture watched the wrong place"
     assert [worker.pid for worker in started if worker.poll() is None] == []
+
+
+def _one_place():
+    """Start a server's workers with one place for everybody, so that a test can hold it."""
+    with pytest.MonkeyPatch.context() as patch:
+        alone = replace(settings(), jobs_at_once=1, long_jobs_at_once=0, studies_at_once=0)
+        patch.setattr(server_pool, "settings", lambda: alone)
+        server_pool.jobs()
 
 
 @pytest.fixture
@@ -91,6 +96,7 @@ def own_workers(workers):
     none()
     yield
     none()
+    _one_place()
 
 
 @pytest.fixture
@@ -99,8 +105,8 @@ def no_job_is_left():
     sessions = []
     yield sessions
     for at in sessions:
-        if at.session_state[WORK].running.job is not None:
-            at.session_state[WORK].running.job.cancel()
+        for one in at.session_state[WORK].running.values():
+            one.job.cancel()
 
 
 @contextlib.contextmanager
@@ -164,10 +170,14 @@ def work(at):
 
 
 def settled(at):
-    """Wait for the run under way, and draw what came of it."""
-    job = work(at).running.job
-    assert job is None or job.wait(60), "waited in vain"
+    """Wait for what is under way, and draw what came of it."""
+    assert all(one.job.wait(60) for one in work(at).running.values()), "waited in vain"
     return go(at)
+
+
+def job_of(at):
+    """The job of the only calculation under way; None without one."""
+    return next((one.job for one in work(at).running.values()), None)
 
 
 def button(at, label):

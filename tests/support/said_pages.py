@@ -262,8 +262,7 @@ def go_further(at: AppTest, step: str | Callable[[Work], Work]) -> None:
         at.session_state[WORK] = step(at.session_state[WORK])
         return
     at.button(key=step).click().run()
-    job = at.session_state[WORK].running.job
-    assert job is None or job.wait(300)
+    assert all(one.job.wait(300) for one in at.session_state[WORK].running.values())
 
 
 def main() -> None:

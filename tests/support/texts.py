@@ -37,7 +37,7 @@ from kanon.release.remark_kinds import KINDS
 from kanon.report.explanations import LOOKS, MEETING
 from kanon.report.words import ASKED
 from kanon.schema import Role
-from kanon.strategies import SCOPES, STRATEGIES
+from kanon.strategies import PARTNERS, SCOPES, STRATEGIES
 from kanon.studio.learn.attacks_state import STEPS
 from kanon.studio.session import requirements
 from kanon.studio.session.choices import BUILDERS
@@ -138,6 +138,7 @@ def elsewhere() -> Iterator[tuple[str, str]]:
         ),
         "kanon/run.py": FAMILIES.values(),
         "kanon/base/kinds.py": PATTERNS,
+        "kanon/strategies.py": PARTNERS.values(),
         "kanon/schema.py": (role.value for role in Role),
         "kanon/privacy/t_closeness.py": SPOKEN.values(),
         "kanon/charts/lattice.py": lattice.COLOURINGS.values(),

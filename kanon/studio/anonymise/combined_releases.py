@@ -123,7 +123,7 @@ def _findings(work: Work, handed: Sequence[EarlierRelease], names: Sequence[str]
         st.button(
             say("Work out what they say together"),
             icon=":material/join_inner:",
-            disabled=work.busy,
+            disabled="combining" in work.running,
             on_click=runner.run,
             args=(combination_request, releases, key),
             key="combine",

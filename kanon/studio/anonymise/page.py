@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.algorithms.catalogue import FAMILIES, algorithms, short_title, uses
+from kanon.algorithms.catalogue import algorithms, uses
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.charts.curves import alteration_curve, curves_table
@@ -18,7 +18,7 @@ from kanon.sources.writing import MIME, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.anonymise.combined_releases import together
-from kanon.studio.anonymise.release_archive import ARCHIVING, archive_button
+from kanon.studio.anonymise.release_archive import archive_button
 from kanon.studio.anonymise.stored_release import write_controls
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -29,14 +29,21 @@ from kanon.studio.session.requirements import others_of, summary
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import (
+    algorithm_choice,
     head,
     metric_choice,
     sensitive_choice,
     strategy_choice,
     unready,
 )
-from kanon.studio.widgets.algorithm_options import about, details, own_choices
-from kanon.studio.widgets.files import content, file_name, form_choice, neutral_choice
+from kanon.studio.widgets.algorithm_options import details, own_choices
+from kanon.studio.widgets.files import (
+    OF_PLAN,
+    content,
+    file_name,
+    form_choice,
+    neutral_choice,
+)
 from kanon.studio.widgets.how import (
     how_algorithm,
     how_alteration,
@@ -49,7 +56,6 @@ from kanon.studio.widgets.model_editor import also_require
 from kanon.studio.widgets.numbers import of_release, worst
 from kanon.studio.widgets.picture import chart, data_button
 from kanon.studio.widgets.preview import before_and_after, preview_height
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.remarks import remarked_release
 from kanon.studio.widgets.result import (
     checked,
@@ -70,15 +76,8 @@ def choices(work: Work, stale: bool) -> None:
     merges = uses(work.settings.algorithm, "strategy")
     widths = [30, 20, 40, *([26] if looks_at else []), *([24] if several else [])]
     algorithm, metric, strategy, *others = st.columns(widths)
-    algorithm.selectbox(
-        say("Algorithm"),
-        list(ALGORITHMS),
-        **bound("run-algorithm", work.settings.algorithm, "algorithm"),
-        format_func=lambda name: (
-            f"{say_of(short_title(name))} — {say_of(FAMILIES[ALGORITHMS[name].FAMILY])}"
-        ),
-        help=about(work.settings.algorithm),
-    )
+    with algorithm:
+        algorithm_choice("run-algorithm")
     with metric:
         metric_choice("run-metric")
     with strategy:
@@ -101,7 +100,6 @@ def choices(work: Work, stale: bool) -> None:
         also_require(work)
         details(work)
         start_button(work, stale, "run")
-        cancel_button()
 
 
 def unsatisfied(work: Work) -> None:
@@ -278,10 +276,7 @@ def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> Non
             mime="application/json",
             icon=":material/description:",
             on_click="ignore",
-            help=say(
-                "Everything that was chosen; python -m kanon run repeats it. Its hierarchies list "
-                "the values that may occur in the table."
-            ),
+            help=say("Everything that was chosen; python -m kanon run repeats it.") + " " + OF_PLAN,
         )
         levels = same_levels(done) if plan.algorithm.name != "levels" else None
         if levels is not None:
@@ -296,14 +291,13 @@ def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> Non
                 help=say(
                     "Raises next month's table to the levels of this release, so that both can be "
                     "compared; python -m kanon check tells what is new in that table."
-                ),
+                )
+                + " "
+                + OF_PLAN,
                 key="download-levels",
             )
         if curves is not None:
             data_button(say("Data of the curve"), lambda: curves_table(curves), "curve", about)
-    if work.running.doing == ARCHIVING:
-        cancel_button("cancel-archive")
-        progress()
     if obstacle:
         st.error(plain(obstacle), icon=":material/error:")
     elif found is not None:
@@ -356,9 +350,6 @@ def page() -> None:
     unready(work)
     choices(work, stale)
     unsatisfied(work)
-    with st.container():  # always there, so that the result stays where it is
-        if work.running.doing not in ("writing", ARCHIVING):  # they are told beside their buttons
-            progress()
     notice(work, stale)
     if work.findings.result is not None:
         with st.container(key="result"):

@@ -15,7 +15,6 @@ from kanon.studio.jobs.reporting import reporting
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import content, file_name
 
-ARCHIVING = "archiving"
 """What is done while the report for an archive is made."""
 
 
@@ -44,9 +43,9 @@ def archive_button(
         st.button(
             say("Make the release archive"),
             icon=":material/folder_zip:",
-            disabled=held or work.busy,
+            disabled=held or "archiving" in work.running,
             on_click=runner.run,
-            args=(lambda now: reporting(ARCHIVING, now, plan),),
+            args=(lambda now: reporting("archiving", now, plan),),
             help=what,
             key="make-archive",
         )

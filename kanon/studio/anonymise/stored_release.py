@@ -29,7 +29,6 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.server import login_name
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
-from kanon.studio.widgets.progress import cancel_button, progress
 
 
 def write_controls(
@@ -46,12 +45,12 @@ def write_controls(
     stale
         Whether settings have changed since.
     """
-    wanted, writing = work.view(Destination), work.running.doing == "writing"
+    wanted = work.view(Destination)
     suggested = suggested_destination(source.table.address, f"released-{name}")
     # The key holds what is suggested: else a browser that is slow would answer with the suggestion
     # for an earlier k, as if somebody had typed it.
     key = f"destination-{work.version}-{Path(suggested).name}"
-    where, press, stop = st.columns([6, 2.4, 1.5], vertical_alignment="bottom")
+    where, press = st.columns([6, 2.4], vertical_alignment="bottom")
     where.text_input(
         say("Where the release goes"),
         **bound(key, wanted.typed or suggested, lambda value: _take(value, suggested)),
@@ -65,18 +64,13 @@ def write_controls(
         say("Write the release of the old settings") if stale else say("Write the release"),
         icon=":material/save:",
         type="secondary" if stale else "primary",
-        disabled=work.busy,
+        disabled="writing" in work.running,
         on_click=_write,
         args=(done, suggested, EarlierRelease.of(settings, name, done)),
         key="write-release",
         width="stretch",
     )
-    with stop:
-        if writing:
-            cancel_button("cancel-writing")
     with st.container():  # always there, so that what follows stays where it is
-        if writing:
-            progress()
         if wanted.problem:
             st.error(plain(wanted.problem), icon=":material/error:")
         if wanted.written is not None:
@@ -136,8 +130,7 @@ def _said_at_destination(work: Work, sentence: str) -> Work:
 def _with_written(
     place: str, k: int, records: int, handed: EarlierRelease, work: Work, _: object
 ) -> Work:
-    seconds = work.running.job.seconds if work.running.job is not None else 0.0
-    written = WrittenRelease(place, k, records, seconds)
+    written = WrittenRelease(place, k, records, work.running["writing"].job.seconds)
     return with_fields(
         work,
         view=Destination(written=written),

@@ -22,7 +22,8 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.comparison_runs import ComparisonState, outlook, ties_matter
+from kanon.studio.session.changed_settings import changed_since
+from kanon.studio.session.comparison_runs import ComparisonState, outlook, runs_wanted, ties_matter
 from kanon.studio.session.configurations import (
     algorithms_offered,
     compared_algorithms,
@@ -33,7 +34,6 @@ from kanon.studio.session.run_choices import compared_metrics, usable_metrics
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, usable_strategies, with_fields
 from kanon.studio.shell.frame import metric_titles
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import outdated_notice
 
 SEVEN = tuple(f"s{number}" for number in range(1, 8))
@@ -125,12 +125,11 @@ def algorithms_row(work: Work, seen: ComparisonState) -> None:
             say("Compare"),
             type="primary" if seen.comparison is None else "secondary",
             icon=":material/play_arrow:",
-            disabled=work.busy or not (seen.lines or seen.problem),
+            disabled="comparison" in work.running or not (seen.lines or seen.problem),
             on_click=runner.run,
             args=(comparison_request,),
             key="compare",
         )
-        cancel_button()
 
 
 def strategies_row(work: Work) -> None:
@@ -180,18 +179,13 @@ def strategies_row(work: Work) -> None:
 
 
 def under_choices(work: Work, seen: ComparisonState) -> None:
-    """What the papers compare or the bar of progress, in one place; ties; what is kept."""
-    # One place for the buttons and for the bar, so that what stands beside them stays there.
+    """What the papers compare, or how many runs are new; ties; what is kept."""
+    # One place for the buttons and for what is said instead, so that what stands beside them stays.
     with st.container(horizontal=True, vertical_alignment="center", width=530):
-        if work.busy:
-            with st.container(width=330):
-                if (work.running.doing, work.compare.table_shown) != ("searches", "searches"):
-                    progress()  # else the bar stands where the searches were started
-            if work.running.doing == "comparison" and seen.lacking:
-                st.caption(new_runs(seen), width="content")
-        else:
-            progress()
+        if "comparison" not in work.running:
             presets(work)
+        elif seen.lacking:
+            st.caption(new_runs(seen), width="content")
     lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
     more = 0 if work.compare.bands else len(lucky) * len(TIE_SEEDS)
     st.toggle(
@@ -207,7 +201,7 @@ def under_choices(work: Work, seen: ComparisonState) -> None:
             "is not run again.",
             times=len(TIE_SEEDS),
         ),
-        disabled=work.busy,
+        disabled="comparison" in work.running,
         width="content",
     )
     keeping(work, seen.lines)
@@ -215,7 +209,7 @@ def under_choices(work: Work, seen: ComparisonState) -> None:
 
 def preset(metrics: tuple[str, ...], strategies: tuple[str, ...], chosen: tuple[str, ...]) -> None:
     """Choose a set that the papers compare, and compare it."""
-    if state.work().busy:
+    if "comparison" in state.work().running:
         return
     looks = any(map(needs_sensitive, strategies))
     widest = [
@@ -290,7 +284,7 @@ def new_runs(seen: ComparisonState) -> str:
 
 def said(work: Work, seen: ComparisonState) -> None:
     """What there is to do before something can be compared, or to see what is chosen."""
-    if work.busy and work.running.doing == "comparison":
+    if "comparison" in work.running:
         return
     if seen.problem:
         st.info(plain(seen.problem))
@@ -310,7 +304,9 @@ def said(work: Work, seen: ComparisonState) -> None:
         )
         st.info(f"{nothing} {new_runs(seen)}")
     elif seen.comparison is None:
-        outdated_notice(say("Compare"), new_runs(seen))
+        outdated_notice(
+            say("Compare"), changed_since(work, "comparison", runs_wanted), new_runs(seen)
+        )
 
 
 def beside_k(work: Work) -> None:

@@ -59,7 +59,7 @@ def page() -> None:
     comparison, fingerprint, about = seen.comparison, seen.key, seen.key
     if comparison is None:
         comparison, fingerprint, about = last_made(work)
-    old = seen.comparison is None or work.running.doing == "comparison"
+    old = seen.comparison is None or "comparison" in work.running
     faint = f"{{ opacity: {0.45 if old else 1}; }}"
     st.html(f"<style>.st-key-compared {faint} .st-key-compared-numbers {faint}</style>")
     if comparison is None or not (seen.lines or seen.problem):

@@ -26,7 +26,7 @@ from kanon.studio.session.named_configurations import (
 )
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.files import file_name
+from kanon.studio.widgets.files import OF_PLAN, file_name
 from kanon.studio.widgets.result import name_in_files
 from kanon.studio.widgets.uploads import upload_field
 
@@ -174,10 +174,9 @@ def _kept(place: int, each: NamedConfiguration) -> None:
             icon=":material/description:",
             on_click="ignore",
             key=f"kept-plan-{_short(each.title)}",
-            help=say(
-                "Everything about this configuration; python -m kanon run repeats it. Its "
-                "hierarchies list the values that may occur in the table."
-            ),
+            help=say("Everything about this configuration; python -m kanon run repeats it.")
+            + " "
+            + OF_PLAN,
         )
         st.button(
             say("Use"),

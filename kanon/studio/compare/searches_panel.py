@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from kanon.base.language import say
@@ -24,10 +26,11 @@ from kanon.studio.compare.searches import (
     settings_of_searches,
 )
 from kanon.studio.session import state
+from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import chart, data_button, picture
-from kanon.studio.widgets.progress import progress, start_and_cancel
+from kanon.studio.widgets.progress import begin_button
 from kanon.studio.widgets.result import fade
 
 
@@ -41,22 +44,19 @@ def show_searches(work: Work) -> None:
         return
     found, label = current_searches(work, settings), say("Run the three searches")
     with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
-        start_and_cancel(
+        begin_button(
             "searches",
             label,
             searches_request,
             first=found is None,
-            cancel=say("Cancel the searches"),
         )
         st.caption(lattice_said(work), width="stretch")
-    if work.running.doing == "searches":
-        progress()
     shown = (
         found
         if found is not None or work.findings.searched is None
         else work.findings.searched.searches
     )
-    if shown is None and work.running.doing != "searches":
+    if shown is None and "searches" not in work.running:
         st.info(
             say(
                 "Datafly, Samarati and Improved greedy have not been run against each other on "
@@ -65,7 +65,8 @@ def show_searches(work: Work) -> None:
             )
         )
     if shown is not None:
-        fade("searches-shown", label, found is None, work.running.doing == "searches")
+        since = partial(changed_since, work, "searches", settings_of_searches)
+        fade("searches-shown", label, found is None, "searches" in work.running, since)
         with st.container(key="searches-shown"):
             assert work.findings.searched is not None
             _results(shown, work.findings.searched.settings)

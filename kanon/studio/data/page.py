@@ -55,7 +55,6 @@ from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
 from kanon.studio.widgets.numbers import of_table
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.preview import by_role
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.remarks import remarked_table
 from kanon.studio.widgets.tree_edits import proposed_spellings, summary
 from kanon.studio.widgets.uploads import upload_field
@@ -80,7 +79,7 @@ def take_upload(version: int) -> None:
     """Work on the file that was just uploaded; if it is no table, keep the old one."""
     file = state.typed(f"upload-{version}")
     if file is not None:
-        runner.run(upload_request, file.getvalue(), file.name, instead=True, wait=AT_ONCE)
+        runner.run(upload_request, file.getvalue(), file.name, wait=AT_ONCE)
 
 
 def take_sample(name: str) -> None:
@@ -104,9 +103,6 @@ def table_choice(work: Work) -> None:
             on_change=take_upload,
             args=(version,),
         )
-        if work.running.doing == "uploading":
-            progress()
-            cancel_button("cancel-upload")
     with samples:
         for column, sample in zip(st.columns(len(SAMPLES)), SAMPLES.values(), strict=True):
             column.button(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
 from kanon.base.sentences import records_said
 from kanon.schema import Role, tells_persons
@@ -68,17 +68,15 @@ def _warned(work: Work, column: str | None) -> None:
     if column is None:
         return
     often = work.table.records.frequencies(column)
-    several = often.distinct.filled - often.rarer_than(2)
     st.warning(
         say_counted(
-            often.distinct.values - often.rarer_than(2),
-            "**k counts records, not people.** {count} value of {column} has several records: "
-            "{records}, {share} of all. If a value is one person, name the column here.",
-            "**k counts records, not people.** {count} values of {column} have several records: "
-            "{records}, {share} of all. If each value is one person, name the column here.",
+            often.distinct.values,
+            "{count} value of {column} covers {rows} rows: with records counted, each row would be "
+            "another person. If the value is one person, name the column here.",
+            "{count} values of {column} cover {rows} rows: with records counted, each row would be "
+            "another person. If each value is one person, name the column here.",
             column=plain(column),
-            records=thin(several),
-            share=percent(100 * several / work.table.records.n_records),
+            rows=thin(often.distinct.filled),
         ),
         icon=":material/group:",
     )

@@ -20,7 +20,6 @@ from kanon.studio.session.binding import bound
 from kanon.studio.session.table_loading import settings_shown
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.progress import cancel_button, progress
 
 SEPARATOR_NAMES = {
     ",": say("comma ,"),
@@ -42,7 +41,7 @@ def take_reading(version: int, field: str, value: Any) -> None:
     value = tuple(value) if isinstance(value, list) else value or None
     changed: dict[str, Any] = {field: value}
     state.change(asked=replace(state.work().table.asked, **changed))
-    runner.run(reading_request, instead=True, wait=AT_ONCE)
+    runner.run(reading_request, wait=AT_ONCE)
 
 
 def how_read(work: Work) -> None:
@@ -52,9 +51,6 @@ def how_read(work: Work) -> None:
             st.markdown(plain(sentence))
         if work.table.can_be_reread:
             reading_fields(work.version, settings_shown(work), work.table.file)
-        if work.running.doing == "reading":
-            progress()
-            cancel_button("cancel-reading")
 
 
 def reading_fields(version: int, shown: ReadSettings, file: TableFile | OpenedTable) -> None:

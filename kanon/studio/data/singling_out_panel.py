@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -31,10 +32,10 @@ from kanon.studio.data.singling_out_state import KS, SHARES, SIZES, SinglingView
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import data_button, picture
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import fade
 
 _AT_ONCE = 8
@@ -44,7 +45,7 @@ _AT_ONCE = 8
 def show_singling(work: Work) -> None:
     """Draw the panel: what is asked, and what was found, with what can be done about it."""
     title = say("Which columns single people out together?")
-    open_now = work.running.doing == "singling" or work.view(SinglingView).found is not None
+    open_now = "singling" in work.running or work.view(SinglingView).found is not None
     with st.expander(title, icon=":material/person_search:", expanded=open_now):
         st.markdown(
             say(
@@ -73,9 +74,6 @@ def show_singling(work: Work) -> None:
                     "releases them.",
                 )
             )
-        with st.container():  # always there; what opens a table has a bar of its own
-            if work.running.doing not in ("opening", "reading", "uploading", "project"):
-                progress()
         found = work.view(SinglingView).found
         if found is not None:
             _found(work, found)
@@ -84,7 +82,7 @@ def show_singling(work: Work) -> None:
 def _asked(work: Work) -> None:
     """The choices, and the button."""
     version, view, of = work.version, work.view(SinglingView), _counted(work)
-    share, k, size, button, cancel = st.columns([3, 3, 3, 3, 2], vertical_alignment="bottom")
+    share, k, size, button = st.columns(4, vertical_alignment="bottom")
     with share:
         _choice(
             "share",
@@ -123,15 +121,12 @@ def _asked(work: Work) -> None:
         say("Look for them"),
         type="secondary" if view.found is not None else "primary",
         icon=":material/person_search:",
-        disabled=work.busy,
+        disabled="singling" in work.running,
         on_click=runner.run,
         args=(singling_out_request,),
         key=f"singling-start-{version}",
         width="stretch",
     )
-    if work.running.doing == "singling":
-        with cancel:
-            cancel_button("singling-cancel")
 
 
 def _counted(work: Work) -> Counted:
@@ -152,7 +147,8 @@ def _choice(
 
 def _found(work: Work, found: SinglingOut) -> None:
     outdated = work.view(SinglingView).about != about_search(work)
-    fade("singling-found", say("Look for them"), outdated, work.running.doing == "singling")
+    since = partial(changed_since, work, "singling", about_search)
+    fade("singling-found", say("Look for them"), outdated, "singling" in work.running, since)
     with st.container(key="singling-found"):
         st.markdown(_headline(found))
         if not found.sets:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
+from kanon.base.language import say
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut
 
@@ -38,6 +40,12 @@ class SinglingView:
     before: Mapping[str, tuple[Role, str]] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
     given: Role | None = None
+
+    LABELS: ClassVar[Mapping[str, str]] = {
+        "share": say("Share singled out, at least"),
+        "k": say("Fewer alike than"),
+        "size": say("Columns in a set, at most"),
+    }
 
     def read_again(self) -> SinglingView:
         """What stays when the table is read again: its columns may not be there any more."""

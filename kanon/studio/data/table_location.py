@@ -28,7 +28,6 @@ from kanon.studio.session.request import Request, opening_cancelled, reading_can
 from kanon.studio.session.table_loading import read_again
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
-from kanon.studio.widgets.progress import cancel_button, progress
 
 PLACE_TAB = say("A path or a database")
 ENGINES = {"": say("What fits"), "spark": "Spark"}
@@ -39,17 +38,15 @@ def table_tabs(work: Work) -> tuple[list[str], str]:
     ways = [say("Upload a file"), say("Samples"), say("Adult from UCI")]
     if not tables_allowed():
         return ways, ways[0]
-    place = (
-        work.table.origin == "place" or work.running.doing == "opening" or work.view(Place).problem
-    )
+    place = work.table.origin == "place" or "opening" in work.running or work.view(Place).problem
     return [*ways, PLACE_TAB], PLACE_TAB if place else ways[0]
 
 
 def place_tab(work: Work) -> None:
     """Where the table is, the engine where there is a choice, and what came of it."""
-    version, opening = work.version, work.running.doing == "opening"
+    version = work.version
     engines = ["", "spark"] if find_spec("pyspark") else []
-    widths = [6, *([1.7] if engines else []), 2.1, 1.5]
+    widths = [6, *([1.7] if engines else []), 2.1]
     where, *others = st.columns(widths, vertical_alignment="bottom")
     where.text_input(
         say("Path of a table, or URL of a database with the table after a #"),
@@ -73,21 +70,16 @@ def place_tab(work: Work) -> None:
                 "and a database for itself."
             ),
         )
-    others[-2].button(
+    others[-1].button(
         say("Open the table"),
         icon=":material/folder_open:",
         type="secondary" if work.table.origin == "place" else "primary",
-        disabled=opening,
+        disabled="opening" in work.running,
         on_click=_open,
         key="open-place",
         width="stretch",
     )
-    with others[-1]:
-        if opening:
-            cancel_button("cancel-opening")
     with st.container():  # always there, so that what follows stays where it is
-        if opening:
-            progress()
         if work.view(Place).problem:
             st.error(plain(work.view(Place).problem), icon=":material/error:")
     folder = allowed_folder()
@@ -151,7 +143,7 @@ def _said_at_place(work: Work, sentence: str) -> Work:
 
 
 def _open() -> None:
-    runner.run(opening_request, refused=_said_at_place, instead=True)
+    runner.run(opening_request, refused=_said_at_place)
 
 
 def reading_request(work: Work) -> Request | None:

@@ -47,10 +47,11 @@ from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import data_button, picture
-from kanon.studio.widgets.progress import progress, start_and_cancel, under_way
+from kanon.studio.widgets.progress import begin_button
 from kanon.studio.widgets.result import outdated_notice
 
 
@@ -86,12 +87,12 @@ def show(work: Work) -> None:
     _buttons(work, advice)
     if advice is not None:
         _found(work, advice)
-    elif advised is not None and work.running.doing != "advising":
+    elif advised is not None and "advising" not in work.running:
         if advised.settings == settings:
             said = say("So large a k was not tried yet; try the ways again.")
             st.warning(said, icon=":material/history:")
         else:
-            outdated_notice(_start())
+            outdated_notice(_start(), changed_since(work, "advising", settings_of_advice))
     else:
         st.caption(ways_said(work))
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
@@ -149,7 +150,7 @@ def _start() -> str:
 def _buttons(work: Work, advice: Advice | None) -> None:
     """Run, cancel, how far it is; whether what part 1 asks counts; what the picture shows."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        start_and_cancel("advising", _start(), advice_request, first=advice is None, key="advice")
+        begin_button("advising", _start(), advice_request, first=advice is None, key="advice")
         if asked := limits_said(work):
             st.checkbox(
                 say("First what has {limits}, as part 1 asks", limits=plain(asked)),
@@ -165,15 +166,6 @@ def _buttons(work: Work, advice: Advice | None) -> None:
                 label_visibility="collapsed",
                 format_func=lambda name: say("Alteration against {name}", name=name),
             )
-    if work.running.doing != "advising" and work.busy:
-        st.caption(
-            say(
-                "{what} is under way; the buttons here wait for it.",
-                what=under_way(work.running.doing),
-            )
-        )
-    with st.container():  # always there, so that what follows stays where it is
-        progress()
 
 
 def _concern(work: Work, advice: Advice) -> str:
@@ -257,7 +249,7 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
         say("In use") if in_use else say("Use these settings"),
         icon=":material/tune:",
         key=f"advice-use-{number}",
-        disabled=work.busy or in_use,
+        disabled=in_use,
         on_click=lambda: state.put(with_proposal(state.work(), line.configuration, k)),
     )
 
@@ -298,7 +290,7 @@ def _steady(work: Work, advice: Advice) -> None:
         say_counted(len(lacking), "Run {count} proposal again", "Run {count} proposals again"),
         icon=":material/repeat:",
         key="advice-again",
-        disabled=work.busy,
+        disabled="advising" in work.running,
         on_click=runner.run,
         args=(repetition_request, lacking),
         help=say(

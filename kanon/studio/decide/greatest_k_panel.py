@@ -1,8 +1,9 @@
-"""The other way round: a model is given, and the page Decide looks for the greatest k."""
+"""The greatest k for a given model, as the page Decide looks for it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -30,6 +31,7 @@ from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.findings import GreatestKResult
 from kanon.studio.session.requirements import (
     KINDS,
@@ -44,7 +46,6 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.model_editor import whole
 from kanon.studio.widgets.picture import picture
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import fade
 
 
@@ -79,11 +80,16 @@ def show(work: Work) -> None:
         st.error(plain(refused), icon=":material/error:")
     else:
         st.caption(plain(f"{model.symbol}: {best(model, table)}."))
-    progress()
-    if work.findings.greatest is None and work.running.doing != "reverse":
+    if work.findings.greatest is None and "reverse" not in work.running:
         st.info(say("Nothing was looked for yet; on large tables it may take minutes."))
     if work.findings.greatest is not None:
-        fade("reverse-shown", _start(), found is None, work.running.doing == "reverse")
+        since = partial(
+            changed_since,
+            work,
+            "reverse",
+            lambda now: settings_of_reverse(now, model_given(now, table)),
+        )
+        fade("reverse-shown", _start(), found is None, "reverse" in work.running, since)
         with st.container(key="reverse-shown"):
             _results(work, work.findings.greatest)
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
@@ -134,12 +140,11 @@ def _given(
             _start(),
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
-            disabled=work.busy or refused,
+            disabled="reverse" in work.running or refused,
             on_click=runner.run,
             args=(greatest_k_request, model),
             key="reverse-start",
         )
-        cancel_button("reverse-cancel")
 
 
 def _number(work: Work, model: SensitiveModel) -> None:
@@ -208,7 +213,7 @@ def _results(work: Work, greatest: GreatestKResult) -> None:
             say("Use this k and model"),
             icon=":material/tune:",
             key="reverse-use",
-            disabled=work.busy or k is None or k < 2,
+            disabled=k is None or k < 2,
             help=say("Require both of the next release, as on the page Anonymise."),
             on_click=lambda: state.put(with_reached(state.work(), greatest.model, k or 2)),
         )

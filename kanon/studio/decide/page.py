@@ -14,7 +14,7 @@ from kanon.studio.shell.frame import head, unready
 PARTS = {
     "purpose": (say("1 What is it for?"), purpose_panel.show),
     "settings": (say("2 Which settings?"), advice_panel.show),
-    "reverse": (say("3 The other way round"), greatest_k_panel.show),
+    "reverse": (say("3 Greatest k for a given l or t"), greatest_k_panel.show),
     "study": (say("4 Which strategy in general?"), simulated_panel.show),
 }
 """The parts by their names in :class:`kanon.studio.decide.state.DecideView`: title, and what draws

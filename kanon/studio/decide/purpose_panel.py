@@ -53,7 +53,6 @@ from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.model_editor import whole
 from kanon.studio.widgets.picture import picture
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
 from kanon.studio.widgets.uploads import upload_field
 
@@ -125,10 +124,8 @@ def _verdict(work: Work) -> Decision | None:
     """The release on screen, beside what is asked of it; None without one."""
     stale = outdated(work)
     with st.container(horizontal=True):
-        if work.findings.result is None or stale or work.running.doing == "run":
+        if work.findings.result is None or stale or "run" in work.running:
             start_button(work, stale, "decide-run")
-            cancel_button()
-    progress()
     notice(work, stale)
     result = work.findings.result
     if result is None:
@@ -197,7 +194,7 @@ def _thresholds(work: Work, decision: Decision | None) -> None:
             say("Use as models"),
             icon=":material/tune:",
             key="decide-use",
-            disabled=work.busy or refused is not None,
+            disabled=refused is not None,
             help=say(
                 "Require k, l and t of the next release, as on the page Anonymise. The mean risk "
                 "is no model: it is measured afterwards."

@@ -35,7 +35,7 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import content, file_name
 from kanon.studio.widgets.picture import data_button, picture
-from kanon.studio.widgets.progress import start_and_cancel, study_progress
+from kanon.studio.widgets.progress import begin_button, earlier_study
 from kanon.studio.widgets.standings import standing_table
 from kanon.studio.widgets.uploads import upload_field
 
@@ -63,7 +63,7 @@ def show(work: Work) -> None:
         _ranks(work, simulation, found)
     elif found:
         st.caption(known_said(work, simulation))
-    elif work.running.doing != "simulating":
+    elif "simulating" not in work.running:
         st.info(nothing_said())
     _files(work, simulation, found)
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
@@ -97,8 +97,8 @@ def _start(work: Work, simulation: Simulation) -> None:
                 "whole table; the merged class alone takes about four times as long."
             ),
         )
-        start_and_cancel("simulating", to_run(work, simulation), simulation_request)
-    study_progress(work, "simulating", simulation.key)
+        begin_button("simulating", to_run(work, simulation), simulation_request)
+    earlier_study(work, "simulating", simulation.key)
 
 
 def _ranks(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> None:

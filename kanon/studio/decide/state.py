@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from kanon.base.language import say
 from kanon.privacy.model import SensitiveModel
 from kanon.studio.decide.advice_state import AdviceView
 
@@ -54,3 +55,5 @@ class DecideView:
     most: int = 20
     advice: AdviceView = field(default_factory=AdviceView)
     taken: Mapping[DecidePart, SettingsChange] = field(default_factory=dict)
+
+    LABELS: ClassVar[Mapping[str, str]] = {"given": say("Given")}

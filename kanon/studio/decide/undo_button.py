@@ -19,7 +19,6 @@ def back_button(work: Work, part: DecidePart) -> None:
             icon=":material/undo:",
             type="tertiary",
             key=f"taken-back-{part}",
-            disabled=work.busy,
             help=say("As they were before this button. Nothing that you chose since is lost."),
             on_click=lambda: state.put(as_before(state.work(), part)),
         )

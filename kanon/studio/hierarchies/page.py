@@ -33,7 +33,6 @@ from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.how import how_hierarchies
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.popover import closing_popover
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.standings import titles_of
 from kanon.studio.widgets.tree import tree_editor
 
@@ -326,13 +325,10 @@ def what_if(work: Work) -> None:
             else say("Compare again: before and after"),
             icon=":material/play_arrow:",
             key="what-if",
-            disabled=work.busy,
+            disabled="comparison" in work.running,
             on_click=runner.run,
             args=(comparison_request, True),
         )
-        cancel_button()
-        with st.container():
-            progress()
     if work.findings.what_if is None:
         st.caption(
             say("The metrics chosen on Compare run with the hierarchies as they are.")

@@ -27,8 +27,8 @@ def first() -> None:
     if work.version == 0 and not work.shared.started:
         state.change(started=True)
         runner.run(anonymisation_request)
-        if (job := state.work().running.job) is not None:
-            job.wait(_SOON)
+        if (one := state.work().running.get("run")) is not None:
+            one.job.wait(_SOON)
 
 
 def anonymisation_request(work: Work) -> Request:

@@ -9,6 +9,7 @@ from kanon.base.language import say
 from kanon.errors import PlanError
 from kanon.experiments.sweep import solve_sweep
 from kanon.measures.along import Curves, Points
+from kanon.studio.session.changed_settings import made_with
 from kanon.studio.session.comparison_runs import (
     ComparisonJob,
     as_compared,
@@ -54,7 +55,7 @@ def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
     before = work.findings.comparison if what_if else None
     then = partial(_with_comparison, lines, job, settings, before)
     if not todo:
-        return then(work, [])
+        return made_with(then(work, []), "comparison", work)
     given = (job.runs, job.ks, job.metrics, None, job.also_at)
     return Request("comparison", solve_sweep, given, then, cancelled=_cancelled)
 
@@ -77,7 +78,7 @@ def _with_comparison(
     found: Sequence[Curves | Points],
 ) -> Work:
     work = with_fields(work, runs=as_compared(work, lines, job, found))
-    seconds = work.running.job.seconds if work.running.job is not None and found else 0.0
+    seconds = work.running["comparison"].job.seconds if found else 0.0
     comparison = made_of(work, lines)
     compared = ComparisonResult(comparison, settings, seconds, fingerprint(lines, comparison))
     both = None if before is None else (before, compared)

@@ -3,19 +3,19 @@
 Jobs wait in lanes by how long they take, so that short ones wait for short ones alone. How long a
 job will take is learnt from those before it that called the same function with about as many bytes;
 of the first of its kind nobody knows, so that it counts as short unless it was handed much. Within
-a lane visitors take turns, however many jobs each has.
+a lane visitors take turns, however many jobs each has, and of several places nobody has all.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from heapq import heapify, heappop, heappush
 from statistics import median_low
 from typing import Generic, Protocol, TypeVar
 
-from kanon.base.language import say
+from kanon.base.language import say, say_counted
 
 SHORT, LONG, STUDY = range(3)
 """The lanes: first answers and small tables; minutes; hours."""
@@ -41,23 +41,53 @@ def kind_of(function: Callable[..., object], n_bytes: int) -> Kind:
     return f"{function.__module__}.{function.__qualname__}", n_bytes.bit_length()
 
 
-def waiting(place: int, seconds: float | None) -> str:
-    """Tell somebody his place, and for about how long he will wait.
+def waiting(
+    place: int,
+    seconds: float | None,
+    own: Sequence[tuple[str, float]] = (),
+    others: Sequence[float] = (),
+) -> str:
+    """Tell somebody his place, for about how long he will wait, and what runs meanwhile.
 
-    >>> waiting(1, 0.2), waiting(2, 100)
-    ('Waiting: place 1 in the queue, about 1 s', 'Waiting: place 2 in the queue, about 2 min')
+    Parameters
+    ----------
+    own
+        What runs of his: its name, and for how many seconds.
+    others
+        For how many seconds what others asked for runs; what that is is not told.
+
+    >>> waiting(1, 0.2)
+    'Waiting: place 1 in the queue, about 1 s'
+    >>> print(waiting(1, 9, [("The advisor", 40.0)]))
+    Waiting: place 1 in the queue, about 9 s. Running: The advisor, yours, for 40 s
     """
     if seconds is None:
-        return say("Waiting: place {place} in the queue; for how long is not known", place=place)
-    if seconds > 90:
-        minutes = math.ceil(seconds / 60)
-        return say(
-            "Waiting: place {place} in the queue, about {minutes} min", place=place, minutes=minutes
+        told = say("Waiting: place {place} in the queue; for how long is not known", place=place)
+    else:
+        told = say(
+            "Waiting: place {place} in the queue, about {time}",
+            place=place,
+            time=_time(max(1.0, seconds)),
         )
-    seconds = max(1, math.ceil(seconds))
-    return say(
-        "Waiting: place {place} in the queue, about {seconds} s", place=place, seconds=seconds
-    )
+    running = [say("{name}, yours, for {time}", name=name, time=_time(at)) for name, at in own]
+    if others:
+        running.append(
+            say_counted(
+                len(others),
+                "one calculation of another visitor, for {time}",
+                "{count} calculations of other visitors, the longest for {time}",
+                time=_time(max(others)),
+            )
+        )
+    if not running:
+        return told
+    return say("{told}. Running: {what}", told=told, what="; ".join(running))
+
+
+def _time(seconds: float) -> str:
+    if seconds > 90:
+        return say("{minutes} min", minutes=math.ceil(seconds / 60))
+    return say("{seconds} s", seconds=math.ceil(seconds))
 
 
 class Waiting(Protocol):
@@ -65,8 +95,14 @@ class Waiting(Protocol):
 
     kind: Kind
     visitor: str
+    name: str
+    """What its visitor is told that it is."""
     lane: int
     """The first lane it may wait in; the one it runs in, once it does."""
+
+    @property
+    def seconds(self) -> float:
+        """For how many seconds it has run."""
 
     @property
     def worked(self) -> float:
@@ -110,8 +146,8 @@ class Queue(Generic[J]):
         self.running: list[J] = []
 
     def take(self, lane: int) -> J | None:
-        """Let the next job of a lane run; None if nobody waits there."""
-        job = next(iter(self._in_turn(lane)), None)
+        """Let the next job of a lane run; None if nobody waits there who may have a place."""
+        job = next((one for one in self._in_turn(lane) if self.admits(one, lane)), None)
         if job is not None:
             self.waiting.remove(job)
             self.running.append(job)
@@ -151,6 +187,17 @@ class Queue(Generic[J]):
         """The lane for what took too long in this one; None if there is none."""
         return next((n for n in range(lane + 1, len(self.places)) if self.places[n]), None)
 
+    def admits(self, job: J, lane: int) -> bool:
+        """Whether a job may have a free place of a lane, beside its visitor's others there."""
+        mine = sum(other.lane == lane and other.visitor == job.visitor for other in self.running)
+        return mine < self._most_of_one(lane)
+
+    def ahead(self, job: J) -> tuple[list[tuple[str, float]], list[float]]:
+        """What runs where a job waits, and for how long: named, of its visitor; of others not."""
+        there = [other for other in self.running if other.lane == self._lane_of(job)]
+        own = [(each.name, each.seconds) for each in there if each.visitor == job.visitor]
+        return own, [each.seconds for each in there if each.visitor != job.visitor]
+
     def visitors(self) -> int:
         """How many visitors have jobs."""
         return len({job.visitor for job in (*self.running, *self.waiting)})
@@ -166,15 +213,30 @@ class Queue(Generic[J]):
     def wait(self, job: J) -> float | None:
         """For about how many seconds a job still waits; None if that is not known."""
         lane = self._lane_of(job)
-        free = [self._left(other) for other in self.running if other.lane == lane]
-        free += [0.0] * (self.places[lane] - len(free))
+        own = self._begin(job, lane, self._most_of_one(lane), {job.visitor})
+        everyone = {other.visitor for other in (*self.running, *self.waiting)}
+        begins = max(own, self._begin(job, lane, self.places[lane], everyone))
+        return begins if begins < math.inf else None
+
+    def _begin(self, job: J, lane: int, places: int, visitors: Collection[str]) -> float:
+        """After how many seconds a job has one of so many places, with these visitors alone."""
+        there = [other for other in self.running if other.lane == lane]
+        free = [self._left(other) for other in there if other.visitor in visitors]
+        free += [0.0] * (places - len(free))
         heapify(free)
         for other in self._in_turn(lane):
-            begins = heappop(free)
             if other is job:
-                return begins if begins < math.inf else None
-            heappush(free, begins + min(self._expected(other, math.inf), self._most(lane)))
-        return None
+                break
+            if other.visitor in visitors:
+                taken = min(self._expected(other, math.inf), self._most(lane))
+                heappush(free, heappop(free) + taken)
+        return free[0]
+
+    def _most_of_one(self, lane: int) -> int:
+        """The most places of a lane that one visitor has: one is left to others, who would else
+        wait for minutes or hours.
+        """
+        return max(1, self.places[lane] - 1)
 
     def _in_turn(self, lane: int) -> list[J]:
         """Who waits in a lane, in turn.

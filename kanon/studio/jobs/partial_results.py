@@ -10,7 +10,7 @@ from kanon.experiments.studies import Experiment, Prediction, Training, predict,
 from kanon.learning.experiments import Fit
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 
 
 def learn_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) -> None:
@@ -48,11 +48,9 @@ def study_request(
     """
 
     def then(work: Work, _: object) -> Work:
-        return keep(work, key, work.running.job.parts if work.running.job is not None else ())
-
-    def begins(work: Work) -> Work:
-        return with_fields(work, studying=str(key))
+        return keep(work, key, work.running[doing].job.parts)
 
     return Request(
-        doing, function, arguments, then, limit="study_minutes", lane="study", begins=begins
-    )
+        doing, function, arguments, then,
+        limit="study_minutes", lane="study", studying=str(key),
+    )  # fmt: skip

@@ -8,11 +8,11 @@ in memory, and it is the same on Linux, macOS and Windows. A worker that dies cl
 its server thread notices; a server that dies closes the other one, which the worker notices.
 
 Each slot has one thread, which owns one worker, and works for one lane (:mod:`.lanes`). A job that
-takes too long for its lane, while others wait there, goes with its slot to the next one, and an
-idle slot of that lane comes in its place; where none is idle, a short lane's job begins anew when
-its turn comes there. While several visitors are there, a worker in reserve spares them the wait for
-a process to be started. So there are never more workers than slots and one. These threads make no
-Streamlit call.
+takes too long for the first lane, or for another one while somebody waits there, goes with its slot
+to the next one, and an idle slot of that lane comes in its place; where none is idle, a short
+lane's job that somebody waits for begins anew when its turn comes there. While several visitors are
+there, a worker in reserve spares them the wait for a process to be started. So there are never more
+workers than slots and one. These threads make no Streamlit call.
 """
 
 from __future__ import annotations
@@ -132,9 +132,10 @@ class Job:
         died: str,
         kind: Kind,
         visitor: str,
+        name: str,
         lane: int,
     ) -> None:
-        self.kind, self.visitor, self.lane = kind, visitor, lane  # see lanes.Waiting
+        self.kind, self.visitor, self.name, self.lane = kind, visitor, name, lane  # lanes.Waiting
         self._after = after
         self._died = died
         self._late = late or (
@@ -173,10 +174,11 @@ class Job:
 
     @property
     def text(self) -> str:
-        """What is being done, or the place in the queue and about how long the wait is."""
+        """What is being done; of who waits the place, about how long, and what runs meanwhile."""
         with self._changed:
             if self._state == "queued":
-                return waiting(self._queue.place(self), self._queue.wait(self))
+                place, seconds = self._queue.place(self), self._queue.wait(self)
+                return waiting(place, seconds, *self._queue.ahead(self))
         return self._told[1]
 
     @property
@@ -466,6 +468,7 @@ class Jobs:
         late: str = "",
         died: str = "",
         visitor: str = "",
+        name: str = "",
         lane: int = SHORT,
     ) -> Job:
         """Queue ``function(progress, *arguments)``.
@@ -488,6 +491,8 @@ class Jobs:
             general sentence if nothing is given.
         visitor
             Whose it is: visitors take turns.
+        name
+            What its visitor, and nobody else, is told that it is.
         lane
             The first lane that it may run in. A job of the first one may be begun twice, so that
             whatever leaves something behind belongs in another one.
@@ -506,7 +511,7 @@ class Jobs:
         payload = packed((function, arguments))
         kind = kind_of(function, sum(map(len, payload)))
         shared = (self._queue, self._changed)
-        job = Job(payload, deadline, *shared, after, late, died, kind, visitor, lane)
+        job = Job(payload, deadline, *shared, after, late, died, kind, visitor, name, lane)
         with self._changed:
             if self._closed:
                 raise RuntimeError("The jobs have been closed.")
@@ -656,10 +661,13 @@ class Jobs:
         return worker or self._start_worker()
 
     def _make_room(self) -> None:
-        """Where somebody waits, have the job make room that has been there for the longest."""
+        """Have the job make room that has been there for the longest, where somebody waits.
+
+        In the first lane before somebody waits, so that a worker is ready for who comes.
+        """
         for lane in (SHORT, LONG):
-            beyond = self._queue.next_lane(lane)
-            if beyond is None or not self._queue.any_waits(lane):
+            beyond, waited_for = self._queue.next_lane(lane), self._queue.any_waits(lane)
+            if beyond is None or not (waited_for or lane == SHORT):
                 continue
             busy = [
                 (slot.job.worked, slot, slot.job)
@@ -671,11 +679,15 @@ class Jobs:
             worked, slot, job = max(busy, key=lambda each: each[0])
             if worked <= self._queue.bound(lane):
                 continue
-            idle = (one for one in self._slots if one.lane == beyond and one.job is None)
+            idle = (
+                one
+                for one in self._slots
+                if one.lane == beyond and one.job is None and self._queue.admits(job, beyond)
+            )
             if (other := next(idle, None)) is not None:
                 slot.lane, other.lane = beyond, lane
                 job._move(beyond)
-            elif self._queue.begins_anew(lane):
+            elif waited_for and self._queue.begins_anew(lane):
                 slot.job = None
                 job._set_aside(beyond)
             self._changed.notify_all()

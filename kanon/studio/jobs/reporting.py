@@ -110,4 +110,6 @@ def reporting(
 
 
 def _with_report(people: Origin | None, work: Work, found: Report) -> Work:
-    return with_fields(work, reported=found, reported_people=people)
+    # The archive's report may be of other settings than those of now.
+    notes = {name: one for name, one in work.findings.made_with.items() if name != "reporting"}
+    return with_fields(work, reported=found, reported_people=people, made_with=notes)

@@ -1,4 +1,4 @@
-"""Start, stop and collect the one calculation of a session, whatever page asks for it."""
+"""Start, stop and collect the calculations of a session, whatever page asks for them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
 from kanon.studio.jobs.pool import Job
 from kanon.studio.jobs.server_pool import jobs
 from kanon.studio.session import state
-from kanon.studio.session.request import Request, said_on_page
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.changed_settings import made_with
+from kanon.studio.session.request import OPENINGS, Request, called, said_on_page
+from kanon.studio.session.work import CalculationState, Work, with_fields
 
 _LANES = {"short": SHORT, "long": LONG, "study": STUDY}
 
@@ -21,10 +22,12 @@ def run(
     make: Callable[..., Request | Work | None],
     *arguments: object,
     refused: Callable[[Work, str], Work] = said_on_page,
-    instead: bool = False,
     wait: float = 0,
 ) -> None:
     """Have a worker do what a page asks for; what cannot be done is said and changes nothing.
+
+    It is done beside what is under way, but not twice at a time: the first one goes on alone. Of
+    what opens a file the last one goes on, in the place of another.
 
     Parameters
     ----------
@@ -35,25 +38,23 @@ def run(
         What ``make`` is given beside the work.
     refused
         The work with the sentence that says why it cannot be done.
-    instead
-        Whether it takes the place of a calculation under way; else that one goes on alone.
     wait
         For how many seconds it is waited for before the page is drawn, if it may be done so soon.
     """
-    if instead:
-        collect()  # what has just ended is not lost, whatever comes of this one
+    collect()  # what has just ended is not lost, whatever comes of this one
     work = state.work()
-    if work.busy and not instead:
-        return
     try:
         made = make(work, *arguments)
     except KanonError as error:
         state.put(refused(_silent(work), error.sentence))
         return
     if isinstance(made, Request):
-        if instead:  # a study keeps what it has found so far
-            cancel()
+        if made.doing in OPENINGS:
+            for doing in OPENINGS:
+                cancel(doing)
             collect()
+        elif made.doing in work.running:
+            return
         job = _submit(state.work(), made)
         if wait:
             job.wait(wait)
@@ -72,40 +73,48 @@ def _submit(work: Work, request: Request) -> Job:
         late=late,
         died=request.died,
         visitor=state.visitor(),
+        name=called(request.doing),
         lane=_LANES[request.lane],
     )
-    state.put(with_fields(request.begins(_silent(work)), job=job, request=request))
+    running = {**work.running, request.doing: CalculationState(job, request, work)}
+    state.put(with_fields(request.begins(_silent(work)), running=running))
     return job
 
 
-def cancel() -> None:
-    """Stop the calculation; what an earlier one found stays."""
-    work = state.work()
-    if work.running.job is not None:
-        work.running.job.cancel()
+def cancel(doing: str) -> None:
+    """Stop a calculation; what an earlier one found stays."""
+    one = state.work().running.get(doing)
+    if one is not None:
+        one.job.cancel()
 
 
 def collect() -> None:
-    """Take what a calculation that has ended found, or say why there is nothing."""
-    work = state.work()
-    job, request = work.running.job, work.running.request
-    if job is None or request is None or not job.finished:
-        return
+    """Take what calculations that have ended found, or say why there is nothing."""
+    for doing, one in state.work().running.items():
+        work = state.work()
+        # Another table, which one before this one has brought, has ended the others.
+        if one.job.finished and work.running.get(doing) is one:
+            new = _with_what_came(work, one)
+            running = {name: other for name, other in new.running.items() if name != doing}
+            state.put(with_fields(new, running=running), one.request.carry)
+
+
+def _with_what_came(work: Work, one: CalculationState) -> Work:
+    job, request = one.job, one.request
     if job.state == "done":
         try:
             new = request.then(work, job.result)  # with what was said while it ran
         except KanonError as error:  # the table has changed meanwhile
-            new = _failed(work, request, error.sentence)
-    elif job.parts:  # of a study, what was found so far stays
+            return _failed(work, request, error.sentence)
+        return made_with(new, request.doing, one.began) if new.version == work.version else new
+    if job.parts:  # of a study, what was found so far stays
         ended = job.error or say("The study was cancelled.")
         kept = ended + " " + say("What was found so far is kept.")
         problem, notice = (kept, None) if job.error else (work.message.problem, kept)
-        new = with_fields(request.then(work, None), problem=problem, notice=notice)
-    elif job.state == "cancelled":
-        new = request.cancelled(work)
-    else:
-        new = _failed(work, request, job.error or "")
-    state.put(with_fields(new, job=None, request=None), request.carry)
+        return with_fields(request.then(work, None), problem=problem, notice=notice)
+    if job.state == "cancelled":
+        return request.cancelled(work)
+    return _failed(work, request, job.error or "")
 
 
 def _failed(work: Work, request: Request, sentence: str) -> Work:

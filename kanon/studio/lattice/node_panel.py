@@ -38,7 +38,6 @@ from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import data_button
 from kanon.studio.widgets.preview import before_and_after, preview_height
-from kanon.studio.widgets.progress import cancel_button, progress
 
 IN_A_ROW = 6  # so many steppers
 
@@ -151,13 +150,11 @@ def use(work: Work, one: Subject, explored: Exploration, found: Assessment, node
             say("Use this one"),
             type="primary",
             icon=":material/shield:",
-            disabled=not (satisfies and whole) or work.busy,
+            disabled=not (satisfies and whole) or "run" in work.running,
             on_click=used,
             args=(explored, node),
             key="lattice-use",
         )
-        if explored is not one.outline:  # else it stands above
-            cancel_button()
         said = verdict(explored, found, node)
         if not whole:
             said += " " + say(
@@ -169,9 +166,6 @@ def use(work: Work, one: Subject, explored: Exploration, found: Assessment, node
             st.page_link(
                 "pages/anonymise.py", label=say("See the release"), icon=":material/arrow_forward:"
             )
-
-    if explored is not one.outline:
-        progress()
 
 
 def used(explored: Exploration, node: Node) -> None:

@@ -56,7 +56,6 @@ from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
 from kanon.studio.widgets.algorithm_options import suppression_field
 from kanon.studio.widgets.picture import chart, data_button
-from kanon.studio.widgets.progress import cancel_button, progress
 
 
 def take_view(**fields: Any) -> None:
@@ -160,19 +159,19 @@ def looked_at(work: Work, one: Subject) -> Exploration:
     explored = known_lattice(work, one)
     if explored is not None:
         return explored
-    if small(one) and not work.busy and state.first_time("lattice-begun", one.settings):
+    if small(one) and state.first_time("lattice-begun", one.settings):
         runner.run(lattice_request, one)
+        st.rerun()  # so that it stands among what is under way
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             say("Explore this lattice"),
             type="primary",
             icon=":material/play_arrow:",
-            disabled=state.work().busy,
+            disabled="lattice" in work.running,
             on_click=runner.run,
             args=(lattice_request, one),
             key="lattice-explore",
         )
-        cancel_button()
         size = say_counted(one.outline.size, "{count} node", "{count} nodes")
         st.caption(
             say("Counts the classes at all {nodes}.", nodes=size)
@@ -184,7 +183,6 @@ def looked_at(work: Work, one: Subject) -> Exploration:
             ),
             width="content",
         )
-    progress()
     return one.outline
 
 

@@ -27,7 +27,7 @@ from kanon.studio.learn.exercises import (
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView
 from kanon.studio.learn.small_tables import small_table
 from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.teacher_panel import for_the_teacher, under_way
+from kanon.studio.learn.teacher_panel import for_the_teacher
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
@@ -268,12 +268,11 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
             MEGABYTES,
             type="json",
             key=key,
-            disabled=work.busy,
+            disabled="exercises" in work.running,
             on_change=_take_set,
             args=(key,),
             help=say("A file that your teacher made. Answers to the set that is open stay."),
         )
-        under_way(work, "exercises")
         if view.opened is not None:
             st.button(
                 say("Back to the set that comes with kanon"),

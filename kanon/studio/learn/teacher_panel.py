@@ -20,7 +20,6 @@ from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_name
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.uploads import upload_field
 from kanon.teaching.exercises import MEGABYTES, ExerciseSet
 from kanon.teaching.handout import handout, sheets_of
@@ -41,12 +40,11 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
             type="json",
             accept_multiple_files=True,
             key=key,
-            disabled=work.busy,
+            disabled="marking" in work.running,
             on_change=_take,
             args=(key, exercises),
             help=say("They are marked on this machine, and kept for this session only."),
         )
-        under_way(work, "marking")
     scores = view.scores
     if scores is None or scores.fingerprint != exercises.fingerprint:
         return
@@ -68,17 +66,6 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
         on_click="ignore",
         key="exercise-scores-csv",
     )
-
-
-def under_way(work: Work, doing: str) -> None:
-    """Below a field for files: how far they are, or why none can be given now."""
-    if not work.running.doing:
-        return
-    if work.running.doing != doing:
-        st.caption(say("A calculation is under way; files can be given when it has ended."))
-    progress()  # also where it has ended since the page began to be drawn, so that it is collected
-    if work.running.doing == doing:
-        cancel_button(f"cancel-{doing}")
 
 
 def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:

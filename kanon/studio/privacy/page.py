@@ -47,7 +47,6 @@ from kanon.studio.shell.frame import head, sensitive_choice, unready
 from kanon.studio.widgets.how import what_was_checked
 from kanon.studio.widgets.picture import chart, data_button, picture
 from kanon.studio.widgets.preview import before_and_after
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import choose_k, in_columns, notice, release_shown, start_button
 
 
@@ -63,10 +62,9 @@ def lacking(work: Work, stale: bool) -> None:
                 icon=":material/visibility_off:",
             )
             st.page_link("pages/data.py", label=say("Choose it"), icon=":material/table:")
-    if work.findings.result is None or stale or work.busy:
+    if work.findings.result is None or stale or "run" in work.running:
         with st.container(horizontal=True):
             start_button(work, stale, "privacy-run")
-            cancel_button()
 
 
 def levels_of(work: Work, result: Result, done: Run, k: int, column: str | None) -> None:
@@ -281,7 +279,6 @@ def page() -> None:
     stale = outdated(work)
     unready(work)
     lacking(work, stale)
-    progress()
     notice(work, stale)
     if work.findings.result is not None:
         with st.container(key="result"):

@@ -22,7 +22,6 @@ from kanon.studio.session import state
 from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import in_columns
 from kanon.studio.widgets.uploads import upload_field
 
@@ -40,9 +39,6 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
     )
     key = f"privacy-population-{work.version}-{work.view(PrivacyView).uploads}"
     upload_field(say("A table of the population"), key=key, on_change=take_population, args=(key,))
-    if work.running.doing == "people":
-        progress()
-        cancel_button("cancel-people")
     people = work.purpose.population
     if people is None:
         return
@@ -90,4 +86,4 @@ def take_population(key: str) -> None:
     if given is None:
         forget_population()
         return
-    runner.run(people_request, given.getvalue(), given.name, instead=True, wait=AT_ONCE)
+    runner.run(people_request, given.getvalue(), given.name, wait=AT_ONCE)

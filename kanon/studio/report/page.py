@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -23,6 +24,7 @@ from kanon.studio.report.report_request import (
     form_of,
     handed_over,
     outdated_report,
+    report_depends_on,
     report_request,
     what_is_in_it,
     words_file,
@@ -30,12 +32,12 @@ from kanon.studio.report.report_request import (
 from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.purpose import LABELS
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
-from kanon.studio.widgets.files import content, file_name
-from kanon.studio.widgets.progress import cancel_button, progress
+from kanon.studio.widgets.files import OF_PLAN, content, file_name
 from kanon.studio.widgets.result import fade, name_in_files
 
 FORMS = {False: say("Internal"), True: say("For publication")}
@@ -116,12 +118,11 @@ def choices(work: Work, fresh: bool) -> None:
             say("Make the report"),
             type="secondary" if fresh else "primary",
             icon=":material/description:",
-            disabled=work.busy or isinstance(work.table.records, StoredTable),
+            disabled="reporting" in work.running or isinstance(work.table.records, StoredTable),
             on_click=runner.run,
             args=(report_request,),
             key="report-make",
         )
-        cancel_button()
     st.caption(ABOUT_FORM[work.view(ReportView).public])
     st.checkbox(
         say("Say whether the release has what its purpose asks for"),
@@ -134,13 +135,14 @@ def choices(work: Work, fresh: bool) -> None:
 
 def notice(work: Work, stale: bool) -> None:
     """That there is no report yet, or that it is an old one, which then looks old."""
-    making = work.running.doing == "reporting"
+    making = "reporting" in work.running
     with st.container():  # always there, so that the report stays where it is
         if isinstance(work.table.records, StoredTable):
             st.info(IN_ENGINE)
         elif work.findings.reported is None and not making:
             st.info(say("There is no report of this table yet; press Make the report."))
-        fade("report-shown", say("Make the report"), stale, making)
+        since = partial(changed_since, work, "reporting", report_depends_on)
+        fade("report-shown", say("Make the report"), stale, making, since)
 
 
 def verdict(report: Report) -> None:
@@ -229,10 +231,9 @@ def downloads(work: Work, reported: Report, report: Report, words: Words, stale:
             plan,
             "plan",
             "description",
-            help=say(
-                "From it and the table the release and its report can be made again. Its "
-                "hierarchies list values of the table, so it is not for publication."
-            ),
+            help=say("From it and the table the release and its report can be made again.")
+            + " "
+            + OF_PLAN,
         )
         if typed:
             file_button(
@@ -245,7 +246,7 @@ def downloads(work: Work, reported: Report, report: Report, words: Words, stale:
             )
         if told:
             file_button(
-                say("What it is for"),
+                say("Purpose file (JSON)"),
                 context_name,
                 context,
                 "context",
@@ -293,8 +294,6 @@ def page() -> None:
     stale = outdated_report(work)
     words = texts()
     choices(work, work.findings.reported is not None and not stale)
-    with st.container():  # always there, so that the report stays where it is
-        progress()
     notice(work, stale)
     if work.findings.reported is not None and words is not None:
         with st.container(key="report-shown"):

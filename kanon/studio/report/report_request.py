@@ -66,17 +66,24 @@ def outdated_report(work: Work) -> bool:
     """Whether the report on screen is of another plan, purpose or population than those of now."""
     if work.findings.reported is None:
         return False
+    report = work.findings.reported
+    told = report.decision and report.decision.context
     try:
-        if canonical_plan(plan_of_report(work)) != work.findings.reported.plan:
-            return True
+        return report_depends_on(work) != (report.plan, told, work.findings.reported_people)
     except KanonError:
         return True
-    told = work.findings.reported.decision
+
+
+def report_depends_on(work: Work) -> tuple[str, Context | None, Origin | None]:
+    """The plan, the purpose and the fingerprint of the population that are chosen now.
+
+    Raises
+    ------
+    KanonError
+        See :func:`plan_of_report`.
+    """
     context, _ = context_of_report(work)
-    return (told and told.context, work.findings.reported_people) != (
-        context,
-        people_of_report(work),
-    )
+    return canonical_plan(plan_of_report(work)), context, people_of_report(work)
 
 
 def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:

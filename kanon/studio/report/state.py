@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
+
+from kanon.base.language import say
 
 
 @dataclass(frozen=True)
@@ -23,3 +27,7 @@ class ReportView:
     public: bool = False
     preview: bool = False
     in_context: bool = False
+
+    LABELS: ClassVar[Mapping[str, str]] = {
+        "in_context": say("Say whether the release has what its purpose asks for")
+    }

@@ -60,7 +60,7 @@ class Builder(NamedTuple):
 
 
 BUILDERS: Mapping[str, Builder] = {
-    "suppression": Builder("Keep or lose", "Each value stays or goes; nothing between."),
+    "suppression": Builder("All or nothing", "Each value stays or goes; nothing between."),
     "intervals": Builder(
         "Intervals",
         "Numbers in nested intervals of equal width.",

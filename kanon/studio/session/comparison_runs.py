@@ -177,6 +177,17 @@ def outlook(work: Work) -> ComparisonState:
     return ComparisonState(lines, number, 0, found, fingerprint(lines, found))
 
 
+def runs_wanted(work: Work) -> list[str]:
+    """What tells the runs apart that are chosen now.
+
+    Raises
+    ------
+    KanonError
+        They cannot be compared.
+    """
+    return [run.key for run in _runs(wanted_lines(work))]
+
+
 def fingerprint(lines: Sequence[PlannedLine], found: Comparison) -> str:
     """A fingerprint of a comparison of these lines: of all that decides what it shows."""
     said = [(line.name, line.title) for line in lines]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kanon.algorithms.solution import Solution
 from kanon.experiments.advisor.repetition import RepeatedLoss
@@ -22,6 +23,9 @@ from kanon.release.composition import CombinedReleases
 from kanon.report.contents import Report
 from kanon.report.origin import Origin
 from kanon.run import PreparedRun, Run, release_at
+
+if TYPE_CHECKING:
+    from kanon.studio.session.work import Work
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +159,8 @@ class Findings:
         What comparisons have found, what trained classifiers scored, what releases were measured
         and learnt from, and what came of the runs of the simulated study: by a fingerprint of all
         that each depends on. A cancelled study leaves what it found.
+    made_with
+        What was chosen when the last of each calculation began, without what was found then.
     """
 
     result: Result | None = None
@@ -173,3 +179,4 @@ class Findings:
         default_factory=dict
     )
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
+    made_with: Mapping[str, Work] = field(default_factory=dict)

@@ -17,8 +17,25 @@ def outdated(work: Work) -> bool:
     result = work.findings.result
     if result is None:
         return False
+    try:
+        return result_depends_on(work) != (True, result.settings)
+    except KanonError:
+        return True
+
+
+def result_depends_on(work: Work) -> tuple[bool, str]:
+    """Whether a k is chosen that the result on screen knows, and a fingerprint of the rest.
+
+    Raises
+    ------
+    KanonError
+        What is chosen cannot be run.
+    """
+    result = work.findings.result
+    if result is None:
+        return False, ""
     most = min(work.settings.k, result.prepared.classes.n_records)
-    return result.k_for(most) != most or _differ(work, settings_of, result.settings)
+    return result.k_for(most) == most, settings_of(work, plan_of(work))
 
 
 def comparison_outdated(work: Work) -> bool:

@@ -32,7 +32,7 @@ from kanon.studio.session.named_configurations import carried, check_whole, chec
 from kanon.studio.session.plan_loading import settings_said
 from kanon.studio.session.run_plan import plan_content
 from kanon.studio.session.table_loading import read_again, reread
-from kanon.studio.session.work import CalculationState, Work, views_read_again, with_fields
+from kanon.studio.session.work import Work, views_read_again, with_fields
 
 _FORMAT = 1
 _TREES = ("drawn", "imported")
@@ -375,7 +375,7 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         work,
         version=work.version + 1,
         composed=dict(plan.metrics),
-        running=CalculationState(),
+        running={},
         findings=Findings(),
         imports=(),
         previews={},

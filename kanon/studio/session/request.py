@@ -16,6 +16,37 @@ Lane = Literal["short", "long", "study"]
 """What it is held to be before it is known: short, longer than seconds, hours."""
 
 
+OPENINGS = ("uploading", "opening", "reading", "project", "people")
+"""What opens a file. A session opens one at a time, the last it asked for, as each takes memory."""
+
+
+def called(doing: str) -> str:
+    """What a calculation is called where it stands among others."""
+    return {
+        "advising": say("The advisor"),
+        "archiving": say("The release archive"),
+        "combining": say("Releases put together"),
+        "comparison": say("Comparing"),
+        "exercises": say("The exercise set"),
+        "lattice": say("The lattice"),
+        "learning": say("Learning"),
+        "marking": say("Marking"),
+        "opening": say("Opening a table"),
+        "people": say("Opening a table"),
+        "predicting": say("Learning from releases"),
+        "project": say("Reading the table"),
+        "reading": say("Reading the table"),
+        "reporting": say("The report"),
+        "reverse": say("The greatest k"),
+        "run": say("Anonymising"),
+        "searches": say("The searches"),
+        "simulating": say("The study"),
+        "singling": say("Columns together"),
+        "uploading": say("Opening a table"),
+        "writing": say("Writing the release"),
+    }[doing]
+
+
 class Calculation(Protocol):
     """A :class:`kanon.studio.jobs.pool.Job`, as far as a session and pages look at it."""
 
@@ -89,7 +120,7 @@ class Request:
     Attributes
     ----------
     doing
-        What is done, in a word, by which pages tell whose calculation is under way.
+        What is done, in a word of :func:`called`; a session does each once at a time.
     function, arguments
         What a worker calls, after its progress.
     then
@@ -109,6 +140,8 @@ class Request:
         The work with the sentence that says why it failed.
     died
         What is said where its worker died; see :meth:`kanon.studio.jobs.pool.Jobs.submit`.
+    studying
+        Of a study the fingerprint that its findings are kept under.
     carry
         Whether what is the user's comes along; see :func:`kanon.studio.session.state.put`.
     """
@@ -124,4 +157,5 @@ class Request:
     cancelled: Callable[[Work], Work] = cancelled_run
     failed: Callable[[Work, str], Work] = said_on_page
     died: str = ""
+    studying: str = ""
     carry: bool = True

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kanon.base.language import say_counted
-from kanon.studio.session.work import CalculationState, Work, with_fields
+from kanon.studio.session.work import Work, with_fields
 
 
 def new_token() -> str:
@@ -48,16 +48,17 @@ class Desk:
         if work is not None:
             work = with_fields(
                 work,
-                running=CalculationState(),
+                running={},
                 made=[*work.kept.made],
                 reports=[*work.kept.reports],
             )
         return Desk(work)
 
     def cleared(self) -> None:
-        """End its run and drop what was reckoned."""
-        if self.work is not None and self.work.running.job is not None:
-            self.work.running.job.cancel()
+        """End what runs for it and drop what was reckoned."""
+        if self.work is not None:
+            for one in self.work.running.values():
+                one.job.cancel()
         self.memory.clear()
 
 

@@ -16,8 +16,10 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit import runtime
 
+from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.studio.session.named_configurations import carried
+from kanon.studio.session.request import called
 from kanon.studio.session.samples import FIRST
 from kanon.studio.session.server import desks, owner, seat
 from kanon.studio.session.session_store import Desk, new_token
@@ -43,7 +45,7 @@ def work() -> Work:
 
 
 def put(new: Work, carry: bool = True) -> None:
-    """Work on something else from now on; a run on the old table ends.
+    """Work on something else from now on; what runs on the old table ends, and that is said.
 
     Parameters
     ----------
@@ -51,14 +53,27 @@ def put(new: Work, carry: bool = True) -> None:
         Whether what belongs to the user and not to the table comes along to a new table.
     """
     old = st.session_state.get(_WORK)
-    if old is not None and old.running.job not in (None, new.running.job):
-        old.running.job.cancel()
+    if old is not None:
+        new = _without_the_rest(old, new)
     if old is not None and old.version != new.version:
         st.session_state.pop(_MEMORY, None)  # nothing of the old table stays
         if carry:  # metrics, the board, answers, what was kept and what was typed
             new = carried(old, for_another_table(old, new))
     st.session_state[_WORK] = new
     lay_down()
+
+
+def _without_the_rest(old: Work, new: Work) -> Work:
+    """End what does not go on, and say so of what was begun by hand and has not ended."""
+    gone = [doing for doing, one in old.running.items() if new.running.get(doing) is not one]
+    lost = [doing for doing in gone if not old.running[doing].job.finished]
+    for doing in gone:
+        old.running[doing].job.cancel()
+    told = [called(doing) for doing in lost if (doing, old.version) != ("run", 0)]
+    if not told:
+        return new
+    said = say("Stopped, as there is another table now: {what}.", what=", ".join(told))
+    return with_fields(new, notice=" ".join(filter(None, [new.message.notice, said])))
 
 
 def enter() -> None:

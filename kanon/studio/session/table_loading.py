@@ -16,7 +16,7 @@ from kanon.studio.session.findings import Findings
 from kanon.studio.session.hierarchy_choices import with_choices
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_state import TableState
-from kanon.studio.session.work import CalculationState, Work, views_read_again, with_fields
+from kanon.studio.session.work import Work, views_read_again, with_fields
 
 
 def sample_work(name: str, version: int = 0) -> Work:
@@ -111,7 +111,7 @@ def read_again(work: Work, again: Work) -> Work:
                 for column in again.table.roles
                 if column in (work if column in work.table.roles else again).table.undecided
             ),
-            running=CalculationState(),
+            running={},
             findings=Findings(),
             views=views_read_again(work.views),
             # Else what was handed out is of other values.

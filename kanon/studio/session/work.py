@@ -41,24 +41,11 @@ class Message:
 
 @dataclass(frozen=True, eq=False)
 class CalculationState:
-    """The calculation under way.
+    """A calculation under way: the worker's job, what it is for, and what was chosen then."""
 
-    Attributes
-    ----------
-    job, request
-        The worker's job, and what it is for.
-    studying
-        Of a study the fingerprint that its findings are kept under.
-    """
-
-    job: Calculation | None = None
-    request: Request | None = None
-    studying: str = ""
-
-    @property
-    def doing(self) -> str:
-        """What is under way, in a word; nothing if there is no calculation."""
-        return "" if self.request is None else self.request.doing
+    job: Calculation
+    request: Request
+    began: Work
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +94,7 @@ class Work:
     findings
         What was worked out.
     running
-        The calculation under way.
+        The calculations under way, by what they do.
     message
         What is said at the top of the page.
     shared
@@ -123,7 +110,7 @@ class Work:
     kept: Collection = field(default_factory=Collection)
     purpose: Purpose = field(default_factory=Purpose)
     findings: Findings = field(default_factory=Findings)
-    running: CalculationState = field(default_factory=CalculationState)
+    running: Mapping[str, CalculationState] = field(default_factory=dict)
     message: Message = field(default_factory=Message)
     shared: SharedView = field(default_factory=SharedView)
     views: Mapping[type, Any] = field(default_factory=dict)
@@ -171,11 +158,6 @@ class Work:
             return self.shared.column
         return columns[0] if columns else None
 
-    @property
-    def busy(self) -> bool:
-        """Whether a run is under way."""
-        return self.running.job is not None and not self.running.job.finished
-
 
 def with_fields(work: Work, view: object = None, **values: Any) -> Work:
     """The work with other values of some fields, its own and those of its parts.
@@ -211,7 +193,6 @@ _PARTS = {
     "kept": Collection,
     "purpose": Purpose,
     "findings": Findings,
-    "running": CalculationState,
     "message": Message,
     "shared": SharedView,
 }
@@ -253,6 +234,8 @@ def begun_since(first: Work, now: Work) -> bool:
     """Whether anything was chosen since, beyond what the app does by itself."""
     if first.version != now.version or dict(first.views) != dict(now.views):
         return True
+    if now.running.keys() - {"run"}:
+        return True
     return any(
         value_of(first, name) is not value_of(now, name)
         for name in PART_OF
@@ -260,4 +243,4 @@ def begun_since(first: Work, now: Work) -> bool:
     )
 
 
-_BY_ITSELF = {"job", "request", "result", "started", "problem", "notice", "tour"}
+_BY_ITSELF = {"result", "made_with", "started", "problem", "notice", "tour"}

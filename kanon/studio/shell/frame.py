@@ -6,12 +6,12 @@ import json
 
 import streamlit as st
 
-from kanon.algorithms.catalogue import uses
+from kanon.algorithms.catalogue import FAMILIES, algorithm_named, algorithms, short_title, uses
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import records_said
 from kanon.errors import listing
-from kanon.strategies import STRATEGIES
+from kanon.strategies import PARTNERS, STRATEGIES
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -22,15 +22,22 @@ from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, usable_strategies
 from kanon.studio.shell.navigation import chosen_page
 from kanon.studio.shell.undecided import undecided
-from kanon.studio.widgets.algorithm_options import about_k
+from kanon.studio.widgets.algorithm_options import about, about_k
 from kanon.studio.widgets.popover import closing_popover
+from kanon.studio.widgets.progress import calculations
 
 # Less empty space above the question, so that the picture is on the first screen; captions and
 # filled buttons that are read in both themes; a sentence for a file that is too large, of which
-# Streamlit says so only to who points at it; and on a tablet, columns that go below each other.
+# Streamlit says so only to who points at it; what is under way at the foot, where it is in sight
+# and moves nothing; and on a tablet, columns that go below each other.
 _STYLE = """<style>
 .stMainBlockContainer { padding: 3.9rem 2.5rem 3rem; }
 .st-key-tab { display: none; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-calculations) {
+    order: 1; position: sticky; bottom: 0; z-index: 90;
+    background: light-dark(#FFFFFF, #14181D);
+}
+.st-key-calculations:has(.stProgress) { padding: 0.5rem 0; border-top: 1px solid #8A949E; }
 [data-testid="stCaptionContainer"] { opacity: 0.8; }
 [data-testid="stBaseButton-primary"]:not(:disabled), [data-tag], [data-tag] span {
     color: light-dark(#FFFFFF, #14181D) !important;
@@ -70,6 +77,7 @@ def head(question: str, aloud: bool = False) -> Work:
     work = state.work()
     st.html(_STYLE)
     _line(work)
+    calculations()
     st.title(question)
     with st.container():  # always there, so that what follows stays where it is
         if work.message.problem:
@@ -108,6 +116,20 @@ def metric_titles(work: Work) -> dict[str, str]:
     """What the metrics are called that can be chosen, and the one that is; by name."""
     names = dict.fromkeys([*usable_metrics(work), work.settings.metric])
     return {name: say_of(metric_called(work, name).card.title) for name in names}
+
+
+def algorithm_choice(key: str) -> None:
+    """A control for the algorithm; the same wherever it stands."""
+    work, known = state.work(), algorithms()
+    st.selectbox(
+        say("Algorithm"),
+        list(known),
+        **bound(key, work.settings.algorithm, "algorithm"),
+        format_func=lambda name: (
+            f"{say_of(short_title(name))} — {say_of(FAMILIES[known[name].FAMILY])}"
+        ),
+        help=about(work.settings.algorithm),
+    )
 
 
 def metric_choice(key: str) -> None:
@@ -231,21 +253,7 @@ def _line(work: Work) -> None:
                 type="tertiary",
             ):
                 sensitive_choice(f"frame-sensitive-{work.version}-{position}")
-        title = say_of(metric_called(work, work.settings.metric).card.title)
-        with closing_popover(
-            say("Metric: {title}", title=plain(shortened(title))),
-            f"frame-by-{work.settings.metric}",
-            type="tertiary",
-        ):
-            metric_choice(f"frame-metric-{work.settings.metric}")
-        if uses(work.settings.algorithm, "strategy"):
-            name = STRATEGIES[work.strategy_used].title.split(":")[0]
-            with closing_popover(
-                say("Strategy: {name}", name=plain(name)),
-                f"frame-with-{work.strategy_used}",
-                type="tertiary",
-            ):
-                strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
+        _guided(work)
         with st.popover(f"k = {thin(work.settings.k)}", type="tertiary"):
             most = max(2, work.table.records.n_records)
             st.number_input(
@@ -256,6 +264,41 @@ def _line(work: Work) -> None:
                 max_value=most,
                 **bound(f"frame-k-{work.settings.k}", min(work.settings.k, most), "k", read=int),
             )
+
+
+def _guided(work: Work) -> None:
+    """How, by what loss and with which partners a release is found; the codes are in the helps."""
+    algorithm, metric = work.settings.algorithm, metric_called(work, work.settings.metric).card
+    of_algorithm, title = algorithm_named(algorithm), say_of(metric.title)
+    with closing_popover(
+        say("Method: {name}", name=say_of(FAMILIES[of_algorithm.FAMILY])),
+        f"frame-how-{algorithm}",
+        type="tertiary",
+        help=plain(say("Algorithm: {title}", title=say_of(of_algorithm.CARD.title))),
+    ):
+        algorithm_choice(f"frame-algorithm-{algorithm}")
+    with closing_popover(
+        say("Loss: {title}", title=plain(shortened(title))),
+        f"frame-by-{work.settings.metric}",
+        type="tertiary",
+        help=plain(say("Metric: {title}. {about}", title=title, about=say_of(metric.summary))),
+    ):
+        metric_choice(f"frame-metric-{work.settings.metric}")
+    if uses(algorithm, "strategy"):
+        strategy = STRATEGIES[work.strategy_used]
+        with closing_popover(
+            say("Partner: {name}", name=say_of(PARTNERS[work.strategy_used])),
+            f"frame-with-{work.strategy_used}",
+            type="tertiary",
+            help=plain(
+                say(
+                    "Strategy {title}. {about}",
+                    title=say_of(strategy.title),
+                    about=say_of(strategy.summary),
+                )
+            ),
+        ):
+            strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
 
 
 def _take_sample(name: str) -> None:

@@ -24,7 +24,6 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.shell.tour import invite
 from kanon.studio.widgets.files import content, file_name
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.uploads import upload_field
 
 _FILE = "project-file"
@@ -79,9 +78,6 @@ def _project() -> None:
         args=(key,),
         help=say("Load the table first. What was chosen for it now is replaced."),
     )
-    if work.running.doing == "project":
-        progress()
-        cancel_button("cancel-project")
     state.said_here(_FILE)
 
 
@@ -100,7 +96,6 @@ def _open(key: str) -> None:
             lambda work: rereading_request(
                 work, asked, opened, "project", carry=False, failed=_refused
             ),
-            instead=True,
             wait=AT_ONCE,
         )
 

@@ -47,7 +47,7 @@ from kanon.studio.utility.learning import (
 )
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.picture import picture
-from kanon.studio.widgets.progress import start_and_cancel, study_progress
+from kanon.studio.widgets.progress import begin_button, earlier_study
 
 _SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
 
@@ -76,7 +76,7 @@ def show_learning(work: Work) -> None:
         return
     if lesson.known:
         _results(work, ground, lesson)
-    elif work.running.doing != "learning":
+    elif "learning" not in work.running:
         st.info(
             say(
                 "Nothing was trained with these settings yet. What is found stays for this "
@@ -207,12 +207,13 @@ def _start(work: Work, ground: LearningInputs, lesson: LearningTask | None, prob
     with st.container(horizontal=True, vertical_alignment="center"):
         _further(work, problem)  # always the first here, so that an open one stays open
         label = remaining(lesson) if lesson is not None and lesson.lacking else ""
-        start_and_cancel("learning", label, learning_request)
+        begin_button("learning", label, learning_request)
         said = split_said(ground.labels)
         if lesson is not None:
             said = f"{ks_said(lesson.experiment.ks)} {said}"
         st.caption(said, width="stretch")
-    study_progress(work, "learning", lesson.key if lesson is not None else work.running.studying)
+    if lesson is not None:
+        earlier_study(work, "learning", lesson.key)
 
 
 def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:

@@ -14,7 +14,6 @@ from kanon.studio.utility.matrix_panel import show_matrix
 from kanon.studio.utility.measures_panel import show_measures
 from kanon.studio.utility.prediction_panel import show_predicting
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.progress import cancel_button, progress
 from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
 
 PARTS = {
@@ -39,10 +38,8 @@ def choose_part(work: Work) -> None:
 def about_release(work: Work, stale: bool) -> None:
     """The parts that look at one release: the slider over k, and what is open."""
     with st.container(horizontal=True):
-        if work.findings.result is None or stale or work.running.doing == "run":
+        if work.findings.result is None or stale or "run" in work.running:
             start_button(work, stale, "utility-run")
-            cancel_button()
-    progress()
     notice(work, stale)
     if work.findings.result is None:
         return

@@ -44,7 +44,7 @@ from kanon.studio.utility.prediction import (
 )
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.picture import picture
-from kanon.studio.widgets.progress import start_and_cancel, study_progress
+from kanon.studio.widgets.progress import begin_button, earlier_study
 
 
 def _look(**fields: Any) -> None:
@@ -69,7 +69,7 @@ def show_predicting(work: Work) -> None:
     points = scored_points(trials, score)
     if len(points) > 2:
         _results(work, trials, points, score)
-    elif trials.chosen and work.running.doing != "predicting":
+    elif trials.chosen and "predicting" not in work.running:
         st.info(
             say(
                 "Fewer than three releases have a score so far, so there is nothing to compare. "
@@ -77,7 +77,7 @@ def show_predicting(work: Work) -> None:
                 "left to learn from."
             )
         )
-    elif work.running.doing != "predicting":
+    elif "predicting" not in work.running:
         st.info(
             say(
                 "Nothing was trained with these settings yet. Every release is measured by all "
@@ -144,10 +144,10 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
 def _start(work: Work, ground: LearningInputs, trials: Trials) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         label = to_run(trials) if trials.lacking else ""
-        start_and_cancel("predicting", label, prediction_request)
+        begin_button("predicting", label, prediction_request)
         said = f"{ks_said(trials.ks)} {split_said(ground.labels)}"
         st.caption(said, width="stretch")
-    study_progress(work, "predicting", str(trials.keys))
+    earlier_study(work, "predicting", str(trials.keys))
 
 
 def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> None:

@@ -21,6 +21,9 @@ from kanon.sources.text_form import FOR_EXCEL, FORMS, PLAIN, TextForm
 from kanon.sources.writing import MIME
 from kanon.studio.session import state
 
+OF_PLAN = say("It can hold every value of the hierarchies, so it is not for publication.")
+"""What the help of every plan says."""
+
 _ICON = ":material/download:"
 
 

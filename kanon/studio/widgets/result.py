@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -27,8 +28,10 @@ from kanon.studio.jobs.anonymisation import anonymisation_request
 from kanon.studio.jobs.reporting import fingerprint_of_table
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.earlier_releases import EarlierRelease
 from kanon.studio.session.findings import Result
+from kanon.studio.session.outdated import result_depends_on
 from kanon.studio.session.requirements import in_file_name, others_of
 from kanon.studio.session.run_choices import k_grid
 from kanon.studio.session.server import login_name
@@ -36,16 +39,31 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
 
-
-def outdated_notice(button: str, more: str = "") -> None:
-    """Say that settings have changed, and what renews what is below."""
-    said = say(
-        "Settings have changed since this was made; press {button} to renew it.", button=button
-    )
-    st.warning(f"{said} {more}".rstrip(), icon=":material/history:")
+_NAMED = 5
+"""So many changed settings are named."""
 
 
-def fade(container: str, button: str, old: bool, renewing: bool) -> None:
+def outdated_notice(button: str, settings: Sequence[str], more: str = "") -> None:
+    """Say that settings have changed, and what renews what is below.
+
+    Parameters
+    ----------
+    settings
+        Those that have; none if that is not known.
+    """
+    said = [
+        say("Settings have changed since this was made; press {button} to renew it.", button=button)
+    ]
+    if settings:
+        rest = len(settings) - _NAMED
+        named = [*settings[:_NAMED], *([say("{count} more", count=rest)] if rest > 0 else [])]
+        said.append(say("Changed: {settings}.", settings=plain(" · ".join(named))))
+    st.warning(" ".join(filter(None, [*said, more])), icon=":material/history:")
+
+
+def fade(
+    container: str, button: str, old: bool, renewing: bool, since: Callable[[], Sequence[str]]
+) -> None:
     """Over a container: have it look old while it is, or is renewed, and say what renews it.
 
     Parameters
@@ -54,9 +72,11 @@ def fade(container: str, button: str, old: bool, renewing: bool) -> None:
         Whether settings have changed since what it shows was made.
     renewing
         Whether it is made anew just now.
+    since
+        What was changed since, see :func:`kanon.studio.session.changed_settings.changed_since`.
     """
     if old and not renewing:
-        outdated_notice(button)
+        outdated_notice(button, since())
     opacity = 0.45 if old or renewing else 1
     st.html(f"<style>.st-key-{container} {{ opacity: {opacity}; }}</style>")
 
@@ -67,7 +87,7 @@ def start_button(work: Work, stale: bool, key: str) -> None:
         say("Anonymise"),
         type="primary" if stale or work.findings.result is None else "secondary",
         icon=":material/play_arrow:",
-        disabled=work.busy,
+        disabled="run" in work.running,
         on_click=runner.run,
         args=(anonymisation_request,),
         key=key,
@@ -80,9 +100,10 @@ def notice(work: Work, stale: bool) -> None:
     An old result stays readable, in the container ``result``, until the new one is there.
     """
     with st.container():  # always there, so that the result stays where it is
-        if work.findings.result is None and not work.busy:
+        if work.findings.result is None and "run" not in work.running:
             st.info(say("There is no result for this table yet; press Anonymise to make one."))
-        fade("result", say("Anonymise"), stale, work.running.doing == "run")
+        since = partial(changed_since, work, "run", result_depends_on)
+        fade("result", say("Anonymise"), stale, "run" in work.running, since)
 
 
 def release_shown(work: Work, result: Result) -> tuple[int, Run]:

@@ -128,6 +128,17 @@ def entropy_l(table, column):
 
 
 # --- strategies -----------------------------------------------------------------------------
+def test_the_line_says_in_words_how_a_release_is_found_and_has_the_codes_in_its_helps(start):
+    at = start(sample="hospital")
+    assert {"Method: merging", "Loss: NLLM", "Partner: cheapest"} <= {*popovers(at)}
+    helps = [one.proto.popover.help.replace("\\", "") for one in at.get("popover")]
+    assert any("GAA" in text for text in helps) and any("S1" in text for text in helps)
+    choose(at, "frame-algorithm-gaa", "datafly")
+    assert at.selectbox(key="run-algorithm").value == "datafly"
+    assert "Method: full-domain" in popovers(at)
+    assert not [said for said in popovers(at) if said.startswith("Partner")]
+
+
 def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     at = anonymised(start(sample="hospital"))
     assert len(at.selectbox(key="run-strategy").options) == 10
@@ -138,7 +149,7 @@ def test_a_strategy_is_chosen_on_the_page_and_in_the_line(start):
     choose(at, frame_strategy(at), "s6")
     assert at.selectbox(key="run-strategy").value == "s6"
     assert at.selectbox(key="run-scope").label == "Whose t"
-    assert "Strategy: S6" in popovers(at)
+    assert "Partner: lowest t, then cheapest" in popovers(at)
     choose(at, "run-scope", "class")
     plan = plan_of(work(at)).algorithm
     assert (plan.strategy, plan.scope) == ("s6", "class")
@@ -264,7 +275,7 @@ def test_an_impossible_request_is_refused_at_once_and_stays(start):
     )
     assert problems(at) == [refusal]
     press(at, "Anonymise")
-    assert problems(at) == [refusal, refusal] and not work(at).busy
+    assert problems(at) == [refusal, refusal] and not work(at).running
     assert numbers(at) == before and work(at).settings.models[0].l == 9
     go(at, DATA)
     go(at, ANONYMISE)
@@ -281,7 +292,7 @@ def test_what_is_required_is_never_dropped_in_silence(start):
     go(at, ANONYMISE)
     assert any("is required, and that column is not sensitive" in one for one in warnings(at))
     press(at, "Anonymise")
-    assert "'disease' is required" in problems(at)[0] and not work(at).busy
+    assert "'disease' is required" in problems(at)[0] and not work(at).running
     at.button(key=key_of_model(work(at), model, "remove")).click()
     anonymised(go(at))
     assert not problems(at) and not warnings(at)
@@ -391,7 +402,7 @@ def test_a_larger_k_that_costs_less_is_offered(start):
     (said,) = [one.value for one in at.info if "costs less" in one.value]
     assert said.startswith("k = 10 costs less here") and "valid answer for k = 3 too" in said
     press(at, "Show k = 10")
-    assert work(at).settings.k == 10 and work(at).running.job is None, "it is there already"
+    assert work(at).settings.k == 10 and not work(at).running, "it is there already"
     assert number(numbers(at)["Alteration"]) < before
     assert not [one for one in at.info if "costs less" in one.value]
     groups = classes_of(at, released(at))
@@ -521,7 +532,7 @@ def test_a_change_while_a_run_is_under_way_marks_its_result_as_outdated(start):
     with held_worker():
         at = press(start(sample="hospital"), "Anonymise")
         choose(at, "run-strategy", "s3")
-        assert at.session_state[WORK].busy
+        assert at.session_state[WORK].running
     settled(at)
     assert OUTDATED in warnings(at)[0]
 

@@ -177,7 +177,7 @@ def test_what_takes_longer_is_measured_when_it_is_picked(board):
 
     assert measured_at() == [()] * 3, "nobody asked"
     kind_of(at, 0).set_value("Precision (Prec)")
-    assert measured_at() == [()] * 3 and not work(go(at)).busy, "that is known already"
+    assert measured_at() == [()] * 3 and not work(go(at)).running, "that is known already"
     kind_of(at, 1).set_value("Query error")
     at = settled(go(at))
     n = work(at).findings.comparison.comparison.n_records
@@ -188,4 +188,4 @@ def test_what_takes_longer_is_measured_when_it_is_picked(board):
     found = work(at).findings.comparison.comparison.at("query_error_percent", [n])[:, 0, 0]
     assert len({*found}) == 1 and found[0] > 0, "one class, whatever guided"
     kind_of(at, 2).set_value("Classification metric (CM)")
-    assert not work(go(at)).busy, "all of them were measured together"
+    assert not work(go(at)).running, "all of them were measured together"

@@ -29,6 +29,7 @@ from support.dashboard import (
     give_role,
     go,
     held_worker,
+    job_of,
     press,
     problems,
     settled,
@@ -127,7 +128,7 @@ def test_fewer_metrics_need_no_new_run_and_more_do(start):
     assert not warnings(at)
     pick(at, "ncp", "total", "llm")
     assert lines(at) == ["NCP", "Total", "LLM"] and not warnings(at), "each was run before"
-    assert work(at).running.job is None
+    assert not work(at).running
     pick(at)
     assert button(at, "Compare").disabled and "at least one metric" in at.info[0].value
     assert not at.table
@@ -145,10 +146,10 @@ def test_ties_show_as_bands_and_as_undecided(start):
     k = found.nearest(work(at).settings.k)
     assert len(marked) == int(found.alterations(k).undecided.to_numpy().sum())
     assert any("undecided" in one for one in captions(at))
-    job = work(at).running.job
+    job = job_of(at)
     at.toggle(key="compare-bands").set_value(False)
     go(at)
-    assert work(at).running.job is job, "hiding what is known needs no run"
+    assert job_of(at) is job, "hiding what is known needs no run"
     assert all("≈" not in cell for cell in at.table[0].value.to_numpy().ravel())
 
 
@@ -298,7 +299,7 @@ def test_one_click_compares_the_strategies(start):
     assert lines(at) == [METRICS[name].card.title for name in PUBLISHED]
     assert len(work(at).findings.runs) == 13, "S1 with NLLM was there"
     press(at, "S1–S7, NLLM")
-    assert lines(at)[1] == "S2" and work(at).running.job is None, "all of them were made before"
+    assert lines(at)[1] == "S2" and not work(at).running, "all of them were made before"
 
 
 def test_a_preset_has_as_many_lines_as_its_name_says(start):

@@ -58,11 +58,12 @@ def axes_of_k(at):
 
 def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits):
     at = visits
-    assert any("1 value of patient has several records: 5, 50.0 %" in one for one in warnings(at))
+    (said,) = [one for one in warnings(at) if "each row would be another person" in one]
+    assert said.startswith("6 values of patient cover 10 rows: with records counted, each row")
     assert numbers(at)["k"] == "5" and "k in persons" not in numbers(at)
     assert asked(at).options == ["none: k counts records", "patient"]
     choose(at, asked(at).key, "patient")
-    assert not [one for one in warnings(at) if "several records" in one]
+    assert not [one for one in warnings(at) if "each row would be" in one]
     assert numbers(at)["k in persons"] == "1" and "k" not in numbers(at)
     assert "k counts people: 6 persons have 10 records." in captions(at)
     assert "k counts persons" in line(at)

@@ -110,7 +110,7 @@ def test_other_weights_rank_anew_without_a_run(opened):
     before = cards(at)
     assert button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
     weight(at, "utility", 0)
-    assert work(at).running.job is None and cards(at) != before
+    assert not work(at).running and cards(at) != before
     (table,) = at.dataframe
     assert [*table.value.columns] == [
         "Rank", "Way", "Score, % ↓", "Alteration, % ↓", "l ↑", "t, 0 to 1 ↓", "Nothing beats it",
@@ -139,7 +139,7 @@ def test_without_any_weight_a_sentence_says_so_and_nothing_is_lost(opened):
     assert said.startswith("All weights are 0, so nothing matters") and not cards(at)
     assert said.endswith(": Little is lost, Mixed classes (l), Classes like the table (t).")
     press(at, RUN)
-    assert work(at).running.job is None and problems(at)[0].startswith("All weights are 0")
+    assert not work(at).running and problems(at)[0].startswith("All weights are 0")
     for name in ("l", "t"):
         at.slider(key=f"advice-weight-{name}").set_value(5)
     weight(at, "utility", 10)

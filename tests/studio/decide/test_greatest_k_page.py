@@ -1,4 +1,4 @@
-"""The other way round on the page Decide, driven by AppTest."""
+"""The greatest k for a given model on the page Decide, driven by AppTest."""
 
 from __future__ import annotations
 
@@ -55,6 +55,8 @@ def model(at):
 
 def test_the_greatest_k_is_found_with_what_is_given(turned):
     at = turned
+    part = at.button_group(key="decide-part")
+    assert part.options[2] == "3 Greatest k for a given l or t"
     assert any("Nothing was looked for yet" in one.value for one in at.info)
     found(at)
     assert not problems(at) and not warnings(at)

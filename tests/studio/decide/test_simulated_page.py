@@ -40,6 +40,7 @@ from support.dashboard import (
     go,
     held_worker,
     infos,
+    job_of,
     press,
     problems,
     settled,
@@ -153,12 +154,12 @@ def test_a_cancelled_study_keeps_what_was_found(opened):
     at = with_known(opened(), invented(RUNS[:7]))
     with held_worker():
         press(at, GO_ON.format(140))
-        job = work(at).running.job
+        job = job_of(at)
         job._parts.extend(invented(RUNS[7:9], seed=2))  # as if it had been cancelled later
         press(at, "Cancel")
         assert job.wait(20)
     go(at)
-    assert work(at).running.job is None and len(known(at)) == 9
+    assert not work(at).running and len(known(at)) == 9
     assert button(at, GO_ON.format(138))
     assert "What was found so far is kept." in work(at).message.notice
 

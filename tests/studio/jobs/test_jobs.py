@@ -267,7 +267,7 @@ def test_the_queue_is_first_in_first_out_and_jobs_can_leave_it(listener):
 def test_two_slots_run_two_jobs(listener):
     with Jobs([2]) as jobs:
         port = listener.getsockname()[1]
-        both = [jobs.submit(job_functions.wait_for, port) for _ in range(2)]
+        both = [jobs.submit(job_functions.wait_for, port, visitor=name) for name in "ab"]
         connections = [listener.accept()[0] for _ in both]
         assert len({running_pid(job) for job in both}) == 2
         for connection in connections:
@@ -304,7 +304,6 @@ def test_a_short_job_is_done_beside_a_long_one(listener):
 def test_a_job_that_turns_out_long_goes_on_in_the_next_lane(listener):
     with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener) as long:
         pid = running_pid(long)
-        assert long.lane == SHORT, "nobody waits for its place"
         assert finished(jobs.submit(job_functions.add, 1, 1)).result == 2
         assert (long.state, long.lane, running_pid(long)) == ("running", LONG, pid)
         lower = job_functions.pid, job_functions.niceness
@@ -344,6 +343,14 @@ def test_a_visitor_who_is_alone_never_waits_for_a_process():
         fresh = finished(jobs.submit(job_functions.pid, visitor="a")).result
         assert fresh != idle
         assert finished(jobs.submit(job_functions.pid, visitor="a", lane=LONG)).result == idle
+
+
+def test_a_long_job_makes_room_before_anybody_comes(listener):
+    with Jobs([1, 1], bounds=AT_ONCE) as jobs, held(jobs, listener, visitor="a") as long:
+        assert until(lambda: long.lane == LONG) and long.state == "running"
+        (ready,) = [slot for slot in jobs._slots if slot.lane == SHORT]
+        idle = until(lambda: ready.parked and ready.worker)
+        assert finished(jobs.submit(job_functions.pid, visitor="b")).result == idle._process.pid
 
 
 def test_while_several_visitors_calculate_a_worker_is_in_reserve(listener):

@@ -18,6 +18,7 @@ class Fake:
     kind: tuple = NEW
     lane: int = SHORT
     worked: float = 0.0
+    seconds: float = 0.0
     remaining: float | None = None
 
 
@@ -136,7 +137,7 @@ def test_the_wait_adds_what_is_left_to_what_those_before_will_take():
 
 def test_several_places_are_waited_for_at_once():
     queue = learnt([2], quick=3.0)
-    waits(queue, Fake("x", remaining=7.0), Fake("y", remaining=1.0))
+    waits(queue, Fake("x", "x", remaining=7.0), Fake("y", "y", remaining=1.0))
     queue.take(SHORT), queue.take(SHORT)
     jobs = waits(queue, *(Fake(name, name, QUICK) for name in "abc"))
     assert [queue.wait(job) for job in jobs] == [1, 4, 7]
@@ -168,3 +169,43 @@ def test_the_wait_in_the_short_lane_is_bounded_as_jobs_make_room():
 )  # fmt: skip
 def test_the_wait_is_told_in_seconds_or_minutes(seconds, said):
     assert said in waiting(3, seconds) and "3" in waiting(3, seconds)
+
+
+def test_of_several_places_nobody_has_all():
+    queue = Queue([1, 3, 2])
+    jobs = waits(queue, *(Fake(f"a{n}", "a", lane=LONG, remaining=9.0) for n in range(3)))
+    assert [queue.take(LONG), queue.take(LONG), queue.take(LONG)] == [*jobs[:2], None]
+    assert queue.wait(jobs[2]) == 9, "a place is free, but not for a"
+    (other,) = waits(queue, Fake("b", "b", lane=LONG))
+    assert queue.wait(other) == 0 and queue.take(LONG) is other
+    queue.end(jobs[0], done=False)
+    assert queue.take(LONG) is jobs[2]
+
+
+def test_one_place_is_for_everybody():
+    queue = Queue([1, 1, 0])
+    (first,) = waits(queue, Fake("a", "a", lane=LONG))
+    assert queue.take(LONG) is first
+
+
+def test_who_waits_learns_the_names_of_his_own_alone():
+    queue = Queue([1])
+    waits(queue, Fake("mine", "a", seconds=40.0))
+    running = queue.take(SHORT)
+    again, other = waits(queue, Fake("again", "a"), Fake("other", "b"))
+    assert queue.ahead(again) == ([("mine", 40.0)], [])
+    assert queue.ahead(other) == ([], [40.0]) and running.name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "said"),
+    [
+        ([("The report", 40)], [], "The report, yours, for 40 s"),
+        ([], [3.2], "one calculation of another visitor, for 4 s"),
+        ([], [3, 200], "2 calculations of other visitors, the longest for 4 min"),
+    ],
+)
+def test_what_runs_is_told_with_whose_and_how_long(own, others, said):
+    assert (
+        waiting(1, 9, own, others) == f"Waiting: place 1 in the queue, about 9 s. Running: {said}"
+    )

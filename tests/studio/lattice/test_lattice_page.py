@@ -39,6 +39,7 @@ from support.dashboard import (
     give_role,
     go,
     held_worker,
+    job_of,
     number,
     numbers,
     press,
@@ -103,7 +104,7 @@ def test_the_lattice_of_the_census_is_simply_there(start):
     assert number(numbers(at)["Loss"]) == pytest.approx(found.loss[place], abs=0.05)
     assert number(numbers(at)["k reached"]) == found.reached[place]
     assert number(numbers(at)["Classes"]) == found.classes[place]
-    assert work(at).running.job is None, "nothing had to be pressed or waited for"
+    assert not work(at).running, "nothing had to be pressed or waited for"
     size = next(text for text in captions(at) if text.startswith("Nodes:"))
     assert "5 · 2 · 3 · 3 · 3 · 4 = 1 080" in size and "176 nodes" in size
     assert "about 184" in size
@@ -270,16 +271,16 @@ def test_as_many_columns_as_can_be_drawn_are_taken(monkeypatch):
 def test_a_larger_lattice_is_explored_by_a_worker(start, monkeypatch):
     monkeypatch.setattr(kanon.studio.lattice.subject, "_AT_ONCE", 0)
     at = start(LATTICE)
-    job = work(at).running.job
-    assert job is not None and work(at).running.doing == "lattice"
+    job = job_of(at)
+    assert job is not None and [*work(at).running] == ["lattice"]
     assert any("Counts the classes at all 32 nodes" in text for text in captions(at))
     settled(at)
     explored = explored_of(work(at))
     assert work(at).findings.found_lattice.explored.minimal == explored.minimal
     assert levels(at) == explored.least
-    assert work(at).running.job is None
+    assert not work(at).running
     go(at)
-    assert work(at).running.job is None, "it is not explored again"
+    assert not work(at).running, "it is not explored again"
 
 
 def test_a_cancelled_exploration_is_not_begun_again_by_itself(start, monkeypatch):
@@ -288,7 +289,7 @@ def test_a_cancelled_exploration_is_not_begun_again_by_itself(start, monkeypatch
         at = start(LATTICE)
         press(at, "Cancel")
         go(at)
-    assert work(at).running.job is None and work(at).findings.found_lattice is None
+    assert not work(at).running and work(at).findings.found_lattice is None
     settled(press(at, "Explore this lattice"))
     assert work(at).findings.found_lattice is not None
 

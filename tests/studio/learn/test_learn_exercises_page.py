@@ -19,7 +19,7 @@ from kanon.studio.session.work import with_fields
 from kanon.teaching.exercises import BUILT_IN, Answers, read_answers, read_exercises, score
 from kanon.teaching.handout import handout, sheets_of
 from support import dashboard
-from support.dashboard import APP, DATA, WORK, go, press, problems, settled, texts, work
+from support.dashboard import APP, DATA, WORK, go, job_of, press, problems, settled, texts, work
 
 LEARN = "pages/learn.py"
 SET = read_exercises(BUILT_IN)
@@ -391,7 +391,7 @@ def test_marks_that_come_while_the_page_is_drawn_are_shown(page, monkeypatch):
         box = page.file_uploader(key=f"exercise-class-{view(page).uploads}")
         box.set_value([(name, content, "application/json") for name, content in FILES])
         at = go(page)
-    assert work(at).running.job.wait(60)
+    assert job_of(at).wait(60)
     collect, early = runner.collect, []
 
     def too_early():

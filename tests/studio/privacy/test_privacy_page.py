@@ -218,7 +218,7 @@ def test_moving_k_needs_no_run(start):
     at = go(anonymised(start()), PRIVACY)
     before = numbers(at)
     to_k(at, 10)
-    assert work(at).settings.k == 10 and work(at).running.job is None
+    assert work(at).settings.k == 10 and not work(at).running
     found = numbers(at)
     assert found["Highest risk"] == "10.0 %" != before["Highest risk"]
     most = found["Worst l, disease"].split(" of ")

@@ -23,7 +23,7 @@ from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.session.work import value_of, with_fields
 from kanon.studio.widgets.tree_edits import with_tree_drawn
-from support.dashboard import ANONYMISE, HIERARCHIES, PEOPLE, go, problems, work
+from support.dashboard import ANONYMISE, HIERARCHIES, PEOPLE, go, job_of, problems, work
 
 CSV = PEOPLE.to_csv(index=False).encode()
 
@@ -337,7 +337,7 @@ def test_what_was_said_of_a_wrong_project_stays_on_its_page(start):
 
 def test_forgetting_begins_anew(start):
     at = start(sample="hospital")
-    job = work(at).running.job
+    job = job_of(at)
     next(one for one in at.sidebar.button if one.label == "Forget now").click().run()
     assert work(at).table.origin == "census"
     assert job is None or job.finished

@@ -11,9 +11,12 @@ from kanon.studio.session import session_store as desks_module
 from kanon.studio.session.request import Request
 from kanon.studio.session.session_store import Desk, Desks, new_token
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import begun_since, with_fields
+from kanon.studio.session.work import CalculationState, begun_since, with_fields
 
-RUN = Request("run", len, (), lambda work, found: work)
+
+def run(doing="run"):
+    request = Request(doing, len, (), lambda work, found: work)
+    return {doing: CalculationState(Run(), request, sample_work("hospital"))}
 
 
 class Clock:
@@ -70,26 +73,26 @@ def at_work(**fields):
 
 
 def test_a_session_that_comes_back_finds_its_desk(clock):
-    desks, desk = Desks(1800, 20), at_work(job=Run())
+    desks, desk = Desks(1800, 20), at_work(running=run())
     desks.put("word", "first", desk)
     assert not desks.any_left
     desks.leave("first")
     assert desks.any_left and [timer.seconds for timer in clock.waiting] == [1800]
     assert desks.take("word", "second") == ("word", desk)
     assert not desks.any_left and not clock.waiting
-    assert not desk.work.running.job.cancelled, "its run goes on"
+    assert not desk.work.running["run"].job.cancelled, "its run goes on"
     desks.leave("first")  # Streamlit drops the old session later
     assert desks.take("word", "second") == ("word", desk), "the desk is the second one's now"
 
 
 def test_a_desk_nobody_comes_back_to_is_wiped(clock):
-    desks, desk = Desks(60, 20), at_work(job=Run())
+    desks, desk = Desks(60, 20), at_work(running=run())
     desk.memory["drawn"] = object()
     desks.put("word", "first", desk)
     desks.leave("first")
     clock.strike()
     assert desks.take("word", "second") is None and len(desks) == 0
-    assert desk.work.running.job.cancelled and not desk.memory
+    assert desk.work.running["run"].job.cancelled and not desk.memory
 
 
 def test_nothing_holds_what_was_wiped(clock):
@@ -125,13 +128,13 @@ def test_a_timer_that_went_off_too_late_wipes_nothing(clock):
 
 
 def test_a_duplicated_tab_gets_a_copy_and_no_run(clock):
-    desks, desk = Desks(60, 20), at_work(job=Run(), request=RUN, k=7)
+    desks, desk = Desks(60, 20), at_work(running=run(), k=7)
     desk.memory["drawn"] = object()
     desks.put("word", "first", desk)
     word, copy = desks.take("word", "second")
     assert word != "word" and copy.salt != desk.salt
     assert copy.work.settings.k == 7 and copy.work.table.records is desk.work.table.records
-    assert (copy.work.running.job, copy.work.running.request, copy.memory) == (None, None, {})
+    assert (copy.work.running, copy.memory) == ({}, {})
     assert desks.take("word", "first") == ("word", desk), "the first one keeps its own"
 
 
@@ -181,10 +184,10 @@ def test_who_logs_out_leaves_nothing_in_closed_tabs(clock):
 
 
 def test_zero_keeps_nothing(clock):
-    desks, desk = Desks(0, 20), at_work(job=Run())
+    desks, desk = Desks(0, 20), at_work(running=run())
     desks.put("word", "first", desk)
     desks.leave("first")
-    assert len(desks) == 0 and desk.work.running.job.cancelled
+    assert len(desks) == 0 and desk.work.running["run"].job.cancelled
     assert not clock.waiting
 
 
@@ -212,19 +215,23 @@ def test_visits_push_out_no_work(clock):
 def test_a_visit_begins_nothing_and_a_choice_does():
     first = sample_work("hospital", version=1)
     assert not begun_since(first, first)
-    assert not begun_since(first, with_fields(first, request=RUN, started=True, notice="Done."))
+    assert not begun_since(
+        first,
+        with_fields(first, running=run(), made_with={"run": first}, started=True, notice="Done."),
+    )
+    assert begun_since(first, with_fields(first, running=run("advising")))
     assert begun_since(first, with_fields(first, k=first.settings.k + 1))
     assert begun_since(first, with_fields(first, roles=dict(first.table.roles)))
 
 
 def test_one_desk_is_cleared_and_no_other(clock):
-    desks, mine, other = Desks(60, 20), at_work(job=Run()), at_work(job=Run())
+    desks, mine, other = Desks(60, 20), at_work(running=run()), at_work(running=run())
     desks.put("mine", "first", mine)
     desks.put("other", "second", other)
     desks.clear("mine")
     desks.clear("nobody's")
     assert desks.take("mine", "first") is None and desks.take("other", "second") == ("other", other)
-    assert mine.work.running.job.cancelled and not other.work.running.job.cancelled
+    assert mine.work.running["run"].job.cancelled and not other.work.running["run"].job.cancelled
 
 
 @pytest.mark.parametrize("guess", ["", "wor", "word ", "WORD", "../word", "x" * 10_000])

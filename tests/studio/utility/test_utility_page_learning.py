@@ -22,6 +22,7 @@ from support.dashboard import (
     choose,
     give_role,
     go,
+    job_of,
     press,
     problems,
     settled,
@@ -124,7 +125,7 @@ def test_a_cancelled_experiment_goes_on_where_it_was(opened):
     # A network learns for some seconds of so many records: no ten of them between two looks.
     at = opened("learning", people(4000), classifier="mlp", ks="100, 1000", seeds=10)
     at = press(at, "Train 10 networks")
-    job = work(at).running.job
+    job = job_of(at)
     end = time.monotonic() + 90
     while not job.parts and not job.finished:
         assert time.monotonic() < end, "waited in vain"
@@ -219,7 +220,7 @@ def test_an_algorithm_that_cannot_be_run_is_named_before_anything_runs(opened):
     go(at)
     at = press(at, button(at, "Train 24 classifiers").label)
     assert problems(at)[0].startswith("MDAV: ")
-    assert work(at).running.job is None
+    assert not work(at).running
 
 
 def test_another_classifier_renews_what_is_said(opened):
@@ -250,7 +251,7 @@ def test_a_study_with_earlier_settings_is_said(opened):
     at = opened("learning", classifier="random-forest", seeds=3)
     press(at, "Train 3 classifiers")
     choose(at, "learning-classifier", TREE)
-    if work(at).busy:
+    if work(at).running:
         assert any("earlier settings" in one.value for one in at.info)
     at = settled(at)
     assert "Train 3 classifiers" in buttons(at)
