@@ -46,7 +46,7 @@ def records_per_value(column: pd.Series) -> np.ndarray:
         return np.array(list(counted_values(column).values()), dtype=np.int64)
     records = column.value_counts(sort=False)
     texts = records.index.to_series()
-    otherwise = texts.str.contains(r"^\s|\s$|^[+-]?[0-9]+\.0+$|^[+-]0$", regex=True)
+    otherwise = texts.str.contains(r"^\s|\s$|^[+-]?[0-9]+\.0$|^[+-]0$", regex=True)
     if not otherwise.any():
         return records.to_numpy()
     texts[otherwise] = texts[otherwise].map(canonical_text)

@@ -223,8 +223,8 @@ class StoredTable:
         cells = rows[column]
         if cells.type().is_string():  # as they count everywhere: see canonical_text
             cells = cells.strip()
-            whole = cells.re_search(r"^[+-]?[0-9]+\.0+$")
-            cells = whole.ifelse(cells.re_replace(r"\.0+$", ""), cells)
+            whole = cells.re_search(r"^[+-]?[0-9]+\.0$")
+            cells = whole.ifelse(cells.re_replace(r"\.0$", ""), cells)
             cells = cells.isin(["-0", "+0"]).ifelse("0", cells)
         groups = rows.group_by(value=cells).aggregate(records=rows.count())
         cells = self.cleaned(groups, "value")

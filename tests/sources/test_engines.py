@@ -211,7 +211,7 @@ def test_values_are_counted_once_trimmed_wherever_they_are_counted(stored, engin
     draw = np.random.default_rng(4)
     forms = ["39", " 39", "39.0", "39.00 ", "039", "-0", "0", "a b", " a b ", "a  b", "?", " ", "Z"]
     frame = pd.DataFrame({"kind": draw.choice(forms, 200)})
-    seen = frame["kind"].str.strip().str.replace(r"^([+-]?\d+)\.0+$", r"\1", regex=True)
+    seen = frame["kind"].str.strip().str.replace(r"^([+-]?\d+)\.0$", r"\1", regex=True)
     seen = seen.replace({"-0": "0", "?": None, "": None})
     in_memory = frame.mask(frame["kind"].str.strip().isin(["", "?"])).astype("str")
     for table in (stored(frame, engine), MemoryTable(in_memory)):
