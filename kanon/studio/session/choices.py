@@ -337,6 +337,12 @@ def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
     return replace(choice, notes=(*choice.notes, note))
 
 
+def as_started(choice: HierarchyChoice, column: str, values: ValueCounts) -> bool:
+    """Whether a choice is still the one that a new table with these values starts with."""
+    first = start_with(column, values)
+    return (first.builder, first.typed) == (choice.builder, choice.typed)
+
+
 def suggested(column: str, values: ValueCounts) -> HierarchyChoice:
     """A hierarchy suggested from the values and their records, with the reason as its note."""
     proposal = propose(values.counts, values.chosen)

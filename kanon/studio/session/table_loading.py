@@ -12,6 +12,7 @@ from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.limits import of_our_own
 from kanon.sources.opening import OpenedTable, open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.studio.session.choices import as_started
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.hierarchy_choices import with_choices
 from kanon.studio.session.samples import SAMPLES
@@ -87,6 +88,9 @@ def reread(work: Work) -> Work:
 def read_again(work: Work, again: Work) -> Work:
     """The work on the same table that was read in another way; roles stay where columns do.
 
+    A hierarchy that was proposed and never changed is proposed anew: with fewer texts that mark
+    missing cells, a column may turn out to hold dates or numbers.
+
     Raises
     ------
     TableError
@@ -96,6 +100,11 @@ def read_again(work: Work, again: Work) -> Work:
         with_fields(
             work,
             version=work.version + 1,
+            choices={
+                column: choice
+                for column, choice in work.table.choices.items()
+                if not as_started(choice, column, work.table.complete_records.counted(column))
+            },
             file=again.table.file,
             digest=again.table.digest,
             roles={

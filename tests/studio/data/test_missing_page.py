@@ -104,3 +104,18 @@ def test_markers_of_a_table_are_counted_and_taken_by_a_press(start, seed):
 
 def test_a_sample_is_not_asked_about(start):
     assert not offers(start(DATA, sample="census"))
+
+
+def test_a_hierarchy_that_nobody_changed_is_proposed_anew_once_markers_are_missing(start):
+    """A column of dates with "k.A." among them began with all or nothing, and stayed so."""
+    days = [f"{1 + n % 28:02d}.0{1 + n % 9}.{1930 + n}" for n in range(60)]
+    table = pd.DataFrame({"born": ["k.A.", *days], "town": ["-", *"ABC" * 20]})
+    at = upload(start(DATA), "people.csv", as_bytes(table, "csv"))
+    for column in table:
+        give_role(at, column, "quasi-identifier")
+    assert work(at).table.choices["born"].builder == "suppression"
+    press(at, "All are missing")
+    settled(at)
+    born, town = (work(at).table.choices[column] for column in table)
+    assert born.builder == "dates"
+    assert town.builder == "suppression" and sorted(town.counts) == ["A", "B", "C"]
