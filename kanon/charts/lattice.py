@@ -199,8 +199,9 @@ def lattice_table(explored: Exploration, found: Assessment | None = None) -> pd.
     -------
     pandas.DataFrame
         The level of each quasi-identifier (``level_`` and its name), ``height``, ``satisfies``,
-        ``k_reached``, ``classes``, ``suppressed``, ``loss_percent``, ``minimal``, ``least_loss``,
-        and per walk the number of its last step at the node.
+        ``k_reached``, ``classes``, ``suppressed``, ``loss_percent``, the same with the suppressed
+        records (``loss_suppressed_percent``), ``minimal``, ``least_loss``, and per walk the number
+        of its last step at the node.
     """
     found = explored.assessed if found is None else found
     nodes = _tuples(found)
@@ -214,6 +215,7 @@ def lattice_table(explored: Exploration, found: Assessment | None = None) -> pd.
     table["classes"] = found.classes
     table["suppressed"] = found.suppressed
     table["loss_percent"] = found.loss
+    table["loss_suppressed_percent"] = found.loss_suppressed
     if explored.complete:
         table["minimal"] = [node in minimal for node in nodes]
     table["least_loss"] = [node == explored.least for node in nodes]
@@ -284,9 +286,9 @@ def _nodes(
     )
     data = []
     for chosen, name, symbol, wide, plain in kinds:
-        marker: dict[str, Any] = {"symbol": symbol, "size": wide, "line": {"width": 0}}
-        if symbol == "circle":
-            marker["line"] = {"width": 1, "color": INK}
+        # The lightest colours of a scale are seen by their rims.
+        rim = {"width": 1 if symbol == "circle" else 0.6, "color": INK}
+        marker: dict[str, Any] = {"symbol": symbol, "size": wide, "line": rim}
         if colouring == "satisfying":
             marker["color"] = plain
         else:
@@ -309,6 +311,7 @@ def _coloured(found: Assessment, colouring: Colouring) -> np.ndarray:
 def _hovers(explored: Exploration, found: Assessment) -> list[str]:
     """What each node says under the pointer."""
     names = [escaped(name, 24) for name in explored.attributes]
+    loss, suppressed = found.loss, found.loss_suppressed
     said = []
     for place, node in enumerate(found.nodes.tolist()):
         levels = "<br>".join(
@@ -316,11 +319,14 @@ def _hovers(explored: Exploration, found: Assessment) -> list[str]:
             for name, level, top in zip(names, node, explored.tops, strict=True)
         )
         gone = int(found.suppressed[place])
+        without = ""
+        if not found.satisfying[place]:
+            without = f"<br>with them suppressed, loss {percent(float(suppressed[place]))}"
         said.append(
             f"{levels}<br><b>k {thin(int(found.reached[place]))}, "
-            f"loss {percent(float(found.loss[place]))}</b><br>"
+            f"loss {percent(float(loss[place]))}</b><br>"
             f"{counted(int(found.classes[place]), 'class', 'classes')}, "
-            f"{counted(gone, 'record')} in others, which do not satisfy"
+            f"{counted(gone, 'record')} in others, which do not satisfy{without}"
         )
     return said
 

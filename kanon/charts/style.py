@@ -162,7 +162,7 @@ def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
         height=height,
         margin={"l": 64, "r": 24, "t": 40, "b": 48},
         plot_bgcolor="white",
-        paper_bgcolor="white",  # in the dark theme too: the colours are chosen for paper
+        paper_bgcolor="white",  # kanon.charts.dark turns it where a page is dark
         showlegend=False,
         hovermode="x unified",
     )

@@ -49,9 +49,10 @@ class Assessment:
         The classes that meet k and the models.
     reached : numpy.ndarray, shape (N,), int64
         The largest k that the node reaches after suppressing at most the allowed records.
+    raised : numpy.ndarray, shape (N,), int64
+        What raising all records to the node costs, in scaled potential: exact.
     cost : numpy.ndarray, shape (N,), int64
-        What raising all records to the node costs, and the suppressed ones on to the roots, in
-        scaled potential: exact.
+        The same, with the suppressed records raised on to the roots.
     possible
         What raising all records to the roots costs.
     limit
@@ -62,6 +63,7 @@ class Assessment:
     suppressed: np.ndarray
     classes: np.ndarray
     reached: np.ndarray
+    raised: np.ndarray
     cost: np.ndarray
     possible: int
     limit: int
@@ -73,13 +75,28 @@ class Assessment:
 
     @property
     def loss(self) -> np.ndarray:
-        """100 * cost / possible, in percent: 0 where nothing is lost, 100 where everything is.
+        """What is lost at a node, in percent: 0 at the original values, 100 where everything is.
 
-        Shape (N,). As :func:`kanon.measures.alteration.value` counts, but that columns count by
-        their weights, as they do while searching.
+        Shape (N,). Where a node satisfies, of its release. Where it does not, nothing is released
+        and so nobody suppressed: of the table at these levels.
+        """
+        return self._percent(np.where(self.satisfying, self.cost, self.raised))
+
+    @property
+    def loss_suppressed(self) -> np.ndarray:
+        """The loss at a node once all records of classes that do not satisfy are suppressed.
+
+        Shape (N,). However many they are: where the node satisfies, it is :attr:`loss`.
+        """
+        return self._percent(self.cost)
+
+    def _percent(self, cost: np.ndarray) -> np.ndarray:
+        """100 * cost / possible, as :func:`kanon.measures.alteration.value` counts.
+
+        But that columns count by their weights, as they do while searching.
         """
         # In the order of alteration, so that equal costs are equal to the last digit.
-        return 100.0 * (self.cost / (self.possible or 1))
+        return 100.0 * (cost / (self.possible or 1))
 
     @property
     def heights(self) -> np.ndarray:
@@ -101,6 +118,7 @@ class Assessment:
             suppressed=self.suppressed[chosen],
             classes=self.classes[chosen],
             reached=self.reached[chosen],
+            raised=self.raised[chosen],
             cost=self.cost[chosen],
         )
 
@@ -306,7 +324,7 @@ def outline(task: Task) -> Exploration:
         limit=limit,
         n_records=task.classes.n_records,
         per_height=tuple(nodes_per_height(trees)),
-        assessed=Assessment(nothing, none, none, none, none, 0, limit),
+        assessed=Assessment(nothing, none, none, none, none, none, 0, limit),
         complete=False,
         minimal=(),
         least=None,
@@ -327,7 +345,7 @@ def assessed(task: Task, nodes: Iterable[Node]) -> Assessment:
     >>> task = Task(classes, (np.array([4, 4, 0]),), k=2)
     >>> found = assessed(task, [(0,), (1,)])
     >>> found.suppressed.tolist(), found.reached.tolist(), found.loss.round(1).tolist()
-    ([1, 0], [1, 3], [33.3, 100.0])
+    ([1, 0], [1, 3], [0.0, 100.0])
     """
     return _assess(Lattice(task, task.suppression or 0, no_progress), sorted(set(nodes)))
 
@@ -387,17 +405,19 @@ def ranks(tops: Node, nodes: Sequence[Node]) -> list[int]:
 def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessment:
     """Count each node; they stand in canonical order."""
     loss = CellLoss(lattice)
-    numbers = np.zeros((len(nodes), 4), dtype=np.int64)
+    numbers = np.zeros((len(nodes), 5), dtype=np.int64)
     for place, node in enumerate(nodes):
         reached = lattice.anonymity(node)
         found = lattice.evaluate(node)
-        numbers[place] = found.suppressed, found.classes, reached, loss.of(node, found)
+        cost = loss.of(node, found)
+        numbers[place] = found.suppressed, found.classes, reached, cost - found.left, cost
     return Assessment(
         nodes=np.array(nodes, dtype=np.int32).reshape(-1, len(lattice.tops)),
         suppressed=numbers[:, 0],
         classes=numbers[:, 1],
         reached=numbers[:, 2],
-        cost=numbers[:, 3],
+        raised=numbers[:, 3],
+        cost=numbers[:, 4],
         possible=sum(int(each[-1]) for each in lattice.lost),
         limit=lattice.limit,
     )

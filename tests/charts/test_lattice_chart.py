@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from kanon.algorithms.task import Task
+from kanon.base.formatting import percent
 from kanon.base.progress import no_progress
 from kanon.charts.lattice import (
     COLOURINGS,
@@ -105,6 +106,19 @@ def test_colours_are_the_numbers(hospital):
     assert figure.layout.coloraxis.cmax == 1.0  # ten records: k up to 10
     plain = lattice_chart(hospital, "satisfying")
     assert trace(plain, "satisfies").marker.color != trace(plain, "does not satisfy").marker.color
+
+
+def test_the_untouched_table_has_lost_nothing(hospital):
+    figure = lattice_chart(hospital)
+    one = trace(figure, "does not satisfy")
+    (bottom,) = [place for place, node in enumerate(keys(one)) if not any(node)]
+    assert one.marker.color[bottom] == 0
+    assert "<b>k 1, loss 0.0 %</b>" in one.text[bottom]
+    gone = hospital.assessed.suppressed[0]
+    assert gone and f"{gone} records in others" in one.text[bottom]
+    lost = lattice_table(hospital).loc[0, "loss_suppressed_percent"]
+    assert f"with them suppressed, loss {percent(lost)}" in one.text[bottom]
+    assert not any("suppressed" in text for text in trace(figure, "satisfies").text)
 
 
 def test_edges_join_the_places_of_their_nodes(hospital):

@@ -135,7 +135,9 @@ def test_the_loss_of_a_node_is_the_alteration_of_its_release(problem, k, limit):
         whole = Recoding.from_targets(task.classes, np.array(targets, dtype=np.int32))
         gone = (whole.counts < k)[whole.assigned]
         release = Recoding.from_targets(task.classes, np.array(targets, dtype=np.int32), gone)
-        assert found.loss[place] == alteration.value(release, NCP)
+        assert found.loss_suppressed[place] == alteration.value(release, NCP)
+        satisfies = task.classes.counts[gone].sum() <= (limit or 0)
+        assert found.loss[place] == alteration.value(release if satisfies else whole, NCP)
 
 
 @given(problem=cases, k=ks, limit=limits)

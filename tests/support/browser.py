@@ -44,7 +44,7 @@ FLAGS = [
 HERE = ("127.0.0.1", "localhost")
 VIEWPORT = {"width": 1280, "height": 720}
 OUTDATED = "Settings have changed since this was made; press Anonymise"
-RESULT = "Darker blue"
+RESULT = "Stronger blue"
 
 
 def _question(page: Path) -> str:

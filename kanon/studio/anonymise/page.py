@@ -182,7 +182,7 @@ def tables(result: Result, done: Run, k: int) -> None:
             shown=thin(shown),
             records=thin(records),
         ),
-        say("Darker blue: the cell rose further, so it says less."),
+        say("Stronger blue: the cell rose further, so it says less."),
     ]
     if dropped:
         told.append(

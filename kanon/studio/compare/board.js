@@ -1,6 +1,7 @@
 // The cursor of a comparison: a slider for k, a line through all panels of the chart below, and the
 // numbers where it stands. Everything is known in advance, so moving it asks nobody; where it comes
 // to rest is told to the page.
+const PAPER = "var(--st-background-color)", INK = "var(--st-text-color)";
 const NS = "http://www.w3.org/2000/svg";
 const REST = 50; // milliseconds without a movement
 const LABELLED = 7; // so many lines are named where the cursor stands
@@ -45,7 +46,7 @@ const short = (name, longest) => (name.length <= longest ? name
   : `${name.slice(0, Math.ceil(0.6 * longest) - 1)}…${name.slice(-Math.floor(0.4 * longest))}`);
 
 const mark = (parent, look, x, y, size, kind) => {
-  const inside = look.filled ? look.colour : "white", rim = look.filled ? "white" : look.colour;
+  const inside = look.filled ? look.colour : PAPER, rim = look.filled ? PAPER : look.colour;
   const common = { fill: inside, stroke: rim, "stroke-width": look.filled ? 1 : 2, class: kind };
   const shape = SHAPES[look.marker];
   if (!shape) return draw(parent, "circle", { cx: x, cy: y, r: size, ...common });
@@ -87,7 +88,7 @@ const label = (svg, dots, box, kind) => {
       if (!inside || !taken.every((other) => apart(own, other))) continue;
       taken.push(own);
       draw(svg, "text", { x: left, y: top + 11, class: "label",
-        style: `fill: color-mix(in srgb, ${colour} 60%, black)` }, name);
+        style: `fill: color-mix(in srgb, ${colour} 60%, ${INK})` }, name);
       break;
     }
   }
@@ -208,7 +209,7 @@ export default function (component) {
       const names = lines.slice(0, lines.length === 2 ? 2 : 1).map((line) => short(line.name, 24));
       let name = names.join(", ");
       if (lines.length > 2) name = lines.length === dots.length ? "all" : `${name} + ${lines.length - 1} more`;
-      return { ...group[0], name, colour: lines.length === 1 ? lines[0].colour : "#1B1F24" };
+      return { ...group[0], name, colour: lines.length === 1 ? lines[0].colour : INK };
     });
   }
 

@@ -15,6 +15,7 @@ import streamlit as st
 from kanon.base.language import say
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.comparison_measures import measure_table, measures_of, privacy_measures
+from kanon.charts.dark import on_dark
 from kanon.charts.layout import Layout
 from kanon.charts.multiples import small_multiples
 from kanon.charts.scatter import privacy_against_alteration, scatter_table
@@ -28,7 +29,7 @@ from kanon.studio.session.binding import bound
 from kanon.studio.session.run_choices import counted_records, metric_called
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import chart, data_button, picture
+from kanon.studio.widgets.picture import chart, data_button, on_dark_paper, picture
 from kanon.studio.widgets.standings import titles_of_measures
 
 _FOLDER = Path(__file__).parent
@@ -203,5 +204,8 @@ def board_with_cursor(
         if found in cursor["ks"]:
             moved(found)
 
-    _cursor(key=_KEY, data={**cursor, "k": k}, on_k_change=rested)
+    lines = cursor["lines"]
+    if on_dark_paper():
+        lines = [{**line, "colour": on_dark(line["colour"])} for line in lines]
+    _cursor(key=_KEY, data={**cursor, "lines": lines, "k": k}, on_k_change=rested)
     chart(figure, "board")

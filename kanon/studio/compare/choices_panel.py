@@ -9,6 +9,7 @@ import streamlit as st
 from kanon.algorithms.catalogue import algorithms, serves_every_k, short_title, uses
 from kanon.base.language import say, say_counted, say_of
 from kanon.cards import Card
+from kanon.charts.dark import on_dark
 from kanon.charts.line_style import looks_of
 from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
 from kanon.experiments.comparison import (
@@ -240,7 +241,7 @@ def coloured(key: str, colours: Iterable[str]) -> str:
     """A stripe on every chip, in the colour of its line."""
     return "".join(
         f".st-key-{key} button:nth-of-type({place}) "
-        f"{{ border-left: 0.5rem solid {colour} !important; }}"
+        f"{{ border-left: 0.5rem solid light-dark({colour}, {on_dark(colour)}) !important; }}"
         for place, colour in enumerate(colours, 1)
         if colour
     )

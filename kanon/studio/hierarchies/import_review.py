@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kanon.hierarchy.bundle import read_bundle
 from kanon.studio.session.choices import FileReview, HierarchyChoice, imported
-from kanon.studio.session.hierarchy_choices import with_choice
+from kanon.studio.session.hierarchy_choices import with_chosen
 from kanon.studio.session.work import Work, with_fields
 
 
@@ -56,8 +56,10 @@ def meant(work: Work) -> tuple[HierarchyChoice | None, ...]:
 
 
 def with_imported(work: Work) -> Work:
-    """The work with every waiting file that is meant for a column taken over."""
-    for waiting, choice in zip(work.table.imports, meant(work), strict=True):
-        if waiting.column is not None and choice is not None and choice.tree is not None:
-            work = with_choice(work, waiting.column, choice)
-    return with_fields(work, imports=())
+    """The work with every waiting file that is meant for a column taken over: one step to undo."""
+    chosen = {
+        waiting.column: choice
+        for waiting, choice in zip(work.table.imports, meant(work), strict=True)
+        if waiting.column is not None and choice is not None and choice.tree is not None
+    }
+    return with_fields(with_chosen(work, chosen), imports=())

@@ -24,6 +24,7 @@ from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import HierarchyChoice
+from kanon.studio.session.hierarchy_choices import redone, undone
 from kanon.studio.session.outdated import comparison_outdated
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.text import plain, shortened
@@ -171,6 +172,32 @@ def view_row(
                 width="content",
             )
             weights_choice(work, column, choice)
+            drawn = choice.tree is not None and tree_edits.drawable(choice.tree)
+            if work.shared.tree_view != "tree" or not drawn:
+                step_buttons(work, column)  # the drawing has its own
+
+
+def step_buttons(work: Work, column: str) -> None:
+    """Undo and redo, where the drawing with its buttons is not on the page."""
+    history = work.table.history(column)
+    for label, icon, step, there in (
+        (say("Undo"), ":material/undo:", undone, history.past),
+        (say("Redo"), ":material/redo:", redone, history.future),
+    ):
+        st.button(
+            label,
+            type="tertiary",
+            icon=icon,
+            disabled=not there,
+            key=f"tree-{step.__name__}",
+            on_click=take_step,
+            args=(step, column),
+        )
+
+
+def take_step(step: Callable[[Work, str], Work], column: str) -> None:
+    """Undo or redo the last change of a column's hierarchy."""
+    state.attempt(lambda: step(state.work(), column))
 
 
 def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:

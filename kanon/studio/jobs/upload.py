@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import PurePath
 from pickle import PickleBuffer
 from typing import Any, TypeVar
 
@@ -24,8 +26,12 @@ AT_ONCE = 1.0
 """For so many seconds a page waits for a table before it is drawn: most are there by then."""
 
 
-def upload_request(work: Work, content: bytes, name: str) -> Request:
-    """Open a file that was uploaded."""
+def upload_request(work: Work, content: bytes, name: str) -> Request | Work:
+    """Open a file that was uploaded; of the same bytes under another name, the work under that."""
+    file = work.table.file
+    same = work.table.origin == "upload" and content == work.table.content
+    if same and isinstance(file, TableFile) and PurePath(name).suffix == PurePath(file.name).suffix:
+        return with_fields(work, title=name, file=replace(file, name=name))
     return Request(
         "uploading",
         open_upload,

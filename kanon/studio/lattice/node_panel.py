@@ -123,6 +123,17 @@ def numbers(explored: Exploration, found: Assessment, node: Node) -> None:
     place = found.places[node]
     gone, n = int(found.suppressed[place]), explored.n_records
     loss, highest = percent(float(found.loss[place])), len(explored.per_height) - 1
+    lost = say(
+        "{loss} of all that could be lost is lost, as the metric counts; suppressed records lose "
+        "everything.",
+        loss=loss,
+    )
+    if not found.satisfying[place]:
+        lost = say(
+            "Of the table at these levels with nothing suppressed, as the metric counts. With the "
+            "records suppressed that do not satisfy, {loss} is lost.",
+            loss=percent(float(found.loss_suppressed[place])),
+        )
     told = (
         (say("k reached ↑ better"), thin(int(found.reached[place])),
          say("The size of the smallest class, once at most the allowed records are suppressed.")),
@@ -130,9 +141,7 @@ def numbers(explored: Exploration, found: Assessment, node: Node) -> None:
          say("Groups of records that look the same and satisfy what is required.")),
         (say("Suppressed ↓ better"), f"{thin(gone)} ({percent(100 * gone / n)})",
          say("Records in classes that do not satisfy: they would leave the release.")),
-        (say("Loss ↓ better"), loss,
-         say("{loss} of all that could be lost is lost, as the metric counts; suppressed records "
-             "lose everything.", loss=loss)),
+        (say("Loss ↓ better"), loss, lost),
         (say("Height"), say("{part} of {whole}", part=sum(node), whole=highest),
          say("All columns together rise by {height} of {highest} levels.",
              height=sum(node), highest=highest)),
@@ -195,7 +204,7 @@ def tables(one: Subject, explored: Exploration, found: Assessment, node: Node) -
         if gone
         else say("The first {records}.", records=first)
     )
-    st.caption(which + " " + say("Darker blue: the cell rose further, so it says less."))
+    st.caption(which + " " + say("Stronger blue: the cell rose further, so it says less."))
 
 
 def previewed(one: Subject, node: Node) -> tuple[Run, tuple[Styler, Styler]]:

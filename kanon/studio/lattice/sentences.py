@@ -42,9 +42,9 @@ def step_said(explored: Exploration, walk: Walk, step: int | None) -> str:
 
 
 def _stopped(explored: Exploration, one: VisitedNode, walk: Walk) -> str:
-    cost = explored.assessed.loss[explored.assessed.places[one.node]]
+    loss = explored.assessed.loss_suppressed[explored.assessed.places[one.node]]
     values = {
-        "loss": percent(float(cost)),
+        "loss": percent(float(loss)),
         "nodes": say_counted(walk.evaluated, "{count} node", "{count} nodes"),
         "records": records_said(one.suppressed),
         "limit": _limit(explored.limit),

@@ -205,9 +205,13 @@ def levels_in(clicked: object) -> tuple[int, ...]:
 
 
 def with_node(work: Work, explored: Exploration, node: Sequence[int] | None) -> Work:
-    """The work with another chosen node; what is no node of the lattice changes nothing."""
+    """The work with another chosen node; what is no node of the lattice changes nothing.
+
+    Nor does a node of other columns: a list that is gone may tell its value once more, as when the
+    page is reloaded while the lattice of all columns is explored.
+    """
     tops = explored.tops
-    if node is None or len(node) != len(tops):
+    if node is None or len(node) != len(tops) or explored.attributes != lattice_columns(work):
         return work
     if not all(0 <= level <= top for level, top in zip(node, tops, strict=True)):
         return work

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from kanon.base.language import say
 from kanon.base.values import ValueCounts
+from kanon.errors import HierarchyError
 from kanon.schema import Role, singles_out
 from kanon.studio.session.choices import (
     HierarchyChoice,
@@ -17,7 +18,7 @@ from kanon.studio.session.choices import (
     starting_text,
     with_tree,
 )
-from kanon.studio.session.history import History
+from kanon.studio.session.history import ChangedChoice, History
 from kanon.studio.session.samples import ADULT_FOLDER, bundled_file
 from kanon.studio.session.table_state import Missing
 from kanon.studio.session.work import Work, with_fields
@@ -47,8 +48,17 @@ def with_missing(work: Work, missing: Missing) -> Work:
 
 def with_choice(work: Work, column: str, choice: HierarchyChoice) -> Work:
     """The work with another hierarchy for a column; the old one can be had back."""
-    old, history = work.table.choices.get(column), work.table.history(column)
-    return _chosen(work, column, choice, history if old is None else history.after(old))
+    return with_chosen(work, {column: choice})
+
+
+def with_chosen(work: Work, choices: Mapping[str, HierarchyChoice]) -> Work:
+    """The work with other hierarchies for some columns; the old ones are had back together."""
+    press = object()
+    for column, choice in choices.items():
+        old, history = work.table.choices.get(column), work.table.history(column)
+        after = history if old is None else history.after(old, press)
+        work = _chosen(work, column, choice, after)
+    return work
 
 
 def _chosen(work: Work, column: str, choice: HierarchyChoice, history: History) -> Work:
@@ -105,25 +115,49 @@ def built(
 
 
 def undone(work: Work, column: str) -> Work:
-    """The work before the last change of a column's hierarchy."""
-    return _stepped(work, column, History.back)
+    """The work before the last change of a column's hierarchy.
+
+    What the same press of a button changed in other columns is undone too, unless they were changed
+    again since.
+
+    Raises
+    ------
+    HierarchyError
+        There was none.
+    """
+    if not work.table.history(column).past:
+        raise HierarchyError(say("There is nothing to undo."))
+    return _stepped(work, column, lambda history: history.past, History.back)
 
 
 def redone(work: Work, column: str) -> Work:
-    """The work with the change that was undone last."""
-    return _stepped(work, column, History.forward)
+    """The work with the change that was undone last, in all columns that it was undone in.
+
+    Raises
+    ------
+    HierarchyError
+        There was none.
+    """
+    if not work.table.history(column).future:
+        raise HierarchyError(say("There is nothing to redo."))
+    return _stepped(work, column, lambda history: history.future, History.forward)
 
 
 def _stepped(
     work: Work,
     column: str,
+    steps: Callable[[History], tuple[ChangedChoice, ...]],
     step: Callable[[History, HierarchyChoice], tuple[HierarchyChoice, History]],
 ) -> Work:
-    found, history = step(work.table.history(column), work.table.choices[column])
-    # The records may have changed meanwhile: what the tree lacks is counted again.
-    return _chosen(
-        work, column, remade(found, column, work.table.complete_records.counted(column)), history
-    )
+    press = steps(work.table.history(column))[-1].press
+    for name, history in work.table.histories.items():
+        if not steps(history) or steps(history)[-1].press is not press:
+            continue
+        found, after = step(history, work.table.choices[name])
+        # The records may have changed meanwhile: what the tree lacks is counted again.
+        values = work.table.complete_records.counted(name)
+        work = _chosen(work, name, remade(found, name, values), after)
+    return work
 
 
 def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:

@@ -11,14 +11,28 @@ STEPS, LEAST, NODES = 100, 10, 1_500_000
 
 
 @dataclass(frozen=True, eq=False)
+class ChangedChoice:
+    """A choice that was changed, and the press of a button that changed it.
+
+    Attributes
+    ----------
+    press
+        The same for what one press changed in several columns: they are undone together.
+    """
+
+    choice: HierarchyChoice
+    press: object
+
+
+@dataclass(frozen=True, eq=False)
 class History:
     """The choices for a column around the one in use, and what was said of the last change.
 
     Attributes
     ----------
     past, future
-        The choices before, the newest last, and those undone, the next one last: what was typed
-        or drawn, from which all else is made again.
+        The choices before, the newest last, and those undone, the next one last: of each, what was
+        typed or drawn, from which all else is made again.
     version
         Rises with every change: an edit names the version that it was drawn on.
     answered
@@ -29,33 +43,33 @@ class History:
         The nodes that the last operation made or moved.
     """
 
-    past: tuple[HierarchyChoice, ...] = ()
-    future: tuple[HierarchyChoice, ...] = ()
+    past: tuple[ChangedChoice, ...] = ()
+    future: tuple[ChangedChoice, ...] = ()
     version: int = 0
     answered: str = ""
     said: str = ""
     refused: bool = False
     select: tuple[str, ...] = ()
 
-    def after(self, old: HierarchyChoice) -> History:
-        """The history once something else has replaced ``old``."""
+    def after(self, old: HierarchyChoice, press: object) -> History:
+        """The history once a press has replaced ``old`` by something else."""
         most = NODES // old.tree.n_nodes if old.tree is not None else STEPS
-        past = (*self.past, _slim(old))[-min(STEPS, max(LEAST, most)) :]
+        past = (*self.past, ChangedChoice(_slim(old), press))[-min(STEPS, max(LEAST, most)) :]
         return History(past, (), self.version + 1, self.answered)
 
     def back(self, now: HierarchyChoice) -> tuple[HierarchyChoice, History]:
         """The choice before this one, and the history then; there has to be one."""
-        changed = replace(
-            self, past=self.past[:-1], future=(*self.future, _slim(now)), version=self.version + 1
-        )
-        return self.past[-1], replace(changed, said="", refused=False, select=())
+        last = self.past[-1]
+        future = (*self.future, ChangedChoice(_slim(now), last.press))
+        changed = replace(self, past=self.past[:-1], future=future, version=self.version + 1)
+        return last.choice, replace(changed, said="", refused=False, select=())
 
     def forward(self, now: HierarchyChoice) -> tuple[HierarchyChoice, History]:
         """The choice that was undone last, and the history then; there has to be one."""
-        changed = replace(
-            self, past=(*self.past, _slim(now)), future=self.future[:-1], version=self.version + 1
-        )
-        return self.future[-1], replace(changed, said="", refused=False, select=())
+        next_ = self.future[-1]
+        past = (*self.past, ChangedChoice(_slim(now), next_.press))
+        changed = replace(self, past=past, future=self.future[:-1], version=self.version + 1)
+        return next_.choice, replace(changed, said="", refused=False, select=())
 
 
 def _slim(choice: HierarchyChoice) -> HierarchyChoice:

@@ -10,19 +10,27 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.base.language import say
+from kanon.charts.dark import dark
 from kanon.sources.writing import table_bytes
 from kanon.studio.widgets.files import file_button
 
 
 def chart(figure: go.Figure, key: str, **also: Any) -> Any:
-    """Draw a chart as it is, on white paper: its colours would not be told apart on a dark one.
+    """Draw a chart, on the paper of the page's theme.
 
     Parameters
     ----------
     also
         What else ``st.plotly_chart`` takes.
     """
+    if on_dark_paper():
+        figure = dark(figure)
     return st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, **also)
+
+
+def on_dark_paper() -> bool:
+    """Whether charts stand on dark paper here, as the page does."""
+    return st.context.theme.type == "dark"
 
 
 def picture(

@@ -40,7 +40,7 @@ def by_role(table: Table, roles: Mapping[str, Role]) -> Styler:
 def before_and_after(
     done: Run, most: int | None = None, position: int | None = None
 ) -> tuple[Styler, Styler]:
-    """Some rows of the original and of the release, raised cells darker the further they rose.
+    """Some rows of the original and of the release; the further a cell rose, the stronger its tint.
 
     Identifiers are shown in neither: they never reach a release. Nor are suppressed records, unless
     the plan keeps their rows: so both tables show the same records, row by row.

@@ -9,7 +9,6 @@ from pandas.io.formats.style import Styler
 
 from kanon.base.language import say, say_of
 from kanon.cards import Card
-from kanon.charts.style import INK
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.measures.comparing import Standing
@@ -22,9 +21,11 @@ MEAN_RANK_OF_PRIVACY = say("Mean rank of l and t ↓")
 PRIVACY = (L_CARD.name, T_CARD.name)
 """The criteria that say how well people are protected."""
 
-BEST, MIDDLE, WORST = "#8FD6C0", "#FFFFFF", "#F4A582"
+BEST, WORST = "0, 158, 115", "213, 94, 0"
 """From the best place of a row to the last: bluish green to orange, which no kind of colour
-blindness confuses, and light enough for black text. The number stands in every cell."""
+blindness confuses, each over the page's own background. The number stands in every cell."""
+
+_STRONGEST = 0.45  # so that the text of the page is read on it, light or dark
 
 _TRAITS = {
     "counts": say("counts"),
@@ -39,7 +40,7 @@ _TRAITS = {
 }
 """What the characteristics of metrics are called, and their values."""
 
-_OPEN = f"background-color: #ECEEF0; color: {INK}"
+_OPEN = "background-color: rgba(128, 128, 128, 0.15)"
 
 _MOST_COLUMNS, _MOST_LETTERS = 7, 70
 
@@ -167,20 +168,13 @@ def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFra
 
 
 def _shade(behind: float) -> str:
-    """The colour of a place: 0 the best, 1 the last."""
-    if behind <= 0.5:
-        return f"background-color: {_mixed(BEST, MIDDLE, 2 * behind)}; color: {INK}"
-    return f"background-color: {_mixed(MIDDLE, WORST, 2 * behind - 1)}; color: {INK}"
+    """The colour of a place: 0 the best, 1 the last.
 
-
-def _mixed(one: str, other: str, share: float) -> str:
-    """A colour between two: the first with share 0, the second with 1.
-
-    >>> _mixed("#000000", "#FFFFFF", 0.5)
-    '#808080'
+    >>> _shade(0.5), _shade(1)
+    ('background-color: rgba(0, 158, 115, 0)', 'background-color: rgba(213, 94, 0, 0.45)')
     """
-    pairs = ((int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
-    return "#" + "".join(f"{round(low + share * (high - low)):02X}" for low, high in pairs)
+    colour, share = (BEST, 1 - 2 * behind) if behind <= 0.5 else (WORST, 2 * behind - 1)
+    return f"background-color: rgba({colour}, {_STRONGEST * share:.3g})"
 
 
 def _unbroken(shown: pd.DataFrame) -> pd.DataFrame:

@@ -5,8 +5,9 @@ const ROW = 30, BOX = 24, PAD = 10, GAP = 46, WEIGHT = 30, NARROW = 110, WIDE = 
 // all in pixels at 100 %
 const MARGIN = 8; // rows drawn above and below the visible ones
 const LARGE = 300; // nodes; larger trees start folded
+const MEASURED = 500; // labels of a level whose widths are measured; after them only longer ones
 const MOST = 100; // groups offered at once
-const SLOW = 150, LOST = 10000; // milliseconds
+const SLOW = 150, LOST = 10000; // milliseconds; a large tree takes up to as many more as it has nodes
 const DEFAULTS = {
   about: "", version: 0, answered: "", said: "", bad: false, select: [], labels: [], parents: [], leaves: 0,
   records: null, empty: [], weights: null, weighable: false, editable: true, undo: 0, redo: 0, lit: [],
@@ -93,12 +94,15 @@ function planOf(tree, folded) {
 
 // The left edge and the width of each level, wide enough for most labels at any folding.
 function columnsOf(tree, data, font) {
-  const pen = document.createElement("canvas").getContext("2d"), widths = [];
+  const pen = document.createElement("canvas").getContext("2d"), widths = [], seen = [], longest = [];
   const most = data.bare ? SMALL : WIDE, least = data.bare ? SMALL / 2 : NARROW;
   pen.font = `600 14px ${font}`;
   for (const id of tree.order) {
     const depth = tree.depth[id];
-    if (widths[depth] >= most) continue;
+    const { length } = tree.labels[id];
+    seen[depth] = (seen[depth] || 0) + 1;
+    if (widths[depth] >= most || (seen[depth] > MEASURED && length <= longest[depth])) continue;
+    longest[depth] = Math.max(longest[depth] || 0, length);
     const fold = tree.children[id].length ? 20 + 7 * thin(tree.values[id]).length : 0;
     const records = data.records ? 8 + 6.5 * data.records[id].length : 0;
     const wanted = pen.measureText(tree.labels[id].slice(0, 60)).width + records + fold + 20;
@@ -266,7 +270,7 @@ function editorOf(root) {
     }
     rewrite(operation, (label) => tree.ids.get(label));
     calm();
-    timers = [SLOW, LOST].map((wait, place) => setTimeout(() => { waited = place + 1; say(); }, wait));
+    timers = [SLOW, LOST + tree.labels.length].map((wait, place) => setTimeout(() => { waited = place + 1; say(); }, wait));
     sentAt = tree.labels[cursor];
     tell("operation", operation);
     return true;

@@ -29,7 +29,12 @@ from kanon.matrices import number_text
 from kanon.metrics import edge_weights
 from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice, drawn
-from kanon.studio.session.hierarchy_choices import redone, undone, with_choice
+from kanon.studio.session.hierarchy_choices import (
+    redone,
+    undone,
+    with_choice,
+    with_chosen,
+)
 from kanon.studio.session.run_choices import counted_records, metric_called
 from kanon.studio.session.work import Work, with_fields
 
@@ -94,12 +99,8 @@ def _performed(
     """The work after an operation, the nodes to select, and what to say."""
     kind, history = operation.get("kind"), work.table.history(column)
     if kind == "undo":
-        if not history.past:
-            raise HierarchyError(say("There is nothing to undo."))
         return undone(work, column), (), say("Undone.")
     if kind == "redo":
-        if not history.future:
-            raise HierarchyError(say("There is nothing to redo."))
         return redone(work, column), (), say("Redone.")
     choice = work.table.choices[column]
     tree = choice.tree
@@ -340,9 +341,9 @@ def removable(choice: HierarchyChoice) -> list[str]:
 def with_drawn_weights(work: Work, shown: str, columns: Sequence[str]) -> Work:
     """The work with the weights of a metric drawn on the edges of these columns' hierarchies.
 
-    An empty name takes their weights away.
+    An empty name takes their weights away. It is one step to undo.
     """
-    trees = work.table.trees
+    trees, choices = work.table.trees, work.table.choices
     made = {
         column: edit.with_weights(
             trees[column], shown_weights(work, column, trees[column], shown) if shown else None
@@ -350,9 +351,9 @@ def with_drawn_weights(work: Work, shown: str, columns: Sequence[str]) -> Work:
         for column in columns
         if column in trees
     }
-    for column, tree in made.items():
-        work = with_tree_drawn(work, column, tree)
-    return work
+    return with_chosen(
+        work, {column: drawn(choices[column], tree) for column, tree in made.items()}
+    )
 
 
 def unweighed(work: Work) -> list[str]:

@@ -17,6 +17,7 @@ from kanon.studio.jobs import server_pool
 from kanon.studio.jobs.memory import limited_memory
 from kanon.studio.jobs.upload import open_upload, upload_request
 from kanon.studio.session.project import saved_project
+from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
 from support import job_functions
@@ -117,6 +118,19 @@ def test_a_file_that_takes_too_much_memory_is_refused_in_a_sentence(limits):
     assert small.table.records.n_records == 1 and small.table.content is None
 
 
+def test_the_same_bytes_under_another_name_keep_what_was_chosen(start):
+    at, content = start(DATA), as_bytes(PEOPLE, "csv")
+    upload(at, "may.csv", content)
+    give_role(at, "zip", "insensitive")
+    before = work(at)
+    upload(at, "june.csv", content)
+    assert work(at).table.title == work(at).table.file.name == "june.csv"
+    assert work(at).table.roles == before.table.roles and work(at).version == before.version
+    assert work(at).table.choices == before.table.choices
+    upload(at, "july.csv", content + b"x,30,47601,F,flu\n")
+    assert work(at).table.title == "july.csv" and work(at).table.records.n_records == 13
+
+
 @LINUX
 def test_memory_is_limited_for_a_while(limits):
     with limited_memory(50), pytest.raises(MemoryError):
@@ -127,6 +141,7 @@ def test_memory_is_limited_for_a_while(limits):
 def test_a_worker_that_dies_of_a_file_ends_in_the_same_sentence(workers, start):
     at = start(DATA)
     request = upload_request(work(at), b"a,b\n1,2\n", "people.csv")
+    assert isinstance(request, Request)
     job = server_pool.jobs().submit(job_functions.die, died=request.died)
     assert job.wait(60)
     assert job.error is not None and "needs more memory to be opened than it may take" in job.error

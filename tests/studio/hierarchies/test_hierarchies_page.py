@@ -13,8 +13,9 @@ from kanon.hierarchy.edit import remove_leaves
 from kanon.hierarchy.files import read_hierarchy, to_csv
 from kanon.hierarchy.graphs import to_graphml, to_node_link
 from kanon.studio.hierarchies import page as hierarchies_page
-from kanon.studio.hierarchies.import_review import meant
+from kanon.studio.hierarchies.import_review import meant, with_imports
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import with_fields
 from kanon.studio.widgets import tree_edits
 from support.dashboard import (
     ANONYMISE,
@@ -369,6 +370,30 @@ def test_without_a_quasi_identifier_the_page_says_what_to_do(start, drawn):
     assert work(at).table.quasi_identifiers == []
 
 
+def test_a_large_uploaded_hierarchy_is_undone_drawn_or_not(start, drawn, monkeypatch):
+    at = start("pages/data.py")
+    codes = [f"{n:05d}" for n in range(10_000, 16_000)]
+    upload(at, "many.csv", as_bytes(pd.DataFrame({"zip": codes, "sex": "F"}), "csv"))
+    if "zip" not in work(at).table.quasi_identifiers:
+        choose(at, f"role-{work(at).version}-0", "quasi-identifier")
+    go(at, HIERARCHIES)
+    look_at(at, "zip")
+    before = work(at).table.choices["zip"].tree
+    given = "".join(f"{code};{code[:2]}***;*\n" for code in codes).encode()
+    at.session_state["kanon-work"] = with_imports(work(at), [("zip.csv", given)])
+    go(at)
+    press(at, "Use 1 hierarchy")
+    data = drawn[-1][0]
+    assert len(data["labels"]) == 6007 and "10***" in data["labels"] and data["undo"] == 1
+    monkeypatch.setattr(tree_edits, "LARGEST_DRAWING", 5_000)
+    go(at)
+    assert any("is not drawn" in one.value for one in at.info)
+    press(at, "Undo")
+    assert work(at).table.choices["zip"].tree == before
+    press(at, "Redo")
+    assert work(at).table.choices["zip"].tree.labels == tuple(data["labels"])
+
+
 def test_a_large_tree_is_not_drawn_and_says_so(start, drawn, monkeypatch):
     monkeypatch.setattr(tree_edits, "LARGEST_DRAWING", 5_000)
     at = start("pages/data.py")
@@ -380,6 +405,20 @@ def test_a_large_tree_is_not_drawn_and_says_so(start, drawn, monkeypatch):
     go(at, HIERARCHIES)
     look_at(at, "zip")
     assert any("is not drawn" in one.value for one in at.info) and drawn == []
+
+
+def test_beside_a_table_there_is_undo_too(page, drawn):
+    look_at(page, "sex")
+    assert not any(one.label == "Undo" for one in page.button), "the drawing has its own"
+    before = work(page).table.choices["sex"].tree
+    operate(page, drawn, "rename", node="*", name="Anybody")
+    page.session_state["kanon-work"] = with_fields(work(page), tree_view="levels")
+    go(page)
+    press(page, "Undo")
+    assert work(page).table.choices["sex"].tree == before
+    assert button(page, "Undo").disabled
+    press(page, "Redo")
+    assert work(page).table.choices["sex"].tree.labels[-1] == "Anybody"
 
 
 def test_the_sample_is_not_changed_by_drawing(page, drawn):

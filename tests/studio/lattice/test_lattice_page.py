@@ -15,6 +15,7 @@ from kanon.base.progress import no_progress
 from kanon.experiments.exploration import explore, outline
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.run import prepare
+from kanon.schema import Role
 from kanon.studio.lattice.sentences import step_said
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.lattice.subject import (
@@ -339,6 +340,19 @@ def test_only_nodes_of_the_lattice_can_be_chosen():
     for given in ("9 9 9", "1 1", "", "a b c", "1 1 -1", None, 3, {"0": 1}, "1" * 5000):
         assert with_node(session, explored, levels_in(given)) is session
     assert with_node(session, explored, None) is session
+
+
+def test_a_node_of_other_columns_is_not_taken_for_the_chosen_one():
+    """A list of the lattice before told its value while that of all columns was explored."""
+    whole = sample_work("hospital")
+    few = with_fields(whole, view=LatticeView(columns=("age", "sex")))
+    inside = with_fields(few, roles={**few.table.roles, "zip": Role.INSENSITIVE})
+    before = explored_of(inside)
+    assert before.attributes == ("age", "sex")
+    assert with_node(few, before, (2, 1)) is not few
+    session = taken_in(with_node(few, before, (2, 1)), before)
+    assert with_node(session, before, before.least) is session
+    assert chosen_node(session, explored_of(session)) == (2, 0, 1)
 
 
 def test_a_node_that_is_used_is_named_by_its_columns():

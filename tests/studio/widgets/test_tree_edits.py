@@ -29,7 +29,7 @@ from kanon.studio.session.hierarchy_choices import (
     with_missing,
     with_role,
 )
-from kanon.studio.session.history import STEPS
+from kanon.studio.session.history import LEAST, STEPS
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
@@ -161,6 +161,39 @@ def test_the_past_is_bounded(work):
     for step in range(STEPS + 5):
         work = with_builder(work, "animal", "suppression", {"x": str(step)})
     assert len(work.table.histories["animal"].past) == STEPS
+
+
+def test_of_large_trees_fewer_steps_are_kept(work, monkeypatch):
+    monkeypatch.setattr("kanon.studio.session.history.NODES", 12 * tree(work).n_nodes)
+    for step in range(20):
+        work = ask(work, "rename", node=tree(work).labels[-1], name=f"all {step}")
+    assert len(work.table.histories["animal"].past) == 12
+    monkeypatch.setattr("kanon.studio.session.history.NODES", 1)
+    work = ask(work, "rename", node="all 19", name="everything")
+    assert len(work.table.histories["animal"].past) == LEAST
+
+
+def test_what_one_press_wrote_into_all_columns_is_undone_and_redone_at_once(work):
+    before = {column: tree(work, column) for column in ("animal", "sex")}
+    work = tree_edits.with_drawn_weights(work, "llm", ["animal", "sex"])
+    made = {column: tree(work, column) for column in before}
+    assert all(one.weight is not None for one in made.values())
+    back = ask(work, "undo", column="sex")
+    assert {column: tree(back, column) for column in before} == before
+    assert all(tree(back, column).weight is None for column in before)
+    again = ask(back, "redo", column="animal")
+    assert {column: tree(again, column) for column in before} == made
+    assert ask(again, "undo").table.history("sex").past == back.table.history("sex").past
+
+
+def test_a_column_that_was_changed_since_keeps_its_change(work):
+    work = tree_edits.with_drawn_weights(work, "llm", ["animal", "sex"])
+    work = ask(work, "rename", column="sex", node="*", name="anybody")
+    back = ask(work, "undo", column="animal")
+    assert tree(back, "animal").weight is None
+    assert tree(back, "sex").labels[-1] == "anybody" and tree(back, "sex").weight is not None
+    back = ask(ask(back, "undo", column="sex"), "undo", column="sex")
+    assert tree(back, "sex").weight is None and tree(back, "animal").weight is None
 
 
 def test_a_drawing_survives_another_builder(work):

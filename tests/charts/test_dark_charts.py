@@ -1,0 +1,146 @@
+"""Charts on dark paper: what is drawn is seen, and says the same as on white."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tomllib
+
+import numpy as np
+import plotly.colors
+import plotly.graph_objects as go
+import pytest
+
+from kanon.base.progress import no_progress
+from kanon.charts.dark import INK, MARK, PAPER, TEXT, contrast, dark, on_dark
+from kanon.charts.lattice import lattice_chart
+from kanon.charts.style import (
+    ALGORITHM_COLOURS,
+    KEPT_COLOURS,
+    METRIC_COLOURS,
+    ROLE_COLOURS,
+    STRATEGY_COLOURS,
+    colour_of_metric,
+    darkened,
+    lay_out,
+)
+from kanon.charts.style import INK as DARK_INK
+from kanon.charts.walks import WALK_LOOKS
+from kanon.experiments.exploration import explore
+from kanon.run import prepare
+from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.table_loading import sample_work
+from support.dashboard import ANONYMISE, DATA, anonymised
+from support.dashboard import go as go_to
+from support.eyes import EYES, oklab
+from support.paths import ROOT
+
+COLOURS = {
+    *METRIC_COLOURS.values(),
+    *STRATEGY_COLOURS.values(),
+    *ALGORITHM_COLOURS.values(),
+    *ROLE_COLOURS.values(),
+    *KEPT_COLOURS,
+    *(colour_of_metric(f"one of {number}") for number in range(40)),
+    "#2166AC",
+    "#B35806",
+    "#1B7F79",
+    "#4B0082",
+    DARK_INK,
+}
+
+
+def stops(scale):
+    figure = dark(go.Figure(go.Heatmap(z=[[0, 1]], colorscale=scale)))
+    return [colour for _, colour in figure.data[0].colorscale]
+
+
+def test_paper_and_ink_are_those_of_the_theme():
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]["dark"]
+    assert (theme["backgroundColor"], theme["textColor"]) == (PAPER, INK)
+
+
+@pytest.mark.parametrize("colour", sorted(COLOURS))
+def test_what_is_drawn_is_seen_and_what_is_written_can_be_read(colour):
+    assert contrast(on_dark(colour)) >= MARK
+    assert contrast(on_dark(colour, TEXT)) >= TEXT
+    assert contrast(on_dark(darkened(colour), TEXT)) >= TEXT, "a name in the colour of its line"
+
+
+def test_what_can_be_seen_already_stays_what_it_is():
+    kept = [one for one in METRIC_COLOURS.values() if on_dark(one) == one]
+    assert len(kept) >= 7 and all(contrast(one) >= MARK for one in kept)
+
+
+@pytest.mark.parametrize("eye", EYES)
+def test_colours_of_strategies_stay_apart_for_every_eye(eye):
+    seen = oklab([on_dark(one) for one in STRATEGY_COLOURS.values()], EYES[eye])
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 0.07
+
+
+def test_colours_of_metrics_stay_apart():
+    seen = oklab([on_dark(one) for one in METRIC_COLOURS.values()], EYES["normal"])
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 0.08
+
+
+def test_of_a_scale_more_is_lighter_where_it_was_darker():
+    white = [colour for _, colour in plotly.colors.get_colorscale("Viridis_r")]
+    before, after = (
+        [contrast(one, "#000000") for one in each] for each in (white, stops("Viridis_r"))
+    )
+    assert before == sorted(before, reverse=True) and after == sorted(after)
+    with_nothing = [
+        [0, "#EEF1F4"],
+        *([max(1e-6, at), one] for at, one in zip(np.linspace(0, 1, 10), white, strict=True)),
+    ]
+    nothing, *rest = stops(with_nothing)
+    assert contrast(nothing) < 1.5 and rest == stops("Viridis_r")
+
+
+@pytest.mark.parametrize("scale", ["PuOr", "RdBu"])
+def test_of_a_scale_with_two_ends_the_middle_is_the_paper(scale):
+    seen = stops(scale)
+    assert contrast(seen[5]) < 1.2
+    for side in (seen[5::-1], seen[5:]):
+        away = [contrast(one) for one in side]
+        assert away == sorted(away) and away[-1] >= MARK
+
+
+def test_texts_and_the_given_figure_stay_as_they_are():
+    figure = lay_out(
+        go.Figure(go.Scatter(x=["#1B1F24", "white"], y=[1, 2], text="color: #1B1F24")), "white"
+    )
+    figure.update_layout(title="<span style='color:#5B6570'>about</span> #5B6570")
+    before = figure.to_json()
+    turned = dark(figure)
+    assert figure.to_json() == before
+    assert turned.data[0].x == ("#1B1F24", "white") and turned.data[0].text == "color: #1B1F24"
+    assert turned.layout.paper_bgcolor == turned.layout.plot_bgcolor == PAPER
+    assert turned.layout.font.color == INK
+    title = turned.layout.title.text
+    assert title.endswith("</span> #5B6570") and "style='color:#5B6570" not in title
+
+
+def test_what_a_chart_of_many_parts_says_is_the_same():
+    session = sample_work("hospital")
+    explored = explore(no_progress, prepare(plan_of(session), session.table.records).task())
+    figure = lattice_chart(explored, "loss", tuple(WALK_LOOKS), None, explored.least)
+    turned = dark(figure)
+    shown = [json.loads(one.to_json())["data"] for one in (figure, turned)]
+    for before, after in zip(*shown, strict=True):
+        for name in ("x", "y", "customdata", "text", "name"):
+            assert before.get(name) == after.get(name)
+    assert figure.layout.coloraxis.colorscale[0][1] == "#fde725"
+    assert turned.layout.coloraxis.colorscale[-1][1] == "#FDE725"
+
+
+# --- on a page ------------------------------------------------------------------------------
+def papers(at):
+    return {json.loads(one.proto.spec)["layout"]["paper_bgcolor"] for one in at.get("plotly_chart")}
+
+
+def test_pages_draw_on_the_paper_of_their_theme(start, monkeypatch):
+    at = anonymised(start(ANONYMISE))
+    assert papers(at) == papers(go_to(at, DATA)) == {"white"}
+    monkeypatch.setattr("kanon.studio.widgets.picture.on_dark_paper", lambda: True)
+    assert papers(go_to(at, DATA)) == papers(go_to(at, ANONYMISE)) == {PAPER}
