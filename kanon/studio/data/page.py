@@ -251,7 +251,7 @@ def column_row(work: Work, position: int, name: str, role: Role) -> None:
     """One column: its role, and of a quasi-identifier how it may be blurred."""
     version = work.version
     badge, roles, kind, builder, rest, draw = st.columns(
-        [4, 4, 4, 4, 6, 2], vertical_alignment="center"
+        [4, 5, 5, 5, 6, 2], gap="xsmall", vertical_alignment="center"
     )
     undecided = name in work.table.undecided
     colour, icon = NOT_DECIDED if undecided else BADGES[role]
