@@ -47,7 +47,7 @@ def is_value(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
 
     >>> from kanon.hierarchy.build import suppression
     >>> is_value(suppression(["a", "(missing)"]), np.array([0, 1])).tolist()
-    [False, True]
+    [True, False]
     """
     return np.asarray(nodes != tree.node_of.get(MISSING_LABEL, -1))
 

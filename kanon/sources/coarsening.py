@@ -38,9 +38,9 @@ class Coarsening:
     >>> from kanon.hierarchy.build import intervals
     >>> tens = Coarsening("pay", intervals(["5", "12", "18"], [10]), 1)
     >>> tens.cells(pd.Series([12, None, 18, 5])).tolist()
-    ['[10, 20)', nan, '[10, 20)', '[0, 10)']
+    ['10-19', nan, '10-19', '0-9']
     >>> tens.counts(ValueCounts({"12": 3, "18": 1, "5": 1}, missing=2))
-    ValueCounts(counts={'[10, 20)': 4, '[0, 10)': 1}, missing=2)
+    ValueCounts(counts={'10-19': 4, '0-9': 1}, missing=2)
     """
 
     column: str

@@ -530,7 +530,7 @@ def population(session, name, content):
     key = f"privacy-population-{work(at).version}-{work(at).view(PrivacyView).uploads}"
     at.file_uploader(key=key).set_value((name, content, "text/plain"))
     go(at)
-    return {"PrivacyView", "population", "population_origin"}
+    return {"PrivacyView", "population", "population_origin", "made_with"}
 
 
 def path(session, typed):

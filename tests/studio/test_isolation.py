@@ -40,6 +40,9 @@ SHARED = {
         "kanon/measures/extended_measures.py:at_some_k",
     ),
     *("kanon/charts/figure.py:_common", "kanon/charts/figure.py:k_layout"),
+    "kanon/charts/dark.py:on_dark",
+    *("kanon/base/kinds.py:_marked", "kanon/base/kinds.py:_regex"),
+    "kanon/hierarchy/codes.py:icd_10_chapters",
     "kanon/sources/engines/spark.py:_session",
 }
 CACHES = {"cache", "lru_cache", "cached", "cache_data", "cache_resource", "fragment_cache"}
