@@ -23,8 +23,8 @@ def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()
     A node is the tuple of levels, one per quasi-identifier, with ``loss`` (percent, by the plan's
     metric; what a satisfying node suppresses is at the roots), ``satisfying``, ``suppressed``
     (records in classes that break k or a model), ``classes`` (the others) and ``reached`` (the k
-    after suppressing what is allowed). An edge leads one level up and names the quasi-identifier that is ``raised``.
-    The graph has the ``attributes``.
+    after suppressing what is allowed). An edge leads one level up and names the quasi-identifier
+    that is ``raised``. The graph has the ``attributes``.
 
     Parameters
     ----------
