@@ -218,11 +218,14 @@ def named_like(name: str) -> Suggestion | None:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a name, in lower case.
+    """The words of a name, in lower case; "N° x" is "x no", as a number of things is no such sign.
 
     >>> _words("Pat.-Nr."), _words("customerId")
     (['pat', 'nr'], ['customer', 'id'])
+    >>> _words("N° dossier")
+    ['dossier', 'no']
     """
+    name = re.sub(r"^\s*([nN][°º]|№)(.*)", r"\2 no", name)
     snake = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
     return re.sub(r"\W+|_+", "_", snake).strip("_").lower().split("_")
 

@@ -124,6 +124,9 @@ class Lattice:
         The records that may be suppressed at most.
     progress
         Told how many nodes were evaluated.
+    thorough
+        Whether all models are counted at a node that k alone forbids too: a search needs no more
+        than that it fails.
 
     Attributes
     ----------
@@ -131,8 +134,9 @@ class Lattice:
         The level of every root: the node that loses everything.
     """
 
-    def __init__(self, task: Task, limit: int, progress: Progress) -> None:
+    def __init__(self, task: Task, limit: int, progress: Progress, thorough: bool = False) -> None:
         classes = task.classes
+        self.thorough = thorough
         self.task = task
         self.limit = limit
         self.progress = progress
@@ -287,15 +291,20 @@ class Lattice:
     def anonymity(self, node: Node) -> int:
         """The largest k that a node reaches after suppressing at most the allowed records.
 
-        The largest k with a sum of the sizes of all smaller classes of at most the limit; n if
-        all records may be suppressed.
+        In persons where they are known. The largest k with at most so many records in all classes
+        that do not reach it; that of the table as one class if all records may be suppressed.
         """
         self.evaluate(node)
-        sizes, n = self.sizes(node), self.task.classes.n_records
-        if self.limit >= n:
-            return n
-        gone = int(np.searchsorted(np.cumsum(sizes), self.limit, side="right"))
-        return int(sizes[gone])
+        classes = self.task.classes
+        if self.limit >= classes.n_records:
+            return classes.highest_k
+        if classes.persons is None or classes.one_record_each:
+            sizes = hiding = self.sizes(node)
+        else:
+            released = Recoding.from_targets(classes, self.targets(node)).released
+            order = np.argsort(released.hiding, kind="stable")
+            sizes, hiding = released.counts[order], released.hiding[order]
+        return int(hiding[np.searchsorted(np.cumsum(sizes), self.limit, side="right")])
 
     @cached_property
     def values_left(self) -> list[list[int]]:
@@ -379,7 +388,7 @@ class Lattice:
 
     def _with_others(self, node: Node, found: Evaluation) -> Evaluation:
         """The same, where classes can break other models than k."""
-        if found.suppressed > self.limit:  # it fails already
+        if found.suppressed > self.limit and not self.thorough:  # it fails already
             return found
         whole = Recoding.from_targets(self.task.classes, self.targets(node))
         bad = (whole.counts < self.task.k) | broken(self._others, whole.released)

@@ -15,7 +15,6 @@ _MET, _LACKING = "#0072B2", "#D55E00"
 _FURTHEST = 8.0  # times: what lies beyond is said, not drawn
 
 _SHORT = {
-    "k": "records alike",
     "highest_risk": "easiest: 1 in",
     "mean_risk": "average: 1 in",
     "l": "mixed values",
@@ -96,7 +95,7 @@ def decision_chart(decision: Decision, title: str) -> go.Figure:
 
 
 def _name(part: Part) -> str:
-    name = _SHORT[part.threshold.card.name]
+    name = _SHORT.get(part.threshold.card.name, f"{part.of} alike")
     return f"{escaped(part.column, 14)}: {name}" if part.column else name
 
 

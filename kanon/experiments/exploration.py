@@ -286,7 +286,7 @@ def explore(progress: Progress, task: Task) -> Exploration:
     def walking(place: int) -> Progress:
         return stretch(rest, place / parts, (place + 1) / parts)
 
-    lattice = Lattice(task, limit, stretch(progress, 0.0, began))
+    lattice = Lattice(task, limit, stretch(progress, 0.0, began), thorough=True)
     found = _assess(lattice, list(lattice.nodes()) if complete else [])
     walks = tuple(
         _walk(module, task, size, walking(place)) for place, module in enumerate(WALKERS.values())
@@ -294,7 +294,7 @@ def explore(progress: Progress, task: Task) -> Exploration:
     if complete:
         least, minimal = _least(found), _minimal(found, lattice.shape)
     else:
-        quiet = Lattice(task, limit, no_progress)
+        quiet = Lattice(task, limit, no_progress, thorough=True)
         found = _assess(quiet, sorted({step.node for walk in walks for step in walk.steps}))
         least, minimal = _searched(task, size, walking(parts - 1)), ()
     progress(1.0, "done")
@@ -347,7 +347,8 @@ def assessed(task: Task, nodes: Iterable[Node]) -> Assessment:
     >>> found.suppressed.tolist(), found.reached.tolist(), found.loss.round(1).tolist()
     ([1, 0], [1, 3], [0.0, 100.0])
     """
-    return _assess(Lattice(task, task.suppression or 0, no_progress), sorted(set(nodes)))
+    lattice = Lattice(task, task.suppression or 0, no_progress, thorough=True)
+    return _assess(lattice, sorted(set(nodes)))
 
 
 def neighbourhood(tops: Node, node: Node, steps: int = 2) -> list[Node]:
@@ -474,7 +475,7 @@ def _walk(module: ModuleType, task: Task, size: int, progress: Progress) -> Walk
     except PlanError as error:
         return replace(walk, problem=error.sentence)
     trace = module.anonymise(task, progress).trace
-    lattice = Lattice(task, limit, no_progress)
+    lattice = Lattice(task, limit, no_progress, thorough=True)
     steps = []
     for before, node in zip([None, *trace.walk], trace.walk, strict=False):
         raised, distinct = _raised(lattice, before, node)

@@ -29,7 +29,7 @@ import pandas as pd
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.kinds import are_dates
 from kanon.base.values import MISSING_LABEL, Frequencies, as_read, canonical_texts
-from kanon.errors import TableError, quoted
+from kanon.errors import PlanError, TableError, quoted
 from kanon.measures.cells import cells_shown, is_value
 from kanon.recoding import Recoding
 from kanon.release.determination import determined_by
@@ -196,9 +196,9 @@ def _of_columns(
         elif role is Role.IDENTIFIER:
             yield from _linked(column, often, table.n_records, k, released)
         elif role is Role.QUASI_IDENTIFIER:
-            yield from _almost_unique(column, often, released)
+            yield from _almost_unique(table, column, often, released, person)
         elif role is Role.SENSITIVE:
-            yield from _known_outside(column, often, sample[column], released)
+            yield from _known_outside(table, column, often, sample[column], released, person)
         else:
             yield from _passing(column, often, sample[column], k, released)
 
@@ -274,11 +274,13 @@ def _linked(
 
 
 # --- a quasi-identifier ---------------------------------------------------------------------
-def _almost_unique(column: str, often: Frequencies, released: _Released | None) -> Iterator[Remark]:
+def _almost_unique(
+    table: Table, column: str, often: Frequencies, released: _Released | None, person: str | None
+) -> Iterator[Remark]:
     values, records = often.distinct.values, often.distinct.filled
     if not tells_apart(values, records):
         return
-    alone = often.rarer_than(2) / records
+    alone, of_whom = _singled_out(table, column, often, person)
     where, shown = "", ""
     if released is not None:
         cells = cells_shown(released[1], column)
@@ -292,13 +294,29 @@ def _almost_unique(column: str, often: Frequencies, released: _Released | None) 
         column,
         alone,
         f"{quoted(column)} is almost unique{where}: {thin(values)} values in {thin(records)} "
-        f"records, and alone it singles out {percent(100 * alone)} of them.{shown}",
+        f"records, and alone it singles out {percent(100 * alone)} of {of_whom}.{shown}",
     )
+
+
+def _singled_out(
+    table: Table, column: str, often: Frequencies, person: str | None
+) -> tuple[float, str]:
+    """The share that a column singles out alone, and of whom: of the persons where it is known."""
+    if person is not None:
+        with suppress(PlanError, TableError):  # who is whom is not known: said elsewhere
+            classes = table.classes_of([column], person=person)
+            return classes.unique / classes.highest_k, counted(classes.highest_k, "person")
+    return often.rarer_than(2) / often.distinct.filled, "them"
 
 
 # --- a sensitive column ---------------------------------------------------------------------
 def _known_outside(
-    column: str, often: Frequencies, sample: pd.Series, released: _Released | None
+    table: Table,
+    column: str,
+    often: Frequencies,
+    sample: pd.Series,
+    released: _Released | None,
+    person: str | None,
 ) -> Iterator[Remark]:
     values, records = often.distinct.values, often.distinct.filled
     reasons, share = [], 0.0
@@ -307,10 +325,10 @@ def _known_outside(
     if are_dates(canonical_texts(sample)[1]):
         reasons.append("it holds exact dates")
     if tells_apart(values, records):
-        share = often.rarer_than(2) / records
+        share, of_whom = _singled_out(table, column, often, person)
         reasons.append(
-            f"it is almost unique ({thin(values)} values in {thin(records)} records, of which it "
-            f"singles out {percent(100 * share)})"
+            f"it is almost unique ({thin(values)} values in {thin(records)} records; it singles "
+            f"out {percent(100 * share)} of {of_whom})"
         )
     if released is not None and (determined := determined_by(column, released[1])):
         reasons.append(determined)

@@ -446,6 +446,29 @@ def test_records_are_drawn_with_equal_chances():
     assert abs(mean - 30) < 4 * np.sqrt(40 * 0.75 * 0.25 / 200)
 
 
+def test_persons_are_drawn_with_all_their_records():
+    """Each of as many persons as before has the records, class by class, of one of the table."""
+    whole = prepare(plan_of_visits(2, True), visits(1)).classes
+
+    def profiles(classes):
+        keys = np.array(["".join(map(str, row)) for row in classes.nodes.tolist()])
+        counted = pd.DataFrame(classes.persons.dense(), index=keys)
+        seen = counted.loc[:, counted.sum() > 0]
+        return [frozenset(seen[one][seen[one] > 0].items()) for one in seen]
+
+    for seed in range(5):
+        drawn = drawn_again(whole, seed)
+        assert drawn.highest_k == whole.highest_k
+        assert len(profiles(drawn)) == 16 and set(profiles(drawn)) < set(profiles(whole))
+        assert drawn.n_records == sum(sum(n for _, n in one) for one in profiles(drawn))
+        assert drawn.sensitive[0].sizes.tolist() == drawn.counts.tolist()
+
+
+def test_proposals_are_run_again_where_somebody_has_several_records():
+    found = advise(plan_of_visits(2, True), visits(2), 2, {"utility": 1, "t": 5}, {"t": 0.4})
+    assert found.steady is not None and found.steady.drawn == 10 and not found.steady.impossible
+
+
 def test_run_again_is_the_ways_run_separately(hospital):
     plan, table = hospital
     prepared = prepare(plan_to_advise(plan), table)

@@ -18,9 +18,11 @@ from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.solution import recodings_at
 from kanon.base.progress import no_progress
+from kanon.charts.decision import decision_chart
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, PrivacyWarning, ReleaseError, Unsatisfiable
 from kanon.experiments.advisor.repetition import drawn_again
+from kanon.experiments.exploration import explore
 from kanon.experiments.sweep import sweep
 from kanon.notebook import every_k
 from kanon.plan import Plan
@@ -298,6 +300,25 @@ def test_a_search_that_suppresses_finds_what_counting_every_node_finds(algorithm
     assert found.measures["suppressed"] <= 9
 
 
+@pytest.mark.parametrize("limit", [0, 9])
+def test_what_a_node_of_the_lattice_reaches_and_suppresses_is_in_persons(limit):
+    table = visits()
+    prepared = prepare(visited("samarati"), table)
+    task = replace(prepared.task(), suppression=limit)
+    found, lattice = explore(no_progress, task).assessed, Lattice(task, limit, no_progress)
+    in_records = []
+    for place, (node, reached) in enumerate(zip(found.nodes.tolist(), found.reached, strict=True)):
+        tuples = lattice.targets(tuple(node))[prepared.source.row_class].tolist()
+        of_class = table.assign(place=list(map(tuple, tuples))).groupby("place")["patient"]
+        persons, records = of_class.transform("nunique"), of_class.transform("size")
+        assert found.suppressed[place] == (persons < 3).sum(), "where k in records fails too"
+        assert found.classes[place] == (of_class.nunique() >= 3).sum()
+        possible = [k for k in range(1, 61) if (persons < k).sum() <= limit]
+        assert reached == max(k for k in possible if k <= persons.max())
+        in_records.append(max(k for k in range(1, 61) if (records < k).sum() <= limit))
+    assert found.reached.tolist() != in_records
+
+
 def test_one_run_serves_k_in_persons_up_to_the_number_of_persons():
     table = visits()
     prepared = prepare(visited("gaa"), table)
@@ -423,7 +444,9 @@ def test_a_verdict_counts_persons_of_those_who_look_alike(suppressed):
     persons = rows[rows["at"] >= 0].groupby("at")["patient"].nunique()
     assert reached.levels["k", ""] == persons.min() and reached.of == "persons"
     assert reached.levels["highest_risk", ""] == pytest.approx(persons.min())
-    (first, *_) = decide(Context(release="public"), reached).parts
+    decision = decide(Context(release="public"), reached)
+    (first, *_) = decision.parts
+    assert "persons alike" in {y for one in decision_chart(decision, "").data for y in one.y}
     assert first.sentence.startswith(f"at least {persons.min()} persons look alike")
     assert first.unit == "persons"
     blind = quiet(visited("gaa").model_copy(update={"person": None}), visits())

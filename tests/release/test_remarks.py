@@ -85,6 +85,22 @@ def test_a_date_of_birth_in_a_table_of_a_thousand_is_almost_unique():
     assert f"{alone / 10:.1f} % of them" in remark.found
 
 
+@pytest.mark.parametrize("role", [Role.QUASI_IDENTIFIER, Role.SENSITIVE])
+def test_who_has_several_records_is_singled_out_by_a_date_of_birth_of_nobody_else(role):
+    who = np.random.default_rng(5).integers(0, 700, 1000)
+    born = pd.Series(births(700)[who], dtype=object).where(who % 50 > 0)
+    table = pd.DataFrame({"born": born, "who": [f"p{one}" for one in who]})
+    persons = table.groupby("born", dropna=False)["who"].transform("nunique")
+    alone = table["who"][persons == 1].nunique() / table["who"].nunique()
+    roles = {"born": role, "who": Role.IDENTIFIER}
+    (remark,) = table_remarks(MemoryTable(table), roles, 5, person="who")
+    assert remark.share == alone > 2 * (born.map(born.value_counts()) == 1).mean()
+    assert f"{100 * alone:.1f} % of {table['who'].nunique()} persons" in remark.found
+    table.loc[0, "who"] = None  # of whom this record is nobody knows
+    (remark,) = table_remarks(MemoryTable(table), roles, 5, person="who")
+    assert "% of them" in remark.found
+
+
 def test_a_release_is_told_what_it_shows_of_an_almost_unique_column():
     """Of thirty dates, two records keep theirs, as they share it; the others are blurred."""
     born = ["1990-01-01", "1990-01-01", *(f"19{n}-05-06" for n in range(50, 78))]

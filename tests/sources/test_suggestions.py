@@ -55,7 +55,11 @@ def suggested(table):
 
 
 @pytest.mark.parametrize(
-    "name", ["Pat.-Nr.", "PatNr", "id", "customerId", "Member no.", "Kundennummer", "case number"]
+    "name",
+    [
+        *("Pat.-Nr.", "PatNr", "id", "customerId", "Member no.", "Kundennummer", "case number"),
+        *("N° dossier", "Nº", "№ de patient"),
+    ],
 )
 def test_a_number_that_repeats_is_proposed_as_the_person(name):
     who = [n % 70 for n in range(100)]

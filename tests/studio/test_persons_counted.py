@@ -132,6 +132,13 @@ def test_what_privacy_says(start, table):
     assert risks["Unique persons"] == (found(table, KNOWN), 0), "in the report too"
 
 
+def test_what_k_says_alone_is_of_persons(start, table):
+    at = go(opened(start, table), "pages/anonymise.py")
+    assert any(said.startswith("k says how many persons look alike") for said in captions(at))
+    at.session_state[WORK] = with_fields(work(at), person=None)
+    assert any(said.startswith("k says how many records look alike") for said in captions(go(at)))
+
+
 def test_what_decide_finds_the_other_way_round(start, table):
     at = go(opened(start, table), "pages/decide.py")
     at.button_group(key="decide-part").set_value("reverse")

@@ -1,8 +1,9 @@
 """The same ways once more: with ties broken otherwise, and on records that are drawn again.
 
 What the order of ties or a few other records turn round is not decided. So proposals are run again
-with ten other orders of ties, and on ten tables of n records each that are drawn from the table
-with replacement (the bootstrap: Efron, Annals of Statistics 7, 1979).
+with ten other orders of ties, and on ten tables that are drawn from the table with replacement, of
+as many records or, where k counts them, persons (the bootstrap: Efron, Annals of Statistics 7,
+1979).
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ class RepeatedLoss:
 
 
 def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
-    """The classes of a table of n records, drawn from those of this one with replacement.
+    """The classes of a table that is drawn from this one with replacement.
+
+    As many records are drawn as there are. Where persons are known, as many persons are, each with
+    all their records: who is drawn twice counts as two, so that k can be as large as before.
 
     Which values of several sensitive columns a record has together is not known of classes and
     not looked at by any model: each column is drawn as it is within its class.
@@ -66,8 +70,17 @@ def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
     >>> drawn_again(table, seed=1).counts.sum()
     np.int64(10)
     """
-    n = classes.n_records
-    records = np.random.default_rng(seed).integers(0, n, n)
+    random, n = np.random.default_rng(seed), classes.n_records
+    who = classes.persons
+    if who is None:
+        records = codes = random.integers(0, n, n)
+    else:
+        whose = np.repeat(who.value, who.count)
+        people, have = np.unique(whose, return_counts=True)
+        drawn = random.integers(0, len(people), len(people))
+        of_person = np.split(np.argsort(whose, kind="stable"), np.cumsum(have)[:-1])
+        records = np.concatenate([of_person[one] for one in drawn])
+        codes = np.repeat(people, have[drawn])  # the first who is drawn is the first person
     of_record = np.repeat(np.arange(classes.n_classes), classes.counts)[records]
     kept, group, counts = np.unique(of_record, return_inverse=True, return_counts=True)
     histograms = (
@@ -76,7 +89,7 @@ def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
             each.values,
             each.numeric,
             group,
-            np.repeat(each.value, each.count)[records],
+            codes if each is who else np.repeat(each.value, each.count)[records],
             len(kept),
         )
         for each in classes.histograms

@@ -85,6 +85,11 @@ def also_require(work: Work) -> None:
         if not work.settings.models:
             st.caption(
                 say(
+                    "k says how many persons look alike, not whether they share the same sensitive "
+                    "value. A model added here has to hold in every class too."
+                )
+                if work.table.person_counted
+                else say(
                     "k says how many records look alike, not whether they share the same sensitive "
                     "value. A model added here has to hold in every class too."
                 )
