@@ -161,6 +161,7 @@ class Lattice:
         self._counts = np.empty(rows, dtype=np.int64)
         self._found = np.empty(_FIELDS, dtype=np.int64)
         self._counted: tuple[Node, int] | None = None
+        self._last: tuple[Node, Recoding] | None = None
         self._whole = np.arange(rows, dtype=np.int32), classes.counts.astype(np.int64)
         self._snapshots: list[tuple[np.ndarray, np.ndarray]] = []
         self._snapshot_levels = np.empty((_MOST_SNAPSHOTS, len(self.tops)), dtype=np.int32)
@@ -301,7 +302,7 @@ class Lattice:
         if classes.persons is None or classes.one_record_each:
             sizes = hiding = self.sizes(node)
         else:
-            released = Recoding.from_targets(classes, self.targets(node)).released
+            released = self._recoded(node).released
             order = np.argsort(released.hiding, kind="stable")
             sizes, hiding = released.counts[order], released.hiding[order]
         return int(hiding[np.searchsorted(np.cumsum(sizes), self.limit, side="right")])
@@ -390,7 +391,7 @@ class Lattice:
         """The same, where classes can break other models than k."""
         if found.suppressed > self.limit and not self.thorough:  # it fails already
             return found
-        whole = Recoding.from_targets(self.task.classes, self.targets(node))
+        whole = self._recoded(node)
         bad = (whole.counts < self.task.k) | broken(self._others, whole.released)
         depths = np.zeros(whole.n_classes, dtype=np.int64)
         for j, depth in enumerate(self.task.potentials):
@@ -404,6 +405,12 @@ class Lattice:
             found.all_squares,
             int((counts * depths)[bad].sum()),
         )
+
+    def _recoded(self, node: Node) -> Recoding:
+        """All classes at a node; the last is kept, as several figures may be asked of a node."""
+        if self._last is None or self._last[0] != node:
+            self._last = node, Recoding.from_targets(self.task.classes, self.targets(node))
+        return self._last[1]
 
     def _count(self, node: Node) -> int:
         """Count the classes at a node, from the fewest classes known below it."""
