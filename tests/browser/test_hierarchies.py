@@ -182,7 +182,8 @@ def weights(tree):
 @contextlib.contextmanager
 def popover(page, name):
     """Open a popover of the page, and close it again."""
-    by.button(page, name).click()
+    with by.answered(page):  # the page is told that it is open
+        by.button(page, name).click()
     body = page.get_by_test_id("stPopoverBody").first
     body.wait_for()
     yield body

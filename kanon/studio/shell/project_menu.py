@@ -24,6 +24,7 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.shell.tour import invite
 from kanon.studio.widgets.files import content, file_name
+from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.uploads import upload_field
 
 _FILE = "project-file"
@@ -33,7 +34,13 @@ def belongings() -> None:
     """Draw the controls below the navigation."""
     with st.sidebar:
         invite()
-        with st.popover(say("Project"), icon=":material/folder_open:", width="stretch"):
+        now = state.work()
+        with closing_popover(
+            say("Project"),
+            f"project-{now.version}-{now.shared.uploads}",
+            icon=":material/folder_open:",
+            width="stretch",
+        ):
             _project()
         with st.popover(
             say("Forget everything"), icon=":material/delete_forever:", width="stretch"

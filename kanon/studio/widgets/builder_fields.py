@@ -20,20 +20,24 @@ def builder_fields(
     *arguments: Any,
     fine: bool = True,
 ) -> None:
-    """Draw the controls of a choice's builder in a row, as they were filled in.
+    """Draw the controls of a choice's builder, as they were filled in.
 
     Parameters
     ----------
     prefix
         The keys of the controls start with it.
     fine
-        Whether to ask for what has a good default too.
+        Whether there is room: to ask for what has a good default too, and for all in one row.
     """
     parameters = [part for part in BUILDERS[choice.builder].parameters if fine or not part.fine]
     if not parameters:
         return
     wide = [part is parameters[0] or part.kind == "lines" for part in parameters]
-    for parameter, place in zip(parameters, st.columns([1 + each for each in wide]), strict=True):
+    if fine or len(parameters) < 3:
+        places = st.columns([1 + each for each in wide])
+    else:
+        places = [st.container() for _ in parameters]
+    for parameter, place in zip(parameters, places, strict=True):
         label, about = say_of(parameter.label), say_of(parameter.about)
         value = choice.typed.get(parameter.name) or ""
         if parameter.kind == "choice":
