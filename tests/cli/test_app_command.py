@@ -30,7 +30,15 @@ def test_a_port_that_is_taken_is_told_of(kanon):
 
 
 @pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
+def interruptible():
+    """Nothing that ignores interruptions, as what runs in the background does, is inherited."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch, interruptible):
     """A folder with settings that let another site in."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     (tmp_path / ".streamlit").mkdir()
