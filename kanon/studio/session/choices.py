@@ -337,9 +337,13 @@ def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
     return replace(choice, notes=(*choice.notes, note))
 
 
-def as_started(choice: HierarchyChoice, column: str, values: ValueCounts) -> bool:
-    """Whether a choice is still the one that a new table with these values starts with."""
-    first = start_with(column, values)
+def as_started(choice: HierarchyChoice, column: str, kind: ColumnKind | None) -> bool:
+    """Whether a choice is still the one that a new table with its values starts with.
+
+    The table is not asked, as a file that stays where it is may have changed.
+    """
+    counts = {value: n for value, n in choice.counts.items() if value != MISSING_LABEL}
+    first = start_with(column, ValueCounts(counts, chosen=kind))
     return (first.builder, first.typed) == (choice.builder, choice.typed)
 
 

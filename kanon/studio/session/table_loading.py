@@ -103,7 +103,7 @@ def read_again(work: Work, again: Work) -> Work:
             choices={
                 column: choice
                 for column, choice in work.table.choices.items()
-                if not as_started(choice, column, work.table.complete_records.counted(column))
+                if not as_started(choice, column, work.table.kinds.get(column))
             },
             file=again.table.file,
             digest=again.table.digest,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from kanon.base.formatting import percent, thin
@@ -58,11 +56,6 @@ def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
     _all_measures(result, done, about)
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
         st.markdown(how_changed(done, changed, shown))
-
-
-def _look(**fields: object) -> None:
-    """Look at something else in this part; for callbacks."""
-    state.change(view=replace(state.work().view(UtilityView), **fields))  # type: ignore[arg-type]
 
 
 def _distributions(work: Work, changed: Changes, about: str, k: int) -> Distribution:
