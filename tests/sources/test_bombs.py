@@ -383,7 +383,7 @@ def test_a_release_that_grows_beyond_what_is_allowed_is_stopped(
     tmp_path, limits, wide, name, monkeypatch
 ):
     """Its first records are short, or packing it helped less than it was expected to."""
-    done = wide(rows=400_000, times=10)
+    done = wide(rows=100_000, times=10)
     limits(release_megabytes=1)
     monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
     with pytest.raises(TableError) as refused:

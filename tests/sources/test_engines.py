@@ -515,20 +515,24 @@ done.write(Address(str(out)))
 """
 
 
-@pytest.fixture(scope="module")
-def many(tmp_path_factory) -> tuple[Path, Path]:
-    """A million records, whose release takes long enough to be killed in its middle."""
-    folder = tmp_path_factory.mktemp("many")
+def _table_of(folder: Path, records: int) -> tuple[Path, Path]:
+    """A plan, and a table of so many records with notes that cannot be packed."""
     with duckdb.connect() as connection:
         connection.execute(
             "COPY (SELECT (hash(i) % 80)::VARCHAR AS age, (hash(i + 1) % 9)::VARCHAR AS zip, "
-            "md5(i::VARCHAR) AS note, 'flu' AS ill FROM range(1000000) t(i)) "
+            f"md5(i::VARCHAR) AS note, 'flu' AS ill FROM range({records}) t(i)) "
             f"TO '{folder}/many.parquet' (FORMAT parquet)"
         )
     roles = {name: role for name, role in TEXT_ROLES.items() if name != "name"}
     plan = plan_of(roles, GAA, "as-value", "leave-out", k=5)
     (folder / "plan.json").write_text(plan.to_json(), "utf-8")
     return folder / "plan.json", folder / "many.parquet"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory) -> tuple[Path, Path]:
+    """A million records, whose release takes long enough to be killed in its middle."""
+    return _table_of(tmp_path_factory.mktemp("many"), 1_000_000)
 
 
 @pytest.mark.nightly  # what a page's writer leaves is tried in every run: test_stored_pages.py
@@ -554,11 +558,11 @@ def test_a_kill_while_writing_leaves_nothing_under_the_final_name(many, tmp_path
 
 @pytest.fixture
 def tiny_disk(tmp_path) -> Iterator[Path]:
-    """A disk of two megabytes."""
+    """A disk of one megabyte."""
     folder = tmp_path / "tiny"
     folder.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)],
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)],
         check=False, capture_output=True,
     )  # fmt: skip
     if mounted.returncode:
@@ -568,10 +572,10 @@ def tiny_disk(tmp_path) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", ["released", "released.parquet", "released.csv"])
-def test_a_full_disk_is_said_and_nothing_is_left(many, tiny_disk, name, monkeypatch):
-    plan, table = many
+def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, tiny_disk, name, monkeypatch):
+    plan, table = _table_of(tmp_path, 300_000)
     done = run(Plan.load(plan), open_stored(Address(str(table))))
-    with pytest.raises(TableError, match=r"and the disk has 2 MB free"):
+    with pytest.raises(TableError, match=r"and the disk has 1 MB free"):
         done.write(Address(str(tiny_disk / name)))
     monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)
     with pytest.raises(TableError, match="disk is full"):
