@@ -53,8 +53,12 @@ from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets import tree_edits
-from kanon.teaching.exercises import Answers, ExerciseSet, read_answers, read_exercises, score
+from kanon.teaching.answers import Answers, read_answers
+from kanon.teaching.exercises import ExerciseSet, read_exercises
 from kanon.teaching.handout import handout, sheets_of
+from kanon.teaching.hints import hint
+from kanon.teaching.marks import marked_class, score
+from kanon.teaching.worked import worked
 
 __all__ = ["SECRET", "TARGETS", "Target"]
 
@@ -396,12 +400,18 @@ def _take_exercises(given: tuple[bytes, bytes]) -> None:
     """Mark broken answers; answer a broken set that can still be read, and print it."""
     exercises, answers = given
     _try(lambda: score(_exercises(), read_answers(answers)))
+    marked_class(_exercises(), [("one", answers), ("other", answers)])
     try:
         made = read_exercises(exercises)
     except KanonError as error:
         assert SECRET not in str(error), f"a cell in {error!r}"
         raise
     right = {each.id: each.solution(made.table_of(each)) for each in made.questions}
+    for each in made.questions:
+        assert worked(each, made.table_of(each)).sentences
+        assert hint(each, made.table_of(each), right[each.id]) and hint(
+            each, made.table_of(each), 0
+        )
     scored = score(made, Answers(set=made.fingerprint, student="A", answers=right))
     assert scored.points == made.points, "a solution does not get all points"
     assert read_exercises(made.to_json().encode()).fingerprint == made.fingerprint

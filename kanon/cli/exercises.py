@@ -10,7 +10,8 @@ from kanon.base.formatting import counted, percent
 from kanon.cli.outputs import check_different, check_written
 from kanon.errors import quoted
 from kanon.sources.writing import table_bytes, write_whole
-from kanon.teaching.exercises import read_exercises, score_files
+from kanon.teaching.exercises import read_exercises
+from kanon.teaching.marks import marked_class
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,11 +31,16 @@ def execute(given: argparse.Namespace) -> None:
         [given.set, *given.answers, given.out], [], "the set, the answers and what is written"
     )
     exercises = read_exercises(given.set)
-    scores = score_files(exercises, [(str(path), path) for path in given.answers])
-    write_whole(table_bytes(scores, "csv", neutral=True), given.out)
-    failed = scores[scores["problem"] != ""]
-    for name, sentence in zip(failed["file"], failed["problem"], strict=True):
-        print(f"kanon: {quoted(name, 200)} was not marked: {sentence}", file=sys.stderr)
-    marked = scores["percent"].dropna()
+    marks = marked_class(exercises, [(str(path), path) for path in given.answers])
+    write_whole(table_bytes(marks.files, "csv", neutral=True), given.out)
+    odd = marks.files[["file", "problem", "remark"]].itertuples(index=False, name=None)
+    for name, problem, remark in odd:
+        if problem:
+            print(f"kanon: {quoted(name, 200)} was not marked: {problem}", file=sys.stderr)
+        if remark:
+            print(f"kanon: {quoted(name, 200)}: {remark}", file=sys.stderr)
+    marked = marks.files["percent"].dropna()
     mean = f", on average {percent(marked.mean())} of {exercises.points:g} points"
     print(f"{counted(len(marked), 'file')} marked{mean if len(marked) else ''}")
+    for line in marks.lines:
+        print(line)

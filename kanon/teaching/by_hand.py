@@ -18,6 +18,7 @@ from kanon.metrics import metric_named
 from kanon.recoding import Recoding
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
 from kanon.teaching.small_tables import SmallTable
+from kanon.teaching.worked import lost_text, most_text
 
 Answer = list[dict[str, str]]
 
@@ -59,6 +60,8 @@ class HandRecoding:
         How many classes have fewer records than the question asks for.
     alteration
         How much of all that could be lost is, in percent, as the metric of the question counts.
+    lost, most
+        The same as two costs: what is lost, and what could be.
     """
 
     rows: tuple[Row, ...]
@@ -66,6 +69,8 @@ class HandRecoding:
     k: int
     small: int
     alteration: float
+    lost: str
+    most: str
 
 
 def unchanged(table: SmallTable) -> Answer:
@@ -103,6 +108,7 @@ def by_hand(
         release = question.read(table, answer)
     except ExerciseError:
         release = Recoding.from_targets(classes, classes.nodes)
+    metric = metric_named(question.metric)
     of_rows = source.class_of_rows(release)
     first = list(dict.fromkeys(of_rows.tolist()))  # letters in the order of the table
     rows = []
@@ -132,7 +138,9 @@ def by_hand(
         len(release.counts),
         release.min_k or 0,
         int((release.counts < question.k).sum()),
-        alteration.value(release, metric_named(question.metric)),
+        alteration.value(release, metric),
+        lost_text(release, metric),
+        most_text(release, metric),
     )
 
 

@@ -1,19 +1,17 @@
-"""Exercise sets and answers as files: read, written, marked for a student and for a class.
+"""Exercise sets as files: read, checked, written.
 
-docs/how-to/exercises.md describes both files. A set holds no answers: they follow from its tables.
+docs/how-to/exercises.md describes them. A set holds no answers: they follow from its tables.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import pandas as pd
 from pydantic import Field, StringConstraints, ValidationError
 
 from kanon.base.checked_json import Strict, problem, read_json
@@ -39,8 +37,6 @@ _MOST_BYTES = MEGABYTES * MEGABYTE
 
 _MOST_TABLES = 20
 
-_SET, _ANSWERS = "exercise file", "answer file"
-
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
@@ -53,6 +49,8 @@ class ExerciseSet(Strict):
         What the file is: ``kanon-exercises``, 1.
     title, author
         For its readers; the author may be left empty.
+    exam
+        Whether it is an exam: answers are marked when they were handed in, and no sooner.
     tables
         The tables, by the names that questions use.
     questions
@@ -63,6 +61,7 @@ class ExerciseSet(Strict):
     version: Literal[1] = 1
     title: Name
     author: Annotated[str, StringConstraints(max_length=100)] = ""
+    exam: Annotated[bool, Field(strict=True)] = False
     tables: dict[Name, ExerciseTable] = Field(min_length=1, max_length=_MOST_TABLES)
     questions: list[AnyQuestion] = Field(min_length=1, max_length=MOST_QUESTIONS)
 
@@ -137,78 +136,6 @@ class ExerciseSet(Strict):
         return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-class Answers(Strict):
-    """What one student answered.
-
-    Attributes
-    ----------
-    format, version
-        What the file is: ``kanon-answers``, 1.
-    set
-        The fingerprint of the exercise set.
-    student
-        A name or a pseudonym, as it was typed.
-    answers
-        Per question, by its id, the answer; docs/how-to/exercises.md says what each kind takes.
-    """
-
-    format: Literal["kanon-answers"] = "kanon-answers"
-    version: Literal[1] = 1
-    set: str
-    student: Name
-    answers: dict[str, Any] = Field(default_factory=dict, max_length=MOST_QUESTIONS)
-
-    def to_json(self) -> str:
-        """The answers as a file."""
-        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n"
-
-
-@dataclass(frozen=True)
-class QuestionMark:
-    """A question of a set with the mark of one answer.
-
-    Attributes
-    ----------
-    id
-        The question.
-    points, most
-        The points that were got, and that there are.
-    sentence
-        Why.
-    """
-
-    id: str
-    points: float
-    most: float
-    sentence: str
-
-
-@dataclass(frozen=True)
-class StudentMarks:
-    """The answers of one student, marked.
-
-    Attributes
-    ----------
-    student
-        The name in the file.
-    marks
-        One per question, in the order of the set.
-    """
-
-    student: str
-    marks: tuple[QuestionMark, ...]
-
-    @property
-    def points(self) -> float:
-        """The points of all questions together."""
-        return sum(mark.points for mark in self.marks)
-
-    @property
-    def most(self) -> float:
-        """The points that there are."""
-        return sum(mark.most for mark in self.marks)
-
-
 def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> ExerciseSet:
     """Read and check an exercise set.
 
@@ -226,108 +153,26 @@ def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> Ex
     >>> read_exercises(BUILT_IN).title
     'First steps in k-anonymity'
     """
-    found = _validated(ExerciseSet, source, _SET, "kanon-exercises")
+    found = validated(ExerciseSet, source, "exercise file", "kanon-exercises")
     found.check(progress)
     return found
 
 
-def read_answers(source: Path | bytes) -> Answers:
-    """Read a student's answers; what they are worth is for :func:`score` to say.
+def validated(model: type[Any], source: Path | bytes, what: str, name: str) -> Any:
+    """A file as a checked object.
 
     Parameters
     ----------
-    source
-        A file, or what is in it: at most 1 MB.
+    what
+        What it is called.
+    name
+        The format that it has to name.
 
     Raises
     ------
     ExerciseError
-        It cannot be read, or is no file of answers.
+        It cannot be read, or is something else.
     """
-    return _validated(Answers, source, _ANSWERS, "kanon-answers")
-
-
-def score(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
-    """Mark the answers of one student.
-
-    Parameters
-    ----------
-    answers
-        Answers to it; a question that is left out gets no points.
-
-    Raises
-    ------
-    ExerciseError
-        They answer another set, or a question that the set does not have.
-    """
-    if answers.set != exercises.fingerprint:
-        raise ExerciseError(
-            f"These answers are to another exercise set, {quoted(answers.set)}; this one, "
-            f"{quoted(exercises.title)}, is {quoted(exercises.fingerprint)}."
-        )
-    known = {question.id for question in exercises.questions}
-    strange = [name for name in answers.answers if name not in known]
-    if strange:
-        raise ExerciseError(
-            f"The answers have a question {quoted(strange[0])}, which the set does not have."
-        )
-    marks = []
-    for question in exercises.questions:
-        mark = exercises.mark(question, answers.answers.get(question.id))
-        points = question.points * mark.share
-        marks.append(QuestionMark(question.id, points, question.points, mark.sentence))
-    return StudentMarks(answers.student, tuple(marks))
-
-
-def score_files(
-    exercises: ExerciseSet,
-    files: Sequence[tuple[str, Path | bytes]],
-    progress: Progress = no_progress,
-) -> pd.DataFrame:
-    """Mark a class from files; one that cannot be read or marked is a row that says why.
-
-    Parameters
-    ----------
-    files
-        Names, and files or what is in them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per file, in the order given: ``file``, ``student``, the points of each question under
-        its id, ``points`` of all, ``of`` how many, ``percent``, and ``problem``: a sentence, and no
-        points, where a file is no answers to this set; else empty.
-    """
-    rows = []
-    for number, (name, source) in enumerate(files, start=1):
-        try:
-            row = _row(exercises, score(exercises, read_answers(source))) | {"problem": ""}
-        except ExerciseError as error:
-            row = {"student": "", "problem": error.sentence}
-        rows.append({"file": name, **row})
-        progress(number / len(files), f"File {number} of {len(files)}")
-    columns = ["file", "student", *_questions(exercises), "points", "of", "percent", "problem"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _questions(exercises: ExerciseSet) -> list[str]:
-    """The columns of the questions: none is called like a column beside them."""
-    return [f"question {question.id}" for question in exercises.questions]
-
-
-def _row(exercises: ExerciseSet, scored: StudentMarks) -> dict[str, Any]:
-    names = zip(_questions(exercises), scored.marks, strict=True)
-    return {
-        "student": scored.student,
-        **{name: round(mark.points, 2) for name, mark in names},
-        "points": round(scored.points, 2),
-        "of": scored.most,
-        "percent": round(100 * scored.points / scored.most, 1),
-    }
-
-
-def _validated(model: type[Any], source: Path | bytes, what: str, name: str) -> Any:
-    """A file as a checked object."""
     content = _checked(source, what)
     if not isinstance(content, dict) or content.get("format") != name:
         raise ExerciseError(f"This is no {what}: it has to be an object with the format '{name}'.")

@@ -16,7 +16,7 @@ from kanon.metrics import metric_named
 from kanon.privacy.k_anonymity import too_few_records
 from kanon.recoding import Recoding
 from kanon.teaching.optimum import BestRelease, best_levels, best_recoding
-from kanon.teaching.question import TOLERANCE, Mark, Question, labels_of
+from kanon.teaching.question import NOT_ALLOWED, TOLERANCE, Mark, Question, labels_of
 from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_text
 
 K = Annotated[StrictInt, Field(ge=2, le=MOST_RECORDS)]
@@ -55,6 +55,19 @@ class LeastQuestion(Question):
         ExerciseError
             It is no answer, or not allowed; the sentence says why.
         """
+
+    def told(self, table: SmallTable, answer: object) -> str:
+        """The release, and how much it alters."""
+        try:
+            release = self.read(table, answer)
+        except ExerciseError:
+            return NOT_ALLOWED
+        altered = percent(alteration.value(release, metric_named(self.metric)))
+        return f"{self.chosen(release, answer)}: k = {release.min_k}, alteration {altered}"
+
+    @abstractmethod
+    def chosen(self, release: Recoding, answer: Any) -> str:
+        """What was chosen by an answer that is allowed."""
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
         """Half of the points for k-anonymity, the rest by how near the least alteration is.
@@ -95,6 +108,11 @@ class RecodeQuestion(LeastQuestion):
 
     kind: Literal["recode"]
 
+    @property
+    def usual_title(self) -> str:
+        """What is done."""
+        return "Recode the table"
+
     def asked(self, table: SmallTable) -> str:
         """What is asked."""
         return (
@@ -126,12 +144,14 @@ class RecodeQuestion(LeastQuestion):
     def solved(self, table: SmallTable) -> str:
         """That recoding in a sentence."""
         best = self.best(table)
-        release = best.recoding
-        listed = "; ".join(
+        return f"{self.chosen(best.recoding, None)}: {self._least(best)}."
+
+    def chosen(self, release: Recoding, answer: Any) -> str:
+        """The classes of the release, each with how many records it has."""
+        return "; ".join(
             f"{tuple_text(labels_of(release, nodes))} × {count}"
             for nodes, count in zip(release.nodes, release.counts, strict=True)
         )
-        return f"{listed}: {self._least(best)}."
 
     def read(self, table: SmallTable, answer: object) -> Recoding:
         """The release that the labels of all records mean."""
@@ -186,6 +206,11 @@ class LevelsQuestion(LeastQuestion):
 
     kind: Literal["levels"]
 
+    @property
+    def usual_title(self) -> str:
+        """What is done."""
+        return "Choose the levels"
+
     def asked(self, table: SmallTable) -> str:
         """What is asked."""
         listed = ", ".join(
@@ -216,8 +241,12 @@ class LevelsQuestion(LeastQuestion):
 
     def solved(self, table: SmallTable) -> str:
         """Those levels in a sentence."""
-        listed = ", ".join(f"{name} {level}" for name, level in self.solution(table).items())
-        return f"Levels {listed}: {self._least(self.best(table))}."
+        best = self.best(table)
+        return f"Levels {self.chosen(best.recoding, self.solution(table))}: {self._least(best)}."
+
+    def chosen(self, release: Recoding, answer: Any) -> str:
+        """The levels."""
+        return ", ".join(f"{name} {answer[name]}" for name in release.classes.attributes)
 
     def read(self, table: SmallTable, answer: object) -> Recoding:
         """The release at the levels that were chosen."""

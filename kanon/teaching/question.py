@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field, StringConstraints
 
 from kanon.base.checked_json import Strict
+from kanon.errors import on_one_line
 from kanon.recoding import Recoding
 from kanon.teaching.small_tables import SmallTable
 
@@ -20,6 +21,10 @@ Labels = tuple[str, ...]
 TOLERANCE = 1e-9
 """Costs this much apart, relatively, are equal to who works them out in fractions: thirds of a
 cost are rounded here."""
+
+
+NOT_ALLOWED = "not allowed"
+"""How an answer is told that is none."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,8 @@ class Question(Strict):
         Its name in files of answers.
     table
         The table that it is about.
+    title
+        What it is called where it is listed; empty for one made from its kind.
     text
         What the teacher says before what is asked; may be empty.
     points
@@ -55,6 +62,7 @@ class Question(Strict):
 
     id: Annotated[str, StringConstraints(min_length=1, max_length=40)]
     table: str
+    title: Annotated[str, StringConstraints(max_length=60)] = ""
     text: Annotated[str, StringConstraints(max_length=1000)] = ""
     points: Annotated[Number, Field(gt=0, le=1000)] = 1.0
 
@@ -62,6 +70,11 @@ class Question(Strict):
     def goes_by(self) -> str | None:
         """The metric whose costs one has to know to answer; None if no costs count."""
         return None
+
+    @property
+    @abstractmethod
+    def usual_title(self) -> str:
+        """The title of a question that is given none."""
 
     @abstractmethod
     def asked(self, table: SmallTable) -> str:
@@ -84,6 +97,10 @@ class Question(Strict):
         return {}
 
     @abstractmethod
+    def told(self, table: SmallTable, answer: object) -> str:
+        """An answer in a few words, equal ones in the same; one that is none as one that is not."""
+
+    @abstractmethod
     def mark(self, table: SmallTable, answer: object) -> Mark:
         """What an answer is worth, whatever it is: one that is no answer at all is worth 0."""
 
@@ -96,6 +113,21 @@ class Question(Strict):
             It cannot; the sentence says why.
         """
         self.solution(table)
+
+
+def heading(number: int, question: Question) -> str:
+    """What a question is called on the screen, in marks and on paper.
+
+    Parameters
+    ----------
+    number
+        Its place in the set, from 1.
+
+    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
+    >>> heading(8, read_exercises(BUILT_IN).questions[7])
+    '8 Recode the table'
+    """
+    return f"{number} {on_one_line(question.title) or question.usual_title}"
 
 
 def labels_of(release: Recoding, nodes: Sequence[int] | np.ndarray) -> Labels:

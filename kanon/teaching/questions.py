@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeGuard, get_args
 
 from pydantic import Discriminator, Field, StrictInt
 
@@ -21,7 +21,15 @@ from kanon.measures.cells import whole_potentials
 from kanon.measures.privacy import sensitive_measures
 from kanon.metrics import metric_named
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
-from kanon.teaching.question import TOLERANCE, Labels, Mark, Number, Question, labels_of
+from kanon.teaching.question import (
+    NOT_ALLOWED,
+    TOLERANCE,
+    Labels,
+    Mark,
+    Number,
+    Question,
+    labels_of,
+)
 from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_text
 
 Level = Annotated[StrictInt, Field(ge=0)]
@@ -45,8 +53,17 @@ class NumberQuestion(Question):
         "t": "What is t, the total variation: of the class where it is highest, half the sum of "
         "the differences between its shares and the table's",
     }
+    TITLES: ClassVar[Mapping[str, str]] = {
+        "k": "The k of the table",
+        "classes": "Number of classes",
+        "unique": "Unique records",
+        "alteration": "Alteration",
+        "entropy-l": "Entropy l-diversity",
+        "distinct-l": "Distinct l-diversity",
+        "t": "t, the total variation",
+    }
     _WHOLE: ClassVar[tuple[str, ...]] = ("k", "classes", "unique", "distinct-l")
-    _SENSITIVE: ClassVar[Mapping[str, str]] = {
+    SENSITIVE: ClassVar[Mapping[str, str]] = {
         "entropy-l": "entropy_l",
         "distinct-l": "distinct_l",
         "t": "t_variational",
@@ -58,6 +75,11 @@ class NumberQuestion(Question):
     metric: str = "nllm"
     sensitive: str | None = None
     tolerance: Annotated[Number, Field(ge=0)] | None = None
+
+    @property
+    def usual_title(self) -> str:
+        """The number that is asked for."""
+        return self.TITLES[self.number]
 
     @property
     def allowed(self) -> float:
@@ -87,8 +109,8 @@ class NumberQuestion(Question):
         end = ""
         if self.number == "alteration":
             end = f" as {metric_named(self.metric).card.title} counts?"
-        elif self.number in self._SENSITIVE:
-            end = f" of {quoted(self._column(table))}?"
+        elif self.number in self.SENSITIVE:
+            end = f" of {quoted(self.column(table))}?"
         near = f" Up to {self.allowed:g} off counts as right." if self.allowed else ""
         return f"{start}{self.NAMES[self.number]}{end}{near}"
 
@@ -104,34 +126,38 @@ class NumberQuestion(Question):
                 return release.released.unique_records
             case "alteration":
                 return alteration.value(release, metric_named(self.metric))
-        measured = sensitive_measures(release.released.sensitive_named(self._column(table)))
-        found = measured[self._SENSITIVE[self.number]]
+        measured = sensitive_measures(release.released.sensitive_named(self.column(table)))
+        found = measured[self.SENSITIVE[self.number]]
         assert found is not None, "only infinite levels are None"
         return found
 
     def solved(self, table: SmallTable) -> str:
         """The number in a sentence."""
         found = self.solution(table)
-        return f"{_shown(found)}." if isinstance(found, int) else f"About {_shown(found)}."
+        return f"{shown(found)}." if isinstance(found, int) else f"About {shown(found)}."
+
+    def told(self, table: SmallTable, answer: object) -> str:
+        """The number."""
+        return f"{answer:.6g}" if _is_number(answer) else NOT_ALLOWED
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
         """All points within the tolerance, else none."""
         if isinstance(answer, bool) or not isinstance(answer, int | float):
             return Mark(0.0, "The answer has to be a number.")
-        if not abs(answer) <= _LARGEST:  # NaN is not, and no count is too long to be compared
+        if not _is_number(answer):
             return Mark(0.0, "The answer has to be a finite number.")
         right = self.solution(table)
         # A number with the last decimal rounded to the other side is not further off.
         if abs(answer - right) <= self.allowed * (1 + 1e-9) + 1e-9:
-            return Mark(1.0, f"Right: it is {_shown(right)}.")
-        return Mark(0.0, f"It is {_shown(right)}, not {_shown(answer)}.")
+            return Mark(1.0, f"Right: it is {shown(right)}.")
+        return Mark(0.0, f"It is {shown(right)}, not {shown(answer)}.")
 
     def check(self, table: SmallTable) -> None:
         """Check that the number is defined, and that a metric of that name exists."""
         metric_named(self.metric)
         super().check(table)
 
-    def _column(self, table: SmallTable) -> str:
+    def column(self, table: SmallTable) -> str:
         """The sensitive column: the one that is named, or the only one."""
         known = [each.name for each in table.classes.sensitive]
         if self.sensitive is None and len(known) == 1:
@@ -154,6 +180,11 @@ class ChoiceQuestion(Question):
     metric: str = "nllm"
 
     @property
+    def usual_title(self) -> str:
+        """What is chosen."""
+        return "The class that GAA takes" if self.choose == "smallest" else "The cheapest partner"
+
+    @property
     def goes_by(self) -> str | None:
         """The metric; what is the smallest class at first does not depend on it."""
         return self.metric if self.merges or self.choose == "partner" else None
@@ -163,7 +194,7 @@ class ChoiceQuestion(Question):
         after = f"After {counted(self.merges, 'merge')}" if self.merges else "At first"
         if self.choose == "smallest":
             return f"{after}, which class does GAA take to merge it with another one?"
-        step = self._step(table)
+        step = self.step(table)
         return (
             f"{after}, GAA takes the class {tuple_text(step.smallest)}. With which class does it "
             f"merge that one, where {metric_named(self.metric).card.title} counts?"
@@ -175,14 +206,14 @@ class ChoiceQuestion(Question):
 
     def options(self, table: SmallTable) -> tuple[Labels, ...]:
         """The classes that there are to choose from, in canonical order."""
-        step = self._step(table)
+        step = self.step(table)
         if self.choose == "smallest":
             return step.options
         return tuple(labels for labels in step.options if labels != step.smallest)
 
     def solution(self, table: SmallTable) -> list[str]:
         """The class that GAA takes."""
-        step = self._step(table)
+        step = self.step(table)
         return list(step.smallest if self.choose == "smallest" else step.partner)
 
     def solved(self, table: SmallTable) -> str:
@@ -192,12 +223,15 @@ class ChoiceQuestion(Question):
         equal = f"; as good: {', '.join(others)}" if others else ""
         return f"{tuple_text(taken)}{equal}."
 
+    def told(self, table: SmallTable, answer: object) -> str:
+        """The class."""
+        given = self._given(table, answer)
+        return tuple_text(given) if given else NOT_ALLOWED
+
     def mark(self, table: SmallTable, answer: object) -> Mark:
         """All points for the class that GAA takes and for those as good, else none."""
-        options = self.options(table)
-        listed = isinstance(answer, Sequence) and not isinstance(answer, str)
-        given = tuple(answer) if isinstance(answer, Sequence) and listed else ()
-        if given not in options:
+        options, given = self.options(table), self._given(table, answer)
+        if not given:
             return Mark(
                 0.0,
                 "The answer has to be one of the classes, as a list of its values: "
@@ -217,11 +251,18 @@ class ChoiceQuestion(Question):
             )
         return Mark(0.0, f"It is {tuple_text(taken)}, {why}, not {tuple_text(given)}.")
 
+    def _given(self, table: SmallTable, answer: object) -> Labels:
+        """The class that an answer names; empty if it names none."""
+        listed = isinstance(answer, Sequence) and not isinstance(answer, str)
+        given = tuple(answer) if isinstance(answer, Sequence) and listed else ()
+        return given if given in self.options(table) else ()
+
     def _right(self, table: SmallTable) -> tuple[Labels, ...]:
-        step = self._step(table)
+        step = self.step(table)
         return step.smallest_ones if self.choose == "smallest" else step.cheapest
 
-    def _step(self, table: SmallTable) -> _Step:
+    def step(self, table: SmallTable) -> MergeStep:
+        """The step of GAA that is asked about."""
         return table.once(
             ("step", self.metric, self.merges),
             lambda: _step(table, self.metric, self.merges),
@@ -240,17 +281,33 @@ KINDS: tuple[str, ...] = tuple(
 
 
 @dataclass(frozen=True)
-class _Step:
-    """A step of GAA: the classes, the one that it takes, its partner, and those as good."""
+class MergeStep:
+    """A step of GAA.
+
+    Attributes
+    ----------
+    options, nodes, sizes
+        The classes, as labels and as nodes, and how many records each has.
+    costs
+        Per class what merging it with the one that is taken costs, in whole numbers; None for that
+        one itself.
+    smallest, partner
+        The one that is taken, and the one that it is merged with.
+    smallest_ones, cheapest
+        Those that are as good.
+    """
 
     options: tuple[Labels, ...]
+    nodes: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, ...]
+    costs: tuple[int | None, ...]
     smallest: Labels
     partner: Labels
     smallest_ones: tuple[Labels, ...]
     cheapest: tuple[Labels, ...]
 
 
-def _step(table: SmallTable, metric: str, merges: int) -> _Step:
+def _step(table: SmallTable, metric: str, merges: int) -> MergeStep:
     """The step of GAA after some merges; the run is the library's, up to one class."""
     classes = table.classes
     depths = whole_potentials(classes, metric_named(metric))
@@ -277,8 +334,11 @@ def _step(table: SmallTable, metric: str, merges: int) -> _Step:
 
     costs = {nodes: cost(nodes) for nodes in sizes if nodes != taken}
     least = min(costs.values()) * (1 + TOLERANCE)
-    return _Step(
+    return MergeStep(
         options=tuple(labels_of(now, nodes) for nodes in sizes),
+        nodes=tuple(sizes),
+        sizes=tuple(sizes.values()),
+        costs=tuple(costs.get(nodes) for nodes in sizes),
         smallest=labels_of(now, taken),
         partner=labels_of(now, partner),
         smallest_ones=tuple(
@@ -288,10 +348,17 @@ def _step(table: SmallTable, metric: str, merges: int) -> _Step:
     )
 
 
-def _shown(number: float) -> str:
+def _is_number(answer: object) -> TypeGuard[int | float]:
+    """Whether an answer is a finite number; no count is too long to be compared."""
+    if isinstance(answer, bool) or not isinstance(answer, int | float):
+        return False
+    return abs(answer) <= _LARGEST
+
+
+def shown(number: float) -> str:
     """A number with up to three decimals.
 
-    >>> _shown(3), _shown(18.4375), _shown(2.0)
+    >>> shown(3), shown(18.4375), shown(2.0)
     ('3', '18.438', '2')
     """
     return f"{number:.3f}".rstrip("0").rstrip(".") if isinstance(number, float) else str(number)

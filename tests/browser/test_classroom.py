@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from kanon.teaching.exercises import BUILT_IN, read_answers, read_exercises, score
+from kanon.teaching.answers import read_answers
+from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import handout, sheets_of
+from kanon.teaching.marks import score
 from support import browser as by
 
 pytestmark = pytest.mark.browser
@@ -72,6 +74,12 @@ def test_a_class_sees_an_attack_recodes_by_hand_and_is_marked(server, page):
         ),
     )  # fmt: skip
     expect(page.get_by_text("2 files marked, 1 not")).to_be_visible(timeout=60_000)
+    page.set_viewport_size({"width": 1024, "height": 768})
+    table = page.get_by_test_id("stDataFrame")
+    expect(table).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1024
+    assert table.bounding_box()["x"] + table.bounding_box()["width"] <= 1024
+    page.set_viewport_size(by.VIEWPORT)
     scores = pd.read_csv(by.download(page, "Download the scores as CSV").path())
     assert scores["student"].fillna("").tolist() == ["Ada", "Bo", ""]
     assert scores["points"].fillna(-1).tolist() == [4, 0, -1]

@@ -21,7 +21,6 @@ from warnings import catch_warnings
 
 from kanon import settings
 from kanon.base import language
-from kanon.studio.decide.state import DecideView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session.work import with_fields
 from kanon.studio.utility.state import UtilityView
@@ -45,19 +44,30 @@ from kanon.schema import Role
 from kanon.sources.addresses import allowed_folder
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.studio.decide.advice import advice_of
+from kanon.studio.decide.state import DecideView
+from kanon.studio.learn.exercises_state import Scores
 from kanon.studio.learn.lesson import told
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import Work
 from kanon.studio.shell.guard import Guard
 from kanon.studio.utility.state import LearningView, PredictingView
+from kanon.teaching.answers import Answers
 from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, attack
 from kanon.teaching.exercises import BUILT_IN, read_exercises
+from kanon.teaching.hints import hint
+from kanon.teaching.marks import marked_class
 from kanon.teaching.presets import PRESETS, preset_table
+from kanon.teaching.question import heading
 
 SET = read_exercises(BUILT_IN)
 QUESTIONS = len(SET.questions)
+EXAM = SET.model_copy(update={"exam": True})
+MARKS = Scores(EXAM.fingerprint, marked_class(EXAM, [("a", b"{}")]))
+EXAM_HANDED_IN = Answers(
+    version=2, set=EXAM.fingerprint, student="Ada", log=[]
+).own_fingerprint  # fmt: skip
 WORK = "kanon-work"
 PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 TEXTS = {
@@ -161,10 +171,16 @@ def lessons(work: Work) -> tuple[set[str], list[str]]:
         text for choice in choices for one in choice.candidates for text in (one.name, one.note)
     ]
     said += [SET.title, SET.author]
-    for question in SET.questions:
+    said += [*MARKS.marks.files["problem"], EXAM_HANDED_IN]
+    for number, question in enumerate(SET.questions, start=1):
         table = SET.table_of(question)
-        said += [question.text, question.asked(table), question.solved(table)]
-        said.append(SET.mark(question, None).sentence)
+        said += [
+            heading(number, question),
+            question.text,
+            question.asked(table),
+            question.solved(table),
+        ]
+        said += [SET.mark(question, None).sentence, hint(question, table, None)]
     cases = [preset(kind) for kind in ATTACKS]
     for kind, case in zip(ATTACKS, cases, strict=True):
         scene = attack(kind, case)
@@ -242,7 +258,12 @@ FURTHER: Mapping[str, Sequence[str | Callable[[Work], Work]]] = {
         part_of_learn("attacks"),
         part_of_learn("attacks", kind="background", step=4),
         part_of_learn("attacks", step=5),
-        *(part_of_learn("exercises", place=place) for place in range(QUESTIONS + 1)),
+        *(part_of_learn("exercises", place=place) for place in reversed(range(QUESTIONS + 1))),
+        "exercise-check",
+        "exercise-hint",
+        *(part_of_learn("exercises", opened=EXAM, place=place) for place in (6, 7)),
+        part_of_learn("exercises", opened=EXAM, place=QUESTIONS, student="Ada", scores=MARKS),
+        "exercise-close",
     ],
     "utility.py": [
         quick_to_learn,

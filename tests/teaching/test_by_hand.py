@@ -44,6 +44,7 @@ def test_raising_the_lion_alone_and_then_the_cats():
     lion = value_set(TABLE, unchanged(TABLE), [2], "race", "Felid")
     now = by_hand(RECODE, TABLE, lion)
     assert (now.classes, now.k, now.small) == (3, 1, 1)
+    assert (now.lost, now.most) == ("1", "20")
     assert now.alteration == pytest.approx(100 * 1 / 20)  # 1 of 5 records that could lose 4
     both = value_set(TABLE, lion, [0, 1], "race", "Felid")
     now = by_hand(RECODE, TABLE, both)

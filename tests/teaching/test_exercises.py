@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import json
 import re
 from collections import Counter
 from dataclasses import replace
@@ -23,14 +24,9 @@ from kanon.hierarchy.build import groups, suppression
 from kanon.measures import alteration
 from kanon.metrics import metric_named, potentials
 from kanon.teaching import optimum
-from kanon.teaching.exercises import (
-    BUILT_IN,
-    Answers,
-    read_answers,
-    read_exercises,
-    score,
-    score_files,
-)
+from kanon.teaching.answers import Answers, read_answers
+from kanon.teaching.exercises import BUILT_IN, read_exercises
+from kanon.teaching.marks import marked_class, score
 from kanon.teaching.optimum import best_levels, best_recoding
 from kanon.teaching.small_tables import raised
 from oracles.plain_clustering import partitions
@@ -406,13 +402,13 @@ def test_scores_by_hand(by_hand):
     assert [mark.sentence for mark in scored.marks if mark.sentence == "Not answered."] == (
         ["Not answered."] * 2
     )
-    table = score_files(
+    table = marked_class(
         by_hand,
         [
             (given.student, given.to_json().encode())
             for given in (sent(by_hand, answers), sent(by_hand, {"k": 1}, "Dee"))
         ],
-    )
+    ).files
     assert table["student"].tolist() == ["Chi", "Dee"]
     assert table["question recode"].tolist() == [2, 0]
     assert table["points"].tolist() == [3, 1]
@@ -431,7 +427,7 @@ def test_answers_to_another_set_are_told_and_stop_nobody_else(by_hand):
         ("other.json", sent(other, {}).to_json().encode()),
         ("set.json", by_hand.to_json().encode()),
     ]
-    table = score_files(by_hand, files)
+    table = marked_class(by_hand, files).files
     assert table["file"].tolist() == ["good.json", "other.json", "set.json"]
     assert table["problem"].tolist()[0] == ""
     assert "another exercise set" in table["problem"][1]
@@ -478,7 +474,12 @@ def run(folder, *names, out="scores.csv"):
 def test_the_command_line_marks_a_class(files, capsys):
     assert run(files, "set.json", "chi.json", "bad.json") == 0
     said = capsys.readouterr()
-    assert said.out == "1 file marked, on average 9.1 % of 11 points\n"
+    first, *lines = said.out.splitlines()
+    assert first == "1 file marked, on average 9.1 % of 11 points"
+    assert [line[0] for line in lines] == list("12345")
+    assert lines[2] == (
+        "3 The k of the table: 1 of 1 on average, 1 answered, 1 right; most often 1 (1 of 1)"
+    )
     assert "bad.json' was not marked: This is no answer file" in said.err
     table = pd.read_csv(files / "scores.csv")
     assert table["student"].tolist()[0] == "'=HYPERLINK(1)", "no formula for a spreadsheet"
@@ -498,6 +499,8 @@ def test_the_command_line_refuses_what_it_cannot_mark_and_writes_nothing(files, 
 
 def test_the_files_that_the_documentation_shows_can_be_marked():
     text = (ROOT / "docs" / "how-to" / "exercises.md").read_text("utf-8")
-    exercises, answers = (part.split("```")[0].encode() for part in text.split("```json")[1:])
-    scored = score(read_exercises(exercises), read_answers(answers))
+    exercises, answers, more = (part.split("```")[0] for part in text.split("```json")[1:])
+    scored = score(read_exercises(exercises.encode()), read_answers(answers.encode()))
     assert (scored.points, scored.most) == (4, 4)
+    exam = json.loads(answers) | {"version": 2} | json.loads(f"{{{more}}}")
+    assert read_answers(json.dumps(exam).encode()).as_handed_in

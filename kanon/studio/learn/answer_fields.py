@@ -24,6 +24,7 @@ from kanon.teaching.by_hand import HandRecoding, Row, by_hand, column_stepped, v
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.handout import tree_pictures
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
+from kanon.teaching.question import heading
 from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion
 from kanon.teaching.small_tables import SmallTable, tuple_text
 
@@ -45,14 +46,13 @@ def question_shown(exercises: ExerciseSet, question: AnyQuestion, number: int) -
         points = say("1 point")
     else:
         points = say("{points} points", points=f"{question.points:g}")
-    heading = say("**Question {number}** ({points}).", number=number, points=points)
-    st.markdown(f"{heading} {plain(asked)}")
+    st.markdown(f"**{plain(heading(number, question))}** ({points}). {plain(asked)}")
 
 
 def is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
     """Whether the field to answer with takes the whole width."""
     roles = exercises.table_of(question).schema.roles
-    return isinstance(question, RecodeQuestion) and len(_kept(roles)) > 4
+    return isinstance(question, RecodeQuestion) and len(_kept(roles)) > 3
 
 
 def _kept(roles: Mapping[str, Role]) -> list[str]:
@@ -73,9 +73,9 @@ def answer_field(
     about = f"{exercises.fingerprint}-{exercises.questions.index(question)}"
     match question:
         case RecodeQuestion():
-            _recode(question, table, now, give, about)
+            _recode(question, table, now, give, about, told=not exercises.exam)
         case LevelsQuestion():
-            _levels(question, table, now, give, about)
+            _levels(question, table, now, give, about, told=not exercises.exam)
         case NumberQuestion():
             _number(question, now, give, about)
             _as_it_is(table)
@@ -123,32 +123,46 @@ def trees_shown(exercises: ExerciseSet, question: AnyQuestion, large: bool) -> N
 
 # --- recoding by hand -----------------------------------------------------------------------
 def _recode(
-    question: RecodeQuestion, table: SmallTable, now: Any, give: Callable[[Any], None], about: str
+    question: RecodeQuestion,
+    table: SmallTable,
+    now: Any,
+    give: Callable[[Any], None],
+    about: str,
+    told: bool,
 ) -> None:
-    """A select box for every value, with its ancestors; a row for records that look alike."""
+    """A select box for every value, with its ancestors; a row for records that look alike.
+
+    Parameters
+    ----------
+    told
+        Whether the classes are told, and what they cost.
+    """
     state_now = by_hand(question, table, now)
-    _standing(question, state_now)
+    if told:
+        _standing(question, state_now)
     columns = table.classes.attributes
     others = [name for name in _kept(table.schema.roles) if name not in columns]
-    count = len(columns) + 1 + len(others)
+    first = len(columns) + told
+    count = first + len(others)
     st.html(_rows_style(count))
     with st.container(gap="xxsmall", key="exercise-grid"):
         head = st.columns(count, vertical_alignment="bottom", gap="small")
         for cell, name in zip(head, columns, strict=False):
             with cell:
                 _column_head(table, now, name, give, columns.index(name))
-        head[len(columns)].markdown(f"**{say('class')}**")
-        for cell, name in zip(head[len(columns) + 1 :], others, strict=True):
+        if told:
+            head[len(columns)].markdown(f"**{say('class')}**")
+        for cell, name in zip(head[first:], others, strict=True):
             cell.markdown(f"**{plain(name)}**")
         for number, row in enumerate(state_now.rows):
             cells = st.columns(count, vertical_alignment="center", gap="small")
             for j, (cell, name) in enumerate(zip(cells, columns, strict=False)):
                 with cell:
                     _value(table, now, row, name, give, f"{about}-{number}-{j}")
-            enough = row.size >= question.k
-            colour, sign = ("green", "✓") if enough else ("red", "✗")
-            cells[len(columns)].markdown(f":{colour}[**{row.letter}** · {row.size} {sign}]")
-            for cell, name in zip(cells[len(columns) + 1 :], others, strict=True):
+            if told:
+                colour, sign = ("green", "✓") if row.size >= question.k else ("red", "✗")
+                cells[len(columns)].markdown(f":{colour}[**{row.letter}** · {row.size} {sign}]")
+            for cell, name in zip(cells[first:], others, strict=True):
                 listed = table.frame[name].iloc[list(row.records)]
                 cell.markdown(plain(", ".join(listed)))
 
@@ -210,9 +224,12 @@ def _standing(question: RecodeQuestion | LevelsQuestion, now: HandRecoding) -> N
     if now.small:
         small = f", :red[{say('{small} too small ✗', small=now.small)}]"
     reached = say(
-        "smallest class **{k}** of {wanted} · alteration **{alteration}** ↓ ({metric})",
+        "smallest class **{k}** of {wanted} · alteration **{lost} of {most} = {alteration}** ↓ "
+        "({metric})",
         k=now.k,
         wanted=question.k,
+        lost=now.lost,
+        most=now.most,
         alteration=percent(now.alteration),
         metric=plain(say_of(metric_named(question.metric).card.title)),
     )
@@ -227,9 +244,20 @@ def _as_it_is(table: SmallTable) -> None:
 
 # --- the other kinds ------------------------------------------------------------------------
 def _levels(
-    question: LevelsQuestion, table: SmallTable, now: Any, give: Callable[[Any], None], about: str
+    question: LevelsQuestion,
+    table: SmallTable,
+    now: Any,
+    give: Callable[[Any], None],
+    about: str,
+    told: bool,
 ) -> None:
-    """A level per column, and the table at these levels."""
+    """A level per column, and the table at these levels.
+
+    Parameters
+    ----------
+    told
+        Whether its classes are told, and what they cost.
+    """
     state_now = by_hand(question, table, now)
     pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
     levels = {name: _level(now, name, tree) for name, tree in pairs}
@@ -250,8 +278,9 @@ def _levels(
                 ),
                 width=220,
             )
-    _standing(question, state_now)
-    _released(question, state_now, table)
+    if told:
+        _standing(question, state_now)
+    _released(question, state_now, table, told)
 
 
 def _level(now: Any, name: str, tree: Hierarchy) -> int:
@@ -260,20 +289,22 @@ def _level(now: Any, name: str, tree: Hierarchy) -> int:
     return level if type(level) is int and 0 <= level < tree.height else 0
 
 
-def _released(question: LevelsQuestion, now: HandRecoding, table: SmallTable) -> None:
-    """The table as it is now, each record with its class."""
+def _released(question: LevelsQuestion, now: HandRecoding, table: SmallTable, told: bool) -> None:
+    """The table as it is now, each record with its class if that is told."""
     columns = list(table.frame.columns)
     of_record = {record: row for row in now.rows for record in row.records}
     rows, tints = [], {}
     for place, record in enumerate(table.frame.to_dict("records")):
         row = of_record[place]
-        enough = row.size >= question.k
-        if not enough:
-            tints[place] = _SMALL
         cells = record | row.values
-        sign = "✓" if enough else "✗"
-        rows.append([*(cells[name] for name in columns), f"{row.letter} · {row.size} {sign}"])
-    small_table(pd.DataFrame(rows, columns=[*columns, say("class")]), tints)
+        rows.append([cells[name] for name in columns])
+        if told:
+            enough = row.size >= question.k
+            rows[-1].append(f"{row.letter} · {row.size} {'✓' if enough else '✗'}")
+            if not enough:
+                tints[place] = _SMALL
+    heads = [*columns, say("class")] if told else columns
+    small_table(pd.DataFrame(rows, columns=heads), tints)
 
 
 def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], about: str) -> None:

@@ -9,21 +9,16 @@ from typing import Any
 from kanon.base.language import say
 from kanon.errors import ExerciseError
 from kanon.studio.jobs.worker import Progress
-from kanon.studio.learn.exercises_state import Attempt, ExercisesView, Scores
+from kanon.studio.learn.exercises_state import Attempt, ExercisesView, Scores, clock
 from kanon.studio.learn.state import LessonsView
+from kanon.studio.session import state
 from kanon.studio.session.request import Request, opening_cancelled
 from kanon.studio.session.work import Work, with_fields
+from kanon.teaching.answers import MOST_CHANGES, AnswerChange, Answers, read_answers
 from kanon.teaching.by_hand import unchanged
-from kanon.teaching.exercises import (
-    Answers,
-    ExerciseSet,
-    StudentMarks,
-    read_answers,
-    read_exercises,
-    score,
-    score_files,
-)
+from kanon.teaching.exercises import ExerciseSet, read_exercises
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
+from kanon.teaching.marks import StudentMarks, marked_class, score
 from kanon.teaching.questions import AnyQuestion
 
 _NOBODY = "(no name)"
@@ -39,7 +34,7 @@ def marked_files(
     progress: Progress, exercises: ExerciseSet, files: Sequence[tuple[str, bytes]]
 ) -> Scores:
     """The marks of a class."""
-    return Scores(exercises.fingerprint, score_files(exercises, files, progress))
+    return Scores(exercises.fingerprint, marked_class(exercises, files, progress))
 
 
 def exercises_request(_: Work, content: bytes) -> Request:
@@ -58,10 +53,13 @@ def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, 
 
 
 def with_set(work: Work, found: ExerciseSet) -> Work:
-    """The work with another set open, at its first question; answers to others stay."""
-    return _changed(
-        work, opened=found, place=0, uploads=work.view(LessonsView).exercises.uploads + 1
-    )
+    """The work with another set open, at its first question; answers to others stay.
+
+    The time of an exam begins here, when it is opened for the first time.
+    """
+    view = work.view(LessonsView).exercises
+    attempts = {found.fingerprint: Attempt(), **view.attempts}
+    return _changed(work, opened=found, place=0, attempts=attempts, uploads=view.uploads + 1)
 
 
 def with_scores(work: Work, found: Scores) -> Work:
@@ -72,6 +70,18 @@ def with_scores(work: Work, found: Scores) -> Work:
 def _changed(work: Work, **fields: Any) -> Work:
     view = replace(work.view(LessonsView).exercises, **fields)
     return with_fields(work, view=replace(work.view(LessonsView), exercises=view))
+
+
+# --- on the page ----------------------------------------------------------------------------
+def change(make: Callable[[ExercisesView], ExercisesView]) -> None:
+    """Change what is shown to what is made of it."""
+    lessons = state.work().view(LessonsView)
+    state.change(view=replace(lessons, exercises=make(lessons.exercises)))
+
+
+def look(**fields: Any) -> None:
+    """Show something else."""
+    change(lambda view: replace(view, **fields))
 
 
 # --- what a student does --------------------------------------------------------------------
@@ -112,10 +122,22 @@ def checked(view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion) 
     return _on(view, exercises, marked)
 
 
-def best_shown(
+def hint_shown(
     view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion, shown: bool
 ) -> ExercisesView:
-    """Show the best answer to a question, or hide it."""
+    """Show the hint to a question, or hide it."""
+
+    def looked(attempt: Attempt) -> Attempt:
+        one = {question.id}
+        return replace(attempt, hinted=attempt.hinted | one if shown else attempt.hinted - one)
+
+    return _on(view, exercises, looked)
+
+
+def solution_shown(
+    view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion, shown: bool
+) -> ExercisesView:
+    """Show the solution of a question, or hide it."""
 
     def looked(attempt: Attempt) -> Attempt:
         one = {question.id}
@@ -133,6 +155,11 @@ def begun_anew(view: ExercisesView, exercises: ExerciseSet, question: AnyQuestio
             _with_answer(attempt, question.id, None), before=replace(attempt, before=None)
         ),
     )
+
+
+def closed(view: ExercisesView, exercises: ExerciseSet) -> ExercisesView:
+    """The exam is over here: its answers stay as they are, and can be marked."""
+    return _on(view, exercises, lambda attempt: replace(attempt, before=None, closed=True))
 
 
 def undone(view: ExercisesView, exercises: ExerciseSet) -> ExercisesView:
@@ -153,8 +180,21 @@ def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) ->
     given = {name: answer for name, answer in found.answers.items() if answer is not None}
     now = attempt_at(view, exercises)
     before = replace(now, before=None) if now.answers else None
-    taken = _on(view, exercises, lambda _: Attempt(answers=given, before=before))
-    return replace(taken, student=found.student, uploads=view.uploads + 1)
+    taken = Attempt(answers=given, before=before)
+    if exercises.exam:
+        if now.closed:
+            raise ExerciseError(say("The exam is closed here: its answers stay as they are."))
+        if not found.as_handed_in:
+            raise ExerciseError(
+                say(
+                    "An exam goes on from a file that was saved here and not changed since; this "
+                    "one has no log of answers, or another fingerprint."
+                )
+            )
+        log = tuple(found.log or ())
+        taken = replace(taken, log=log, opened=clock() - (log[-1].at if log else 0.0))
+    attempts = {**view.attempts, exercises.fingerprint: taken}
+    return replace(view, attempts=attempts, student=found.student, uploads=view.uploads + 1)
 
 
 def scored(view: ExercisesView, exercises: ExerciseSet) -> StudentMarks:
@@ -184,9 +224,11 @@ def handed_in(view: ExercisesView, exercises: ExerciseSet) -> Answers:
 def _file(exercises: ExerciseSet, attempt: Attempt, student: str) -> Answers:
     known = [question.id for question in exercises.questions]
     given = {name: attempt.answers[name] for name in known if name in attempt.answers}
-    return Answers(
-        set=exercises.fingerprint, student=student.strip()[:100] or _NOBODY, answers=given
-    )
+    named = student.strip()[:100] or _NOBODY
+    found = Answers(set=exercises.fingerprint, student=named, answers=given)
+    if not exercises.exam:
+        return found
+    return found.model_copy(update={"version": 2, "log": list(attempt.log)}).handed_in()
 
 
 def _with_answer(attempt: Attempt, name: str, answer: Any) -> Attempt:
@@ -207,5 +249,22 @@ def _without(mapping: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _on(
     view: ExercisesView, exercises: ExerciseSet, change: Callable[[Attempt], Attempt]
 ) -> ExercisesView:
-    attempts = {**view.attempts, exercises.fingerprint: change(attempt_at(view, exercises))}
-    return replace(view, attempts=attempts)
+    before = attempt_at(view, exercises)
+    if before.closed:
+        return view
+    after = change(before)
+    if exercises.exam:
+        after = replace(after, log=_logged(before, after), opened=before.opened)
+    return replace(view, attempts={**view.attempts, exercises.fingerprint: after})
+
+
+def _logged(before: Attempt, after: Attempt) -> tuple[AnswerChange, ...]:
+    """The log of an exam, with the answers that were changed now."""
+    names = {**before.answers, **after.answers}
+    at = round(clock() - before.opened, 1)
+    changed = [
+        AnswerChange(at=at, question=name)
+        for name in names
+        if before.answers.get(name) != after.answers.get(name)
+    ]
+    return (*before.log, *changed)[:MOST_CHANGES]

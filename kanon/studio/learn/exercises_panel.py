@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from kanon.base.language import say, say_counted
 from kanon.studio.jobs import runner
 from kanon.studio.learn.answer_fields import answer_field, is_wide, question_shown, trees_shown
 from kanon.studio.learn.exercises import (
+    answer_now,
     attempt_at,
     begun_anew,
-    best_shown,
+    change,
     checked,
+    closed,
     exercises_request,
-    handed_in,
+    hint_shown,
+    look,
     points_so_far,
-    scored,
+    solution_shown,
     undone,
     with_answers,
 )
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView
+from kanon.studio.learn.hand_in_panel import hand_in, part
 from kanon.studio.learn.small_tables import small_table
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.teacher_panel import for_the_teacher
@@ -32,11 +33,12 @@ from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
-from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.uploads import upload_field
 from kanon.teaching.exercises import BUILT_IN, MEGABYTES, ExerciseSet, read_exercises
+from kanon.teaching.hints import hint
 from kanon.teaching.question import Mark
 from kanon.teaching.questions import AnyQuestion
+from kanon.teaching.worked import worked
 
 
 def show_exercises(work: Work) -> None:
@@ -47,16 +49,22 @@ def show_exercises(work: Work) -> None:
     title = f"**{plain(exercises.title)}**"
     if exercises.author:
         title = say("{title} by {author}", title=title, author=plain(exercises.author))
+    if exercises.exam:
+        title = f"{title} · {say('Exam')}"
     st.markdown(f"{title} · {_so_far(exercises, attempt)}")
-    _questions(exercises, attempt, view)
-    if view.place < len(exercises.questions):
-        _question(exercises, attempt, view, work.view(LessonsView).large)
+    if not attempt.closed:
+        _questions(exercises, attempt, view)
+    if attempt.closed or view.place == len(exercises.questions):
+        hand_in(exercises, view)
     else:
-        _hand_in(exercises, attempt, view)
+        _question(exercises, attempt, view, work.view(LessonsView).large)
     with st.expander(say("Another exercise set, saved answers"), icon=":material/folder:"):
         _files(work, view, exercises)
-    with st.expander(say("For the teacher"), icon=":material/school:"):
-        for_the_teacher(work, view, exercises)
+    with st.expander(say("For the teacher"), attempt.closed, icon=":material/school:"):
+        if exercises.exam and not attempt.closed:
+            _closing(exercises)
+        else:
+            for_the_teacher(work, view, exercises)
 
 
 def _built_in() -> ExerciseSet:
@@ -64,16 +72,30 @@ def _built_in() -> ExerciseSet:
     return state.remembered("built-in exercises", "", lambda: read_exercises(BUILT_IN))
 
 
-def _change(make: Callable[[ExercisesView], ExercisesView]) -> None:
-    lessons = state.work().view(LessonsView)
-    state.change(view=replace(lessons, exercises=make(lessons.exercises)))
-
-
-def _look(**fields: Any) -> None:
-    _change(lambda view: replace(view, **fields))
+def _closing(exercises: ExerciseSet) -> None:
+    """An exam is marked when it is over."""
+    st.markdown(
+        say(
+            "Marks, the handout and its solutions are here once the exam is closed on this page. "
+            "Then its answers cannot be changed here any more, and can still be downloaded."
+        )
+    )
+    st.button(
+        say("Close the exam on this page"),
+        icon=":material/lock:",
+        key="exercise-close",
+        on_click=change,
+        args=(lambda now: closed(now, exercises),),
+    )
 
 
 def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
+    if exercises.exam:
+        return say(
+            "{count} of {questions} questions answered",
+            count=len(attempt.answers),
+            questions=len(exercises.questions),
+        )
     return say_counted(
         len(attempt.marks),
         "{got} of {points} points, {count} question checked",
@@ -106,7 +128,9 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
             format_func=called,
             label_visibility="collapsed",
         )
-    if attempt.answers:
+    if attempt.answers and exercises.exam:
+        st.caption(say("… answered"))
+    elif attempt.answers:
         st.caption(say("✓ all points · ◐ some points · ✗ none · … answered, not checked"))
 
 
@@ -114,7 +138,7 @@ def _go(exercises: ExerciseSet, place: int | None) -> None:
     """Show a question of the set that is open; a browser may still tell of the one before."""
     now = state.work().view(LessonsView).exercises.opened or _built_in()
     if place is not None and now.fingerprint == exercises.fingerprint:
-        _look(place=place)
+        look(place=place)
 
 
 def _sign(attempt: Attempt, question: AnyQuestion) -> str:
@@ -129,48 +153,35 @@ def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, lar
     question = exercises.questions[view.place]
     question_shown(exercises, question, view.place + 1)
     if large or is_wide(exercises, question):
-        answer_field(exercises, attempt, question, _change)
+        answer_field(exercises, attempt, question, change)
         left, right = st.columns(2, gap="medium")
     else:
         answering, left = st.columns([7, 5], gap="medium")
         right = left
         with answering:
-            answer_field(exercises, attempt, question, _change)
+            answer_field(exercises, attempt, question, change)
     with left:
         _checking(exercises, attempt, view, question)
     with right:
         trees_shown(exercises, question, large)
+    if question.id in attempt.shown and not exercises.exam:
+        _solution(exercises, question)
 
 
 def _checking(
     exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, question: AnyQuestion
 ) -> None:
-    """Check, what came of it, and what is best."""
+    """Check, hints and the solution, where it is for practice; back, and on."""
     mark = attempt.marks.get(question.id)
     with st.container(horizontal=True):
-        st.button(
-            say("Check"),
-            type="primary",
-            icon=":material/check:",
-            key="exercise-check",
-            on_click=_change,
-            args=(lambda now: checked(now, exercises, question),),
-        )
-        if mark is not None:
-            shown = question.id in attempt.shown
-            st.button(
-                say("Hide the best") if shown else say("Show the best"),
-                icon=":material/lightbulb:",
-                key="exercise-best",
-                on_click=_change,
-                args=(lambda now: best_shown(now, exercises, question, not shown),),
-            )
+        if not exercises.exam:
+            _helps(exercises, attempt, question)
         if attempt.before is not None:
             st.button(
                 say("Undo"),
                 icon=":material/undo:",
                 key="exercise-undo",
-                on_click=_change,
+                on_click=change,
                 args=(lambda now: undone(now, exercises),),
             )
         elif question.id in attempt.answers:
@@ -178,7 +189,7 @@ def _checking(
                 say("Begin anew"),
                 icon=":material/restart_alt:",
                 key="exercise-anew",
-                on_click=_change,
+                on_click=change,
                 args=(lambda now: begun_anew(now, exercises, question),),
             )
         last = view.place + 1 == len(exercises.questions)
@@ -186,16 +197,62 @@ def _checking(
             say("Hand in") if last else say("Next question"),
             icon=":material/arrow_forward:",
             key="exercise-next",
-            on_click=lambda: _look(place=view.place + 1),
+            on_click=lambda: look(place=view.place + 1),
         )
+    if exercises.exam:
+        return
     if mark is not None:
         _marked(mark, question)
-    if question.id in attempt.shown:
-        st.info(plain(question.solved(exercises.table_of(question))), icon=":material/lightbulb:")
+    if question.id in attempt.hinted:
+        now = answer_now(attempt, exercises, question)
+        said = hint(question, exercises.table_of(question), now)
+        st.info(plain(said), icon=":material/lightbulb:")
+
+
+def _helps(exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion) -> None:
+    """The buttons that an exam does not have."""
+    st.button(
+        say("Check"),
+        type="primary",
+        icon=":material/check:",
+        key="exercise-check",
+        on_click=change,
+        args=(lambda now: checked(now, exercises, question),),
+    )
+    hinted = question.id in attempt.hinted
+    st.button(
+        say("Hide the hint") if hinted else say("Hint"),
+        icon=":material/lightbulb:",
+        key="exercise-hint",
+        on_click=change,
+        args=(lambda now: hint_shown(now, exercises, question, not hinted),),
+    )
+    if question.id in attempt.marks:
+        shown = question.id in attempt.shown
+        st.button(
+            say("Hide the solution") if shown else say("Show the solution"),
+            icon=":material/school:",
+            key="exercise-solution",
+            on_click=change,
+            args=(lambda now: solution_shown(now, exercises, question, not shown),),
+        )
+
+
+def _solution(exercises: ExerciseSet, question: AnyQuestion) -> None:
+    """The solution with its arithmetic, across the page."""
+    about = (exercises.fingerprint, question.id)
+    found = state.remembered(
+        "exercise-solution", about, lambda: worked(question, exercises.table_of(question))
+    )
+    with st.container(border=True):
+        st.markdown(f"**{say('Solution')}**")
+        for sentence in found.sentences:
+            st.markdown(plain(sentence))
+        small_table(found.arithmetic)
 
 
 def _marked(mark: Mark, question: AnyQuestion) -> None:
-    got = _part(mark.share * question.points, question.points)
+    got = part(mark.share * question.points, question.points)
     said = f"{got}: {mark.sentence}"
     if mark.share == 1:
         st.success(plain(said), icon=":material/check_circle:")
@@ -205,59 +262,7 @@ def _marked(mark: Mark, question: AnyQuestion) -> None:
         st.error(plain(said), icon=":material/cancel:")
 
 
-def _part(points: float, most: float) -> str:
-    return say("{points} of {most}", points=f"{points:.4g}", most=f"{most:g}")
-
-
-# --- handing in -----------------------------------------------------------------------------
-def _hand_in(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
-    """All points with their reasons, and the file of answers."""
-    found = scored(view, exercises)
-    got = _part(found.points, found.most)
-    st.subheader(say("{points} points", points=got))
-    small_table(
-        pd.DataFrame(
-            {
-                say("question"): [f"{place}: {one.id}" for place, one in enumerate(found.marks, 1)],
-                say("points"): [_part(one.points, one.most) for one in found.marks],
-                say("why"): [one.sentence for one in found.marks],
-            }
-        )
-    )
-    name, button = st.columns([2, 1], vertical_alignment="bottom")
-    name.text_input(
-        say("Name or pseudonym"),
-        **bound("exercise-student", view.student, "student", into=_look),
-        max_chars=100,
-        help=say(
-            "It stands in the file of answers. Nothing is sent: you hand the file in yourself."
-        ),
-    )
-    with button:
-        if not view.student.strip():
-            st.button(
-                say("Download the answers"),
-                icon=":material/download:",
-                disabled=True,
-                key="exercise-nameless",
-                help=say("Type a name or a pseudonym first."),
-                width="stretch",
-            )
-        else:
-            made = handed_in(view, exercises).to_json()
-            st.download_button(
-                say("Download the answers"),
-                data=made.encode(),
-                file_name=file_name("answers", "json", made),
-                mime="application/json",
-                icon=":material/download:",
-                on_click="ignore",
-                type="primary",
-                key="exercise-answers",
-                width="stretch",
-            )
-
-
+# --- files -----------------------------------------------------------------------------------
 def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
     """Another set, the one that comes with kanon, and answers that were saved."""
     left, right = st.columns(2, gap="medium")
@@ -277,7 +282,7 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
             st.button(
                 say("Back to the set that comes with kanon"),
                 key="exercise-built-in",
-                on_click=lambda: _look(opened=None, place=0),
+                on_click=lambda: look(opened=None, place=0),
             )
     with right:
         field = f"exercise-go-on-{view.uploads}"

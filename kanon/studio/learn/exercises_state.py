@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
-import pandas as pd
-
+from kanon.teaching.answers import AnswerChange
 from kanon.teaching.exercises import ExerciseSet
+from kanon.teaching.marks import ClassMarks
 from kanon.teaching.question import Mark
+
+
+def clock() -> float:
+    """Seconds by the clock of the server, which nobody sets."""
+    return monotonic()
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,24 +28,34 @@ class Attempt:
         Per question, by its id, the answer as files hold it; what was not touched is not there.
     marks
         What the answers are worth that were checked and not changed since.
-    shown
-        The questions whose best answer is shown.
+    hinted, shown
+        The questions whose hint is shown, and whose solution is.
     before
         How it was before many answers were changed at once, to go back to.
+    opened
+        When it began, by the clock of the server.
+    log
+        When which answer was changed, in an exam.
+    closed
+        Whether nothing can be changed any more, as an exam was closed here.
     """
 
     answers: Mapping[str, Any] = field(default_factory=dict)
     marks: Mapping[str, Mark] = field(default_factory=dict)
+    hinted: frozenset[str] = frozenset()
     shown: frozenset[str] = frozenset()
     before: Attempt | None = None
+    opened: float = field(default_factory=clock)
+    log: tuple[AnswerChange, ...] = ()
+    closed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The answers of a class, marked; see :func:`kanon.teaching.exercises.score_files`."""
+    """The answers of a class to the set of that fingerprint, marked."""
 
     fingerprint: str
-    table: pd.DataFrame
+    marks: ClassMarks
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,21 +7,18 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.language import say, say_of
 from kanon.errors import KanonError
 from kanon.metrics import METRICS
-from kanon.sources.writing import table_bytes
-from kanon.studio.jobs import runner
-from kanon.studio.learn.exercises import marking_request
 from kanon.studio.learn.exercises_state import ExercisesView
+from kanon.studio.learn.marks_panel import class_field, class_marks
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_name
-from kanon.studio.widgets.uploads import upload_field
-from kanon.teaching.exercises import MEGABYTES, ExerciseSet
+from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.handout import handout, sheets_of
 
 
@@ -33,39 +30,8 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
         _handed_out(view, exercises)
     with right:
         st.markdown(f"**{say('Mark a class')}**")
-        key = f"exercise-class-{view.uploads}"
-        upload_field(
-            say("Files of answers to this set, as many as there are"),
-            MEGABYTES,
-            type="json",
-            accept_multiple_files=True,
-            key=key,
-            disabled="marking" in work.running,
-            on_change=_take,
-            args=(key, exercises),
-            help=say("They are marked on this machine, and kept for this session only."),
-        )
-    scores = view.scores
-    if scores is None or scores.fingerprint != exercises.fingerprint:
-        return
-    failed = int((scores.table["problem"] != "").sum())
-    marked = say_counted(len(scores.table) - failed, "{count} file marked", "{count} files marked")
-    if failed:
-        marked = say(
-            "{marked}, {failed} not: the column problem says why", marked=marked, failed=failed
-        )
-    st.markdown(f"{marked}.")
-    st.dataframe(scores.table, hide_index=True, key="exercise-scores")
-    content = table_bytes(scores.table, "csv", neutral=True)
-    st.download_button(
-        say("Download the scores as CSV"),
-        data=content,
-        file_name=file_name("scores", "csv", content.decode()),
-        mime="text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-        key="exercise-scores-csv",
-    )
+        class_field(work, view, exercises)
+    class_marks(view, exercises)
 
 
 def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
@@ -122,9 +88,3 @@ def _handout(view: ExercisesView, exercises: ExerciseSet) -> str:
 def _look(**fields: Any) -> None:
     lessons = state.work().view(LessonsView)
     state.change(view=replace(lessons, exercises=replace(lessons.exercises, **fields)))
-
-
-def _take(key: str, exercises: ExerciseSet) -> None:
-    files = [(file.name, file.getvalue()) for file in state.typed(key) or []]
-    if files:
-        runner.run(marking_request, exercises, files)

@@ -16,10 +16,15 @@ from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
-from kanon.teaching.exercises import BUILT_IN, Answers, read_answers, read_exercises, score
+from kanon.teaching.answers import Answers, read_answers
+from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import handout, sheets_of
+from kanon.teaching.hints import hint
+from kanon.teaching.marks import score
+from kanon.teaching.worked import worked
 from support import dashboard
 from support.dashboard import APP, DATA, WORK, go, job_of, press, problems, settled, texts, work
+from support.exercise_sets import handed_in
 
 LEARN = "pages/learn.py"
 SET = read_exercises(BUILT_IN)
@@ -116,16 +121,18 @@ def test_a_class_is_picked_and_the_best_is_shown_after_a_check(page):
     right = options.index(tuple(SOLUTIONS["partner"]))
     wrong = next(number for number in range(len(options)) if number != right)
     at = to(page, "partner")
-    assert not [one for one in at.button if one.label == "Show the best"]
+    assert not [one for one in at.button if one.label == "Show the solution"]
     at.radio(key=key(at, "choice", "partner")).set_value(wrong)
-    at = press(press(go(at), "Check"), "Show the best")
+    at = press(press(go(at), "Check"), "Show the solution")
     assert said(at) == [marked("partner", list(options[wrong]))]
-    assert [one.value.replace("\\", "") for one in at.info] == [
-        question.solved(SET.table_of(question))
-    ]
+    found = worked(question, SET.table_of(question))
+    assert set(found.sentences) < {text.replace("\\", "") for text in texts(at)}
+    candidates = at.table[-1].value.map(lambda cell: str(cell).replace("\\", ""))
+    assert candidates.to_numpy().tolist() == found.arithmetic.to_numpy().tolist()
     at.radio(key=key(at, "choice", "partner")).set_value(right)
     at = press(go(at), "Check")
-    assert said(at) == [marked("partner", SOLUTIONS["partner"])] and at.success and not at.info
+    assert said(at) == [marked("partner", SOLUTIONS["partner"])] and at.success
+    assert not set(found.sentences) & {text.replace("\\", "") for text in texts(at)}
 
 
 def test_levels_show_the_table_that_they_make(page):
@@ -136,7 +143,7 @@ def test_levels_show_the_table_that_they_make(page):
         at.number_input(key=key(at, "level", "levels", number)).set_value(level)
         at = go(at)
     assert attempt(at).answers["levels"] == best
-    assert any("alteration **50.0 %**" in text for text in texts(at))
+    assert any("alteration **6 of 12 = 50.0 %**" in text for text in texts(at))
     cells = [str(cell) for cell in at.table[0].value["race"]]
     assert cells == ["mammals"] * 6
     assert said(press(at, "Check")) == [marked("levels", best)] and at.success
@@ -234,7 +241,7 @@ def test_all_is_handed_in_as_a_file_and_gone_on_with(page, downloads, tmp_path):
     at.text_input(key="exercise-student").set_value("  Chi ")
     at = go(at)
     name, made = downloads["exercise-answers"]
-    assert re.fullmatch(r"answers-[0-9a-f]{12}\.json", name)
+    assert name == "answers-Chi.json"
     assert read_answers(made()) == RIGHT.model_copy(update={"student": "Chi"})
 
 
@@ -265,6 +272,127 @@ def test_an_answer_that_is_none_is_shown_as_nothing_raised_and_said(page):
         assert said(at) == [marked(name, odd[name])]
 
 
+def test_a_hint_comes_before_the_answer_and_goes_with_it(page):
+    at = to(page, "animals")
+    (question,) = [each for each in SET.questions if each.id == "animals"]
+    table = SET.table_of(question)
+    at = press(at, "Hint")
+    assert [one.value.replace("\\", "") for one in at.info] == [hint(question, table, None)]
+    for column in (1, 1):
+        at.button(key=f"exercise-raise-{column}").click()
+        at = go(at)
+    now = attempt(at).answers["animals"]
+    assert [one.value.replace("\\", "") for one in at.info] == [hint(question, table, now)]
+    assert not press(at, "Hide the hint").info
+
+
+# --- an exam --------------------------------------------------------------------------------
+EXAM = read_exercises(json.dumps(json.loads(BUILT_IN.read_bytes()) | {"exam": True}).encode())
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of the server, which stands still but for what a test adds."""
+    now = [100.0]
+    monkeypatch.setattr("kanon.studio.learn.exercises_state.monotonic", lambda: now[0])
+    return now
+
+
+def at_place(at, number):
+    lessons = work(at).view(LessonsView)
+    shown = replace(lessons, exercises=replace(view(at), place=number))
+    at.session_state[WORK] = with_fields(work(at), view=shown)
+    return go(at)
+
+
+def test_an_exam_tells_nothing_of_what_answers_are_worth(page, downloads):
+    at = opened(page, opened=EXAM)
+    for number in range(len(EXAM.questions) + 1):
+        at = at_place(at, number)
+        labels = {one.label for one in at.button}
+        assert not labels & {"Check", "Hint", "Show the solution", "Download the handout to print"}
+        assert not at.file_uploader(key=f"exercise-go-on-{view(at).uploads}").disabled
+        assert f"exercise-class-{view(at).uploads}" not in {one.key for one in at.file_uploader}
+        assert "exercise-handout" not in downloads
+        shown = [*texts(at), *(str(cell) for one in at.table for cell in one.value.to_numpy().flat)]
+        assert not [text for text in shown if re.search("too small|smallest class \\*|✓|✗", text)]
+        assert not at.success and not at.error
+
+
+def test_an_exam_is_handed_in_with_its_log_and_a_fingerprint(page, downloads, clock):
+    at = load_set(opened(page), EXAM.to_json().encode())
+    at = at_place(at, place(at, "count", EXAM))
+    field = f"exercise-number-{EXAM.fingerprint}-{place(at, 'count', EXAM)}"
+    for seconds, number in ((7.04, 3.0), (60, 2.0)):
+        clock[0] += seconds
+        at.number_input(key=field).set_value(number)
+        at = go(at)
+    clock[0] += 1
+    at = press(at, "Begin anew")
+    clock[0] += 1
+    at = press(at, "Undo")
+    at = at_place(at, len(EXAM.questions))
+    at.text_input(key="exercise-student").set_value("Zoë / Ada")
+    at = go(at)
+    name, made = downloads["exercise-answers"]
+    found = read_answers(made())
+    assert name == "answers-Zoë-Ada.json" and found.as_handed_in and found.version == 2
+    assert found.answers == {"count": 2}
+    assert [(one.at, one.question) for one in found.log] == [
+        (7.0, "count"), (67.0, "count"), (68.0, "count"), (69.0, "count"),
+    ]  # fmt: skip
+    assert any(found.fingerprint in text for text in texts(at))
+    assert [str(cell) for cell in at.table[0].value["answer"]].count("answered") == 1
+    # It is gone on with in another session, where time goes on from its last change.
+    clock[0] += 1000
+    at = opened(at, opened=EXAM, place=place(at, "sort", EXAM))
+    at.file_uploader(key=f"exercise-go-on-{view(at).uploads}").set_value(
+        ("a.json", made(), "application/json")
+    )
+    at = go(at)
+    clock[0] += 5
+    at.number_input(key=f"exercise-number-{EXAM.fingerprint}-{view(at).place}").set_value(2.0)
+    at = go(at)
+    assert [one.at for one in attempt(at, EXAM).log] == [7.0, 67.0, 68.0, 69.0, 74.0]
+
+
+def test_an_exam_does_not_go_on_from_a_file_that_was_changed(page):
+    given = handed_in(EXAM, "Ada", {"count": 2})
+    for content in (
+        given.to_json().replace("Ada", "Bo"),
+        Answers(set=EXAM.fingerprint, student="Ada", answers={"count": 2}).to_json(),
+    ):
+        at = opened(page, opened=EXAM)
+        uploader = f"exercise-go-on-{view(at).uploads}"
+        at.file_uploader(key=uploader).set_value(("a.json", content.encode(), "text/plain"))
+        at = go(at)
+        assert "not changed since" in problems(at)[0] and EXAM.fingerprint not in view(at).attempts
+
+
+def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloads):
+    at = load_set(opened(page), EXAM.to_json().encode())
+    at = at_place(at, place(at, "count", EXAM))
+    at = press(at, "Close the exam on this page")
+    assert not [one for one in at.number_input if one.key.startswith("exercise")]
+    before = attempt(at, EXAM)
+    given = handed_in(EXAM, "Ada", {"count": 2})
+    uploader = f"exercise-go-on-{view(at).uploads}"
+    at.file_uploader(key=uploader).set_value(
+        ("a.json", given.to_json().encode(), "application/json")
+    )
+    at = go(at)
+    assert "closed" in problems(at)[0] and attempt(at, EXAM) is before
+    files = [("ada.json", given), ("bo.json", given.model_copy(update={"student": "Bo"}))]
+    box = at.file_uploader(key=f"exercise-class-{view(at).uploads}")
+    box.set_value([(name, one.to_json().encode(), "application/json") for name, one in files])
+    at = settled(go(at))
+    (odd,) = [one.value.replace("\\", "") for one in at.warning]
+    assert "2 files to look at" in odd and "bo.json Bo: Changed since it was handed in" in odd
+    assert "exercise-handout" in downloads
+    at = load_set(at, EXAM.to_json().encode())
+    assert attempt(at, EXAM).closed, "opened once more it is still closed"
+
+
 # --- another set ----------------------------------------------------------------------------
 STRANGE = "**b** $x$ <script>alert(1)</script> ![i](http://a.b/c) `c` :red[d]"
 
@@ -280,7 +408,7 @@ def strange_set():
         race: {"role": "quasi-identifier", "nodes": nodes},
         ill: {"role": "sensitive"},
     }
-    asked = {"table": STRANGE, "text": STRANGE}
+    asked = {"table": STRANGE, "text": STRANGE, "title": STRANGE[:60]}
     return {
         "format": "kanon-exercises",
         "version": 1,
@@ -313,9 +441,19 @@ def test_the_texts_of_a_set_are_text_and_nothing_else(page):
         )
         at = go(at)
         if number < 4:
-            at = press(at, "Check")
-            at = press(at, "Show the best")
-        found = [one.value for one in [*at.markdown, *at.info, *at.error, *at.success, *at.caption]]
+            at = press(press(at, "Hint"), "Check")
+            at = press(at, "Show the solution")
+        else:
+            answers = Answers(set=view(at).opened.fingerprint, student=STRANGE, answers={"$b$": 1})
+            box = at.file_uploader(key=f"exercise-class-{view(at).uploads}")
+            files = [(f"{STRANGE}{n}.json", answers.to_json().encode(), "") for n in range(2)]
+            box.set_value([*files, (f"{STRANGE}.json", b"[]", "")])
+            at = settled(go(at))
+            assert len(at.warning) == 1
+        found = [
+            one.value
+            for one in [*at.markdown, *at.info, *at.error, *at.success, *at.caption, *at.warning]
+        ]
         found += [one.value for one in at.subheader]
         found += [str(cell) for one in at.table for cell in one.value.to_numpy().ravel()]
         found += [str(name) for one in at.table for name in one.value.columns]
@@ -370,7 +508,7 @@ def test_the_marks_of_a_class_are_those_of_the_command_line(page, downloads, tmp
     box = page.file_uploader(key=f"exercise-class-{view(page).uploads}")
     box.set_value([(name, content, "application/json") for name, content in FILES])
     at = settled(go(page))
-    assert any(text == "2 files marked, 3 not: the column problem says why." for text in texts(at))
+    assert any(text == "2 files marked, 3 not." for text in texts(at))
     monkeypatch.chdir(tmp_path)
     for name, content in FILES:
         (tmp_path / name).write_bytes(content)
@@ -380,7 +518,7 @@ def test_the_marks_of_a_class_are_those_of_the_command_line(page, downloads, tmp
     assert re.fullmatch(r"scores-[0-9a-f]{12}\.csv", name)
     assert made() == (tmp_path / "scores.csv").read_bytes()
     (shown,) = at.dataframe
-    pd.testing.assert_frame_equal(shown.value.reset_index(drop=True), view(at).scores.table)
+    pd.testing.assert_frame_equal(shown.value.reset_index(drop=True), view(at).scores.marks.files)
     assert [bool(text) for text in shown.value["problem"]] == [False, False, True, True, True]
     at = go(go(at, DATA), LEARN)
     assert len(at.dataframe) == 1

@@ -1,0 +1,316 @@
+"""Answers marked: for a student, and for a class with what is odd about its files.
+
+docs/how-to/exercises.md says how it is marked, and what each remark means.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+import pandas as pd
+
+from kanon.base.formatting import joined
+from kanon.base.progress import Progress, no_progress
+from kanon.errors import ExerciseError, listing, on_one_line, quoted
+from kanon.teaching.answers import MOST_CHANGES, AnswerChange, Answers, read_answers
+from kanon.teaching.exercises import ExerciseSet
+from kanon.teaching.question import heading
+
+_ALIKE = 5
+"""Of a log so many changes, to a tenth of a second, are nobody else's by chance."""
+
+_LONGEST = 200
+"""So many letters of an answer are shown."""
+
+
+@dataclass(frozen=True)
+class QuestionMark:
+    """A question of a set with the mark of one answer.
+
+    Attributes
+    ----------
+    id
+        The question.
+    points, most
+        The points that were got, and that there are.
+    sentence
+        Why.
+    """
+
+    id: str
+    points: float
+    most: float
+    sentence: str
+
+
+@dataclass(frozen=True)
+class StudentMarks:
+    """The answers of one student, marked.
+
+    Attributes
+    ----------
+    student
+        The name in the file.
+    marks
+        One per question, in the order of the set.
+    """
+
+    student: str
+    marks: tuple[QuestionMark, ...]
+
+    @property
+    def points(self) -> float:
+        """The points of all questions together."""
+        return sum(mark.points for mark in self.marks)
+
+    @property
+    def most(self) -> float:
+        """The points that there are."""
+        return sum(mark.most for mark in self.marks)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMarks:
+    """The answers of a class, marked.
+
+    Attributes
+    ----------
+    files
+        A row per file, in the order given: ``file``, ``student``, the points of each question under
+        its id, ``points`` of all, ``of`` how many, ``percent``; ``problem``: a sentence, and no
+        points, where a file is no answers to this set; ``remark``: what is odd about a file that
+        was marked all the same; of an exam the ``minutes`` until the last change, and the
+        ``fingerprint``.
+    questions
+        A row per question: ``question`` with its number, ``mean`` of the points and ``of`` how
+        many, how many files ``answered`` it, how many are ``right``, the answer that was ``most
+        often`` given and the one that was ``most often wrong``, with how many gave it. A file that
+        is there twice counts once.
+    """
+
+    files: pd.DataFrame
+    questions: pd.DataFrame
+
+    @property
+    def lines(self) -> list[str]:
+        """What is in :attr:`questions`, in a line each; none if nothing was marked."""
+        said = []
+        for row in self.questions.dropna(subset="mean").to_dict("records"):
+            line = (
+                f"{row['question']}: {row['mean']:g} of {row['of']:g} on average, "
+                f"{row['answered']} answered, {row['right']} right"
+            )
+            for name in ("most often", "most often wrong"):
+                line += f"; {name} {row[name]}" if row[name] else ""
+            said.append(line)
+        return said
+
+
+def score(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
+    """Mark the answers of one student.
+
+    Parameters
+    ----------
+    answers
+        Answers to it; a question that is left out gets no points.
+
+    Raises
+    ------
+    ExerciseError
+        They answer another set, or a question that the set does not have.
+    """
+    if answers.set != exercises.fingerprint:
+        raise ExerciseError(
+            f"These answers are to another exercise set, {quoted(answers.set)}; this one, "
+            f"{quoted(exercises.title)}, is {quoted(exercises.fingerprint)}."
+        )
+    known = {question.id for question in exercises.questions}
+    strange = [name for name in answers.answers if name not in known]
+    if strange:
+        raise ExerciseError(
+            f"The answers have a question {quoted(strange[0])}, which the set does not have."
+        )
+    marks = []
+    for question in exercises.questions:
+        mark = exercises.mark(question, answers.answers.get(question.id))
+        points = question.points * mark.share
+        marks.append(QuestionMark(question.id, points, question.points, mark.sentence))
+    return StudentMarks(answers.student, tuple(marks))
+
+
+def marked_class(
+    exercises: ExerciseSet,
+    files: Sequence[tuple[str, Path | bytes]],
+    progress: Progress = no_progress,
+) -> ClassMarks:
+    """Mark a class from files; one that cannot be read or marked is a row that says why.
+
+    Parameters
+    ----------
+    files
+        Names, and files or what is in them.
+    """
+    rows: list[dict[str, Any]] = []
+    read = []
+    for number, (name, source) in enumerate(files, start=1):
+        row: dict[str, Any] = {"file": name, "student": "", "problem": "", "remark": ""}
+        rows.append(row)
+        try:
+            file = _File(name, read_answers(source), row)
+            read.append(file)
+            row["student"] = file.answers.student
+            file.marks = score(exercises, file.answers)
+        except ExerciseError as error:
+            row["problem"] = error.sentence
+        progress(number / len(files), f"File {number} of {len(files)}")
+    _remark(exercises, read)
+    for file in read:
+        file.row |= _figures(exercises, file)
+    columns = [
+        "file", "student", *_columns(exercises), "points", "of", "percent",
+        "problem", "remark", "minutes", "fingerprint",
+    ]  # fmt: skip
+    counted = [file for file in read if file.marks and not file.again]
+    return ClassMarks(pd.DataFrame(rows, columns=columns), _questions(exercises, counted))
+
+
+@dataclass(eq=False)
+class _File:
+    """A file of answers that could be read."""
+
+    name: str
+    answers: Answers
+    row: dict[str, Any]
+    marks: StudentMarks | None = None
+    remarks: list[str] = field(default_factory=list)
+    again: bool = False
+
+    @property
+    def log(self) -> Sequence[AnswerChange]:
+        """When which answer was changed; empty where nobody wrote it down."""
+        return self.answers.log or ()
+
+    @property
+    def student(self) -> str:
+        """The name as it is compared."""
+        return " ".join(normalize("NFKC", self.answers.student).casefold().split())
+
+
+def _columns(exercises: ExerciseSet) -> list[str]:
+    """The columns of the questions: none is called like a column beside them."""
+    return [f"question {question.id}" for question in exercises.questions]
+
+
+def _figures(exercises: ExerciseSet, file: _File) -> dict[str, Any]:
+    """What stands in the row of a file beside its name."""
+    found: dict[str, Any] = {"remark": " ".join(file.remarks)}
+    if file.answers.log is not None:
+        found["minutes"] = round(max((each.at for each in file.log), default=0.0) / 60, 1)
+        found["fingerprint"] = file.answers.own_fingerprint
+    if file.marks:
+        for name, mark in zip(_columns(exercises), file.marks.marks, strict=True):
+            found[name] = round(mark.points, 2)
+        found["points"] = round(file.marks.points, 2)
+        found["of"] = file.marks.most
+        found["percent"] = round(100 * file.marks.points / file.marks.most, 1)
+    return found
+
+
+# --- what is odd about a file ---------------------------------------------------------------
+def _remark(exercises: ExerciseSet, files: Sequence[_File]) -> None:
+    """Say of each file what its reader should look at."""
+    contents: dict[str, _File] = {}
+    names: dict[str, list[_File]] = {}
+    begun: dict[AnswerChange, list[_File]] = {}
+    for file in files:
+        first = contents.setdefault(file.answers.own_fingerprint, file)
+        if first is not file:
+            file.again = True
+            file.remarks.append(f"The same answers as in {quoted(first.name, 100)}.")
+            continue
+        if exercises.exam and file.marks:
+            file.remarks.extend(_changed(exercises, file.answers))
+        names.setdefault(file.student, []).append(file)
+        if file.log:
+            begun.setdefault(file.log[0], []).append(file)
+    for group in names.values():
+        for file in group:
+            others = [other.name for other in group if other is not file]
+            if others:
+                file.remarks.append(f"The same name stands in {listing(others)}.")
+    for group in begun.values():
+        for file in group:
+            others = [other.name for other in group if _copied(file, other)]
+            if others:
+                file.remarks.append(f"The same log, under another name, is in {listing(others)}.")
+
+
+def _changed(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
+    """What shows that an exam's answers are not as they were handed in."""
+    if answers.log is None or answers.fingerprint is None:
+        yield "Without the log and the fingerprint that an exam's answers have."
+        return
+    if answers.fingerprint != answers.own_fingerprint:
+        yield "Changed since it was handed in: its fingerprint is that of another content."
+    logged = {change.question for change in answers.log}
+    missing = [
+        str(number)
+        for number, question in enumerate(exercises.questions, start=1)
+        if answers.answers.get(question.id) is not None and question.id not in logged
+    ]
+    if missing and len(answers.log) < MOST_CHANGES:
+        yield f"Its log has no answer to question {joined(missing)}."
+    times = [change.at for change in answers.log]
+    if times != sorted(times):
+        yield "Its log goes back in time."
+
+
+def _copied(one: _File, other: _File) -> bool:
+    """Whether two files of two names come from one attempt; one may have been gone on with."""
+    if one.student == other.student:
+        return False
+    size = min(len(one.log), len(other.log))
+    alike = one.log[:size] == other.log[:size]
+    return alike and (size >= _ALIKE or one.answers.answers == other.answers.answers)
+
+
+# --- question by question -------------------------------------------------------------------
+def _questions(exercises: ExerciseSet, files: Sequence[_File]) -> pd.DataFrame:
+    """How a class did on each question."""
+    rows = []
+    for place, question in enumerate(exercises.questions):
+        table = exercises.table_of(question)
+        points, given, wrong = [], Counter[str](), Counter[str]()
+        for file in files:
+            assert file.marks, "only files that were marked are counted"
+            mark = file.marks.marks[place]
+            points.append(mark.points)
+            answer = file.answers.answers.get(question.id)
+            if answer is not None:
+                said = on_one_line(question.told(table, answer))
+                given[said] += 1
+                wrong[said] += mark.points < mark.most
+        rows.append(
+            {
+                "question": heading(place + 1, question),
+                "mean": round(sum(points) / len(points), 2) if points else None,
+                "of": question.points,
+                "answered": given.total(),
+                "right": given.total() - wrong.total(),
+                "most often": _most(given),
+                "most often wrong": _most(wrong),
+            }
+        )
+    return pd.DataFrame(rows).astype({"mean": float})
+
+
+def _most(given: Counter[str]) -> str:
+    """The answer that most gave, and how many did."""
+    said, count = given.most_common(1)[0] if given else ("", 0)
+    cut = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
+    return f"{cut} ({count} of {given.total()})" if count else ""

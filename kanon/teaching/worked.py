@@ -1,0 +1,292 @@
+"""Solutions of exercises written out, every product and sum, to be followed on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+import numpy as np
+import pandas as pd
+
+from kanon.base.formatting import counted, percent
+from kanon.classes import EquivalenceClasses
+from kanon.matrices import number_text
+from kanon.measures import alteration
+from kanon.metrics import Metric, metric_named, potentials
+from kanon.privacy import distinct_l_diversity, entropy_l_diversity, t_closeness
+from kanon.recoding import Recoding
+from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
+from kanon.teaching.question import labels_of
+from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion, shown
+from kanon.teaching.small_tables import SmallTable, raised, tuple_text
+
+_LARGEST_PART = 120
+"""Costs are written in parts down to this one, where three digits do not say them exactly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Worked:
+    """A solution, written out.
+
+    Attributes
+    ----------
+    arithmetic
+        A row per class or candidate, as texts.
+    sentences
+        How the answer follows from it.
+    """
+
+    arithmetic: pd.DataFrame
+    sentences: tuple[str, ...]
+
+
+def worked(question: AnyQuestion, table: SmallTable) -> Worked:
+    """How the best answer to a question is worked out.
+
+    >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
+    >>> exercises = read_exercises(BUILT_IN)
+    >>> price = exercises.questions[2]
+    >>> worked(price, exercises.table_of(price)).sentences[-1]
+    'Together 3 is lost. With everything at the root it would be 12: 3 of 12 = 25.0 %.'
+    """
+    match question:
+        case RecodeQuestion() | LevelsQuestion():
+            return _least(question, table)
+        case NumberQuestion():
+            return _number(question, table)
+        case ChoiceQuestion():
+            choose = _partner if question.choose == "partner" else _smallest
+            return choose(question, table)
+        case _:
+            assert_never(question)
+
+
+def cost_text(number: float) -> str:
+    """A cost exactly, as a fraction where it has more than three digits; else with three digits.
+
+    >>> cost_text(2.5), cost_text(4 / 3), cost_text(0.0), cost_text(2 ** 0.5)
+    ('2.5', '4/3', '0', '1.41')
+    """
+    part = Fraction(number).limit_denominator(_LARGEST_PART)
+    short = float(f"{number:.3g}")
+    if part.denominator == 1 or abs(short - number) < 1e-9 or abs(part - number) > 1e-9:
+        return number_text(number)
+    return str(part)
+
+
+def loss_text(release: Recoding, metric: Metric) -> str:
+    """The alteration of a release as a fraction.
+
+    >>> from kanon.teaching.presets import preset_table
+    >>> table = preset_table("animals-m23")
+    >>> loss_text(raised(table.classes, {"race": 1}), metric_named("custom"))
+    '6 of 72 = 8.3 %'
+    """
+    altered = percent(alteration.value(release, metric))
+    return f"{lost_text(release, metric)} of {most_text(release, metric)} = {altered}"
+
+
+def lost_text(release: Recoding, metric: Metric) -> str:
+    """What all records of a release lose."""
+    return cost_text(float(_per_record(release, metric).sum(axis=1) @ release.original.counts))
+
+
+def most_text(release: Recoding, metric: Metric) -> str:
+    """What they would lose with everything at the root."""
+    classes = release.original
+    pairs = zip(_depths(classes, metric), classes.nodes.T, strict=True)
+    return cost_text(float(sum(depth[own] @ classes.counts for depth, own in pairs)))
+
+
+def meeting(
+    classes: EquivalenceClasses, one: Sequence[int], other: Sequence[int]
+) -> tuple[int, ...]:
+    """The lowest nodes that hold the values of both of two tuples."""
+    pairs = zip(classes.hierarchies, one, other, strict=True)
+    return tuple(tree.lca(*both) for tree, *both in pairs)
+
+
+def _per_record(release: Recoding, metric: Metric) -> np.ndarray:
+    """What one record of each class loses in each quasi-identifier. Shape (E, m)."""
+    depths = _depths(release.original, metric)
+    pairs = zip(depths, release.original.nodes.T, release.targets.T, strict=True)
+    return np.column_stack([depth[own] - depth[to] for depth, own, to in pairs])
+
+
+def _depths(classes: EquivalenceClasses, metric: Metric) -> Sequence[np.ndarray]:
+    """What it costs to raise a node to the root, as the trees on paper have it."""
+    records = classes.records_below if metric.counts_records else None
+    return potentials(metric, classes.hierarchies, records)
+
+
+def _sum(costs: Iterable[float]) -> str:
+    """Terms with their sum; one term is its own.
+
+    >>> _sum([1, 0.5]), _sum([2])
+    ('1 + 0.5 = 1.5', '2')
+    """
+    terms = [float(cost) for cost in costs]
+    added = cost_text(sum(terms))
+    return f"{' + '.join(map(cost_text, terms))} = {added}" if len(terms) > 1 else added
+
+
+# --- kind by kind ---------------------------------------------------------------------------
+def _altered(release: Recoding, metric: Metric) -> pd.DataFrame:
+    """What each class of the table loses."""
+    classes = release.original
+    rows = []
+    for own, to, records, costs in zip(
+        classes.nodes, release.targets, classes.counts, _per_record(release, metric), strict=True
+    ):
+        one = float(costs.sum())
+        rows.append(
+            {
+                "class": tuple_text(labels_of(release, own)),
+                "becomes": tuple_text(labels_of(release, to)),
+                f"one record loses ({' + '.join(classes.attributes)})": _sum(costs),
+                "its records lose": f"{records} × {cost_text(one)} = {cost_text(records * one)}",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _together(release: Recoding, metric: Metric) -> str:
+    return (
+        f"Together {lost_text(release, metric)} is lost. With everything at the root it would be "
+        f"{most_text(release, metric)}: {loss_text(release, metric)}."
+    )
+
+
+def _least(question: RecodeQuestion | LevelsQuestion, table: SmallTable) -> Worked:
+    best, metric = question.best(table), metric_named(question.metric)
+    release = best.recoding
+    said = (
+        question.solved(table),
+        f"Its smallest class has {counted(int(release.counts.min()), 'record')}; "
+        f"{question.k} are asked for.",
+        _together(release, metric),
+    )
+    return Worked(_altered(release, metric), said)
+
+
+def _number(question: NumberQuestion, table: SmallTable) -> Worked:
+    release = raised(table.classes, question.levels)
+    found = question.solution(table)
+    if question.number == "alteration":
+        metric = metric_named(question.metric)
+        return Worked(_altered(release, metric), (_together(release, metric),))
+    classes = [tuple_text(labels_of(release, nodes)) for nodes in release.nodes]
+    if question.number in question.SENSITIVE:
+        return _sensitive(question, table, release, classes)
+    rows = pd.DataFrame({"class": classes, "records": [str(n) for n in release.counts]})
+    said = {
+        "k": f"The smallest class has {counted(int(found), 'record')}: k is {found}.",
+        "classes": f"There are {counted(int(found), 'class', 'classes')}.",
+        "unique": f"{counted(int(found), 'class has', 'classes have')} one record only, so "
+        f"{counted(int(found), 'record is', 'records are')} unique.",
+    }
+    return Worked(rows, (said[question.number],))
+
+
+def _sensitive(
+    question: NumberQuestion, table: SmallTable, release: Recoding, classes: Sequence[str]
+) -> Worked:
+    """What each class tells of the sensitive value."""
+    sensitive = release.released.sensitive_named(question.column(table))
+    write: Callable[[np.ndarray, np.ndarray], str]
+    match question.number:
+        case "entropy-l":
+            levels, write = entropy_l_diversity.each(sensitive), _entropy_of
+        case "distinct-l":
+            levels, write = distinct_l_diversity.each(sensitive), lambda *_: ""
+        case _:
+            levels, write = t_closeness.each(sensitive, "variational"), _variation_of
+    rows = []
+    for said, counts, level in zip(classes, sensitive.dense(), levels, strict=True):
+        held = [f"{value} {n}" for value, n in zip(sensitive.values, counts, strict=True) if n]
+        rows.append(
+            {
+                "class": said,
+                "has": ", ".join(held),
+                "arithmetic": f"{write(counts, sensitive.total)}{shown(float(level))}",
+            }
+        )
+    which, place = (
+        ("highest", np.argmax(levels)) if question.number == "t" else ("lowest", np.argmin(levels))
+    )
+    worst = f"The {which} is that of {classes[int(place)]}: {shown(float(levels[place]))}."
+    return Worked(pd.DataFrame(rows), (worst,))
+
+
+def _shares(counts: np.ndarray) -> list[str]:
+    return [f"{n}/{counts.sum()}" for n in counts]
+
+
+def _entropy_of(counts: np.ndarray, _total: np.ndarray) -> str:
+    return f"exp(−({' + '.join(f'{p} · ln {p}' for p in _shares(counts[counts > 0]))})) = "
+
+
+def _variation_of(counts: np.ndarray, total: np.ndarray) -> str:
+    pairs = zip(_shares(counts), _shares(total), strict=True)
+    return f"½ · ({' + '.join(f'|{here} − {table}|' for here, table in pairs)}) = "
+
+
+def before(question: ChoiceQuestion, table: SmallTable) -> list[str]:
+    """The merges before the one that is asked about."""
+    said = []
+    for merges in range(question.merges):
+        step = question.model_copy(update={"merges": merges}).step(table)
+        pair = f"{tuple_text(step.smallest)} + {tuple_text(step.partner)}"
+        said.append(f"Merge {merges + 1}: {pair}.")
+    return said
+
+
+def _smallest(question: ChoiceQuestion, table: SmallTable) -> Worked:
+    step = question.step(table)
+    order = sorted(range(len(step.sizes)), key=lambda place: step.sizes[place])
+    rows = [
+        {"class": tuple_text(step.options[place]), "records": str(step.sizes[place])}
+        for place in order
+    ]
+    equal = len(step.smallest_ones)
+    tie = f"; of {equal} that have as few, it stands first in the order of the trees"
+    said = (
+        f"GAA takes {tuple_text(step.smallest)}, which has the fewest records"
+        f"{tie if equal > 1 else ''}."
+    )
+    return Worked(pd.DataFrame(rows), (*before(question, table), said))
+
+
+def _partner(question: ChoiceQuestion, table: SmallTable) -> Worked:
+    step, metric, classes = question.step(table), metric_named(question.metric), table.classes
+    depths, unraised = _depths(classes, metric), raised(classes, {})
+    taken = step.options.index(step.smallest)
+    others = {place: cost for place, cost in enumerate(step.costs) if cost is not None}
+    rows = []
+    for place in sorted(others, key=lambda place: others[place]):
+        met = meeting(classes, step.nodes[taken], step.nodes[place])
+        paid = [
+            (step.sizes[side], float(sum(
+                depth[node] - depth[above]
+                for depth, node, above in zip(depths, step.nodes[side], met, strict=True)
+            )))
+            for side in (taken, place)
+        ]  # fmt: skip
+        products = " + ".join(f"{records} × {cost_text(one)}" for records, one in paid)
+        total = cost_text(sum(records * one for records, one in paid))
+        rows.append(
+            {
+                "class": tuple_text(step.options[place]),
+                "both become": tuple_text(labels_of(unraised, met)),
+                "records × cost, of both": f"{products} = {total}",
+            }
+        )
+    equal = sum(cost == min(others.values()) for cost in others.values())
+    tie = f"; of {equal} that cost as much, it stands first in the order of the trees"
+    said = (
+        f"GAA merges {tuple_text(step.smallest)} with {tuple_text(step.partner)}, which costs the "
+        f"least{tie if equal > 1 else ''}."
+    )
+    return Worked(pd.DataFrame(rows), (*before(question, table), said))
