@@ -14,10 +14,10 @@ def lost(share: float, metric: str) -> str:
     """Alteration, in percent.
 
     >>> lost(27.04, "NLLM")
-    '27.0 % of all that could be lost was lost, as NLLM counts: 0 % leaves the table as it was.'
+    '27.0 % of all that could be lost was lost, measured by NLLM: 0 % leaves the table as it was.'
     """
     return say(
-        "{share} of all that could be lost was lost, as {metric} counts: 0 % leaves the table as "
+        "{share} of all that could be lost was lost, measured by {metric}: 0 % leaves the table as "
         "it was.",
         share=percent(share),
         metric=metric,

@@ -73,7 +73,8 @@ def alteration_curve(
     cost = f"k = {thin(k)} and {escaped(also, 80)} cost" if also else f"k = {thin(k)} costs"
     return drawn(
         [line, chosen],
-        f"{cost} {percent(here)} of all that could be lost, as {escaped(metric.card.title)} counts",
+        f"{cost} {percent(here)} of all that could be lost, measured by "
+        f"{escaped(metric.card.title)}",
         270,
         axis,
         {"title": "Alteration, % (↓ better)", "range": [0, 112], "ticksuffix": " "},

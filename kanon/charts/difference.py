@@ -35,26 +35,33 @@ def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[st
         One of the k that can be shown.
     """
     titles = {name: comparison.line(name).title for name in (first, second)}
+    cards = {name: comparison.card(name) for name in _shown(comparison)}
     return [
-        f"{comparison.card(name).title}: "
-        + _verdict(comparison.difference(name, first, second), titles[first], titles[second], k)
-        for name in _shown(comparison)
+        f"{card.title}: "
+        + _verdict(
+            comparison.difference(name, first, second),
+            titles[first],
+            titles[second],
+            k,
+            "percentage points" if card.unit == "%" else "hundredths",
+        )
+        for name, card in cards.items()
     ]
 
 
-def _verdict(found: Difference, first: str, second: str, k: int) -> str:
-    """The finding by one criterion."""
+def _verdict(found: Difference, first: str, second: str, k: int, unit: str) -> str:
+    """The finding by one criterion, in its unit."""
     place = found.ks.index(k)
     value = float(found.values[place])
     ahead = found.ahead(k)
     if ahead == "undecided":
         assert found.low is not None and found.high is not None
         low, high = _signed(float(found.low[place])), _signed(float(found.high[place]))
-        return f"undecided; ties alone move the difference from {low} to {high} points."
+        return f"undecided; ties alone move the difference from {low} to {high} {unit}."
     if ahead == "equal" or f"{abs(value):.1f}" == "0.0":
         return "no difference that one decimal shows."
     better, other = (first, second) if ahead == "first" else (second, first)
-    said = f"{better} is better by {abs(value):.1f} points than {other}"
+    said = f"{better} is better by {abs(value):.1f} {unit} than {other}"
     if found.low is None or found.high is None:
         return f"{said}."
     ends = sorted(abs(float(end[place])) for end in (found.low, found.high))
@@ -116,7 +123,7 @@ def _panel(figure: go.Figure, found: Difference, stairs: bool, k: int, row: int,
     figure.add_scatter(
         x=found.ks, y=found.values, mode="lines" if stairs else "lines+markers",
         line={"shape": shape, "width": 2, "color": INK},
-        hovertemplate="%{y:+.1f} points<extra></extra>", **where,
+        hovertemplate="%{y:+.1f}<extra></extra>", **where,
     )  # fmt: skip
     figure.add_vline(x=k, line={"color": INK, "width": 1, "dash": "dot"}, **where)
 

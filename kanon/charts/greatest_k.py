@@ -98,7 +98,7 @@ def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> 
         escaped(reverse_finding(found, asked, most), longest=120),
         360,
         {
-            "title": f"Alteration, %, as {escaped(metric.card.title)} counts (↓ better)",
+            "title": f"Alteration, %, measured by {escaped(metric.card.title)} (↓ better)",
             "range": [0, 102],
         },
         {

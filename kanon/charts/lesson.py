@@ -46,7 +46,7 @@ def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
     pandas.DataFrame
         Of regions, a row per region: its records, and from where to where it goes on each axis. Of
         a lattice, a row per node that is known: its levels, whether it satisfies, whether it was
-        looked at. Of the two that meet, a row per edge that a value climbs, with its cost. Of the
+        counted. Of the two that meet, a row per edge that a value climbs, with its cost. Of the
         trees, a row per value that the table has.
     """
     step, seen = lesson.steps[position], _seen(lesson, position)
@@ -66,9 +66,9 @@ def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
             [
                 {
                     **dict(zip(names, node, strict=True)),
-                    "satisfies": int(satisfies), "looked at": int(looked_at),
+                    "satisfies": int(satisfies), "counted": int(was_counted),
                 }
-                for node, (satisfies, looked_at) in sorted(known.items())
+                for node, (satisfies, was_counted) in sorted(known.items())
             ]
         )  # fmt: skip
     if _meet(step):

@@ -11,6 +11,7 @@ from kanon.algorithms.lattice_size import Node, nodes_per_height
 from kanon.base.formatting import thin
 from kanon.charts.figure import drawn
 from kanon.charts.lattice import DRAWN, edges_between
+from kanon.charts.lesson_heights import interval_of
 from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarged, lines_between
 from kanon.charts.style import INK, escaped
 from kanon.experiments.exploration import ranks
@@ -24,9 +25,10 @@ _NAMED = 40
 def lattice_so_far(lesson: Lesson, step: int, large: bool = False) -> go.Figure:
     """The lattice as far as a search has come: looked at, known unseen, or not known yet.
 
-    A full circle satisfies and a cross does not; a small one was not looked at, but concluded; an
+    A full circle satisfies and a cross does not; a small one was not counted, but concluded; an
     open circle is not known yet. A square marks the node of the step, a star the released one;
-    the line is the walk, with the number of each step at it.
+    the line is the walk, with the number of each step at it. Of a search by height, a band shows
+    between which heights it looks.
 
     Parameters
     ----------
@@ -71,7 +73,8 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False) -> go.Figure:
         }
     )  # fmt: skip
     seen = sum(looked_at for _, looked_at in known.values())
-    title = f"{thin(seen)} of {thin(size)} nodes looked at, {thin(len(known))} known"
+    title = f"{thin(seen)} of {thin(size)} nodes counted, {thin(len(known))} known"
+    interval = {} if last.heights is None else interval_of(last.heights, sum(last.node))
     half = max(per_height) / 2
     legend = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top",
               "font": {"size": 13, "color": INK},
@@ -82,7 +85,7 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False) -> go.Figure:
         y={"title": "Height: the sum of the levels", "range": [-0.6, len(per_height) - 0.4],
            "dtick": max(1, round(len(per_height) / 12)), "fixedrange": True, "showgrid": False},
         hovermode="closest", showlegend=True, legend=legend, dragmode=False,
-        margin={"l": 64, "r": 24, "t": 52, "b": 64},
+        margin={"l": 64, "r": 96 if interval else 24, "t": 52, "b": 64}, **interval,
     )  # fmt: skip
     return enlarged(figure) if large else figure
 

@@ -216,7 +216,7 @@ class Comparison:
         """The card of a criterion, ``alteration_<metric>`` too."""
         for metric in self.measured:
             if criterion == f"{_ALTERATION}{metric.name}":
-                title = f"Alteration as {metric.card.title} counts"
+                title = f"Alteration measured by {metric.card.title}"
                 return replace(ALTERATION_CARD, name=criterion, title=title)
         return {**self.further, **self.criteria}[criterion]
 

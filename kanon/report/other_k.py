@@ -166,7 +166,7 @@ def _of_alteration(
         "Mean of the seven, %\xa0↓": map(percent, numbers["mean_alteration"].tolist()),
         "Classes\xa0↑": map(thin, numbers["classes"].tolist()),
     }
-    title = f"Alteration, as {metric.card.title} counts"
+    title = f"Alteration measured by {metric.card.title}"
     return _curve(title, [alteration_curve(curves, metric, k, of=of)], numbers, columns, k)
 
 

@@ -6,6 +6,7 @@ the model that would not have allowed it. All numbers are worked out from the ta
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,7 @@ from kanon.base.formatting import counted, percent
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted
 from kanon.teaching.case import Case, Shares, texts_of
+from kanon.teaching.lesson import enumerated
 from kanon.teaching.prevention import LARGEST_T, Prevention, prevention_of
 
 ATTACKS: Mapping[str, Card] = {
@@ -276,15 +278,21 @@ def _found(scene: Scene) -> tuple[bool, str]:
 
 
 def _guess(scene: Scene) -> str:
-    """The best guess, with how frequent it is in the whole release."""
-    value, _ = max(scene.after, key=lambda pair: pair[1])
-    usual = dict(scene.before)[value]
-    return f"“{value}”, which {percent(100 * usual)} of all records have"
+    """The best guess, with how frequent it is in the whole release; of equally likely ones, all."""
+    usual, best = dict(scene.before), _likeliest(scene)
+    have = enumerated([percent(100 * usual[value]) for value in best])
+    return f"{enumerated([f'“{value}”' for value in best])}, which {have} of all records have"
+
+
+def _likeliest(scene: Scene) -> list[str]:
+    sure = _surest(scene.after)
+    return [value for value, share in scene.after if share == sure]
 
 
 def _sure(scene: Scene) -> str:
     sure = _surest(scene.after)
-    return f"{'certain' if sure == 1 else f'{percent(100 * sure)} sure'} of {_guess(scene)}"
+    of = "of each of" if len(_likeliest(scene)) > 1 else "of"
+    return f"{'certain' if sure == 1 else f'{percent(100 * sure)} sure'} {of} {_guess(scene)}"
 
 
 def _found_linkage(scene: Scene) -> tuple[bool, str]:
@@ -316,17 +324,24 @@ def _found_homogeneity(scene: Scene) -> tuple[bool, str]:
 
 def _found_skewness(scene: Scene) -> tuple[bool, str]:
     """Whether the shares are far from those of the whole table."""
-    t = _distance(scene.case, scene.left)
-    return t > LARGEST_T, (
-        f"the attacker is {_sure(scene)}: the shares are t = {t:.2f} away from those of the table"
-    )
+    t, usual = _distance(scene.case, scene.left), dict(scene.before)
+    rises = {value: share - usual[value] for value, share in scene.after}
+    most = max(rises.values())
+    rose = [
+        f"“{value}” rises from {percent(100 * usual[value])} of all records to "
+        f"{percent(100 * share)} of these"
+        for value, share in scene.after
+        if most > 0 and math.isclose(rises[value], most)
+    ]
+    said = enumerated(rose) if rose else "no value is more frequent there"
+    return t > LARGEST_T, f"{said}: the shares are t = {t:.2f} away from those of the table"
 
 
 def _found_background(scene: Scene) -> tuple[bool, str]:
     """Whether one value is left."""
     if not scene.ruled_out:
         return _found_homogeneity(scene)
-    out = " and ".join(f"“{value}”" for value in scene.ruled_out)
+    out = enumerated([f"“{value}”" for value in scene.ruled_out])
     before = percent(100 * _surest(scene.case.shares(scene.fits)))
     number = len(scene.left)
     return len(scene.after) == 1, (

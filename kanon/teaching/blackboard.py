@@ -21,7 +21,10 @@ from kanon.metrics import Metric, potentials
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
-from kanon.teaching.lesson import Choice, ClassState, CostTerm, Numbers, Step
+from kanon.teaching.lesson import Choice, ClassState, CostTerm, Numbers, Rule, Step
+
+FIRST = Rule("the first in the order of the hierarchies")
+"""What decides among ties, where no seed does."""
 
 MOST_NODES = 1000
 """The lesson of a search is refused for a larger lattice: nobody sees that many nodes."""
@@ -39,11 +42,14 @@ class Blackboard:
         What counts costs and alteration.
     attribute_weights
         What the costs of each quasi-identifier were multiplied by; empty for 1 each.
+    numbers_of
+        The numbers by which the original classes are called; empty for 1, 2, … in their order.
     """
 
     task: Task
     metric: Metric
     attribute_weights: tuple[float, ...] = ()
+    numbers_of: tuple[int, ...] = ()
 
     @cached_property
     def unit(self) -> float:
@@ -116,6 +122,11 @@ class Blackboard:
         records = int(self.task.classes.counts[list(classes)].sum())
         return ClassState(tuple(int(node) for node in nodes), self.label(nodes), records, classes)
 
+    def called(self, one: ClassState) -> str:
+        """A class by its number, the least of the original classes in it, and its labels."""
+        numbers = self.numbers_of or range(1, self.task.classes.n_classes + 1)
+        return f"class {min(numbers[each] for each in one.classes)} ({one.label})"
+
     @cached_property
     def originals(self) -> tuple[ClassState, ...]:
         """The original classes."""
@@ -171,11 +182,11 @@ class Blackboard:
         return int(tuple_hashes(np.array([tuple_], dtype=np.int32), seed)[0]), tuple_
 
     @property
-    def first(self) -> str:
-        """What "first" means among ties, in words."""
+    def first(self) -> Rule:
+        """What "first" means among ties."""
         if self.task.tie_seed is None:
-            return "first in the order of the hierarchies"
-        return f"first in the order that the seed {self.task.tie_seed} gives"
+            return FIRST
+        return Rule(f"the first in the order that the seed {self.task.tie_seed} gives")
 
     def breaks(self, members: Iterable[int]) -> bool:
         """Whether some classes, as one, break a model beside k."""

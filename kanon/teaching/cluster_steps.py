@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kanon.teaching.cuts import Regions
-from kanon.teaching.lesson import Choice, ClassState
+from kanon.teaching.lesson import ClassState, Rule
 
-CANONICAL = "in the order of the hierarchies"
-MADE = "that was begun"
-"""What "first" means among ties: of classes, and of clusters."""
+MADE = Rule("the first that was begun")
+"""What decides among clusters that tie."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,3 @@ class ClusterView:
     open: tuple[int, ...]
     met: tuple[ClassState, ClassState] | None = None
     regions: Regions | None = None
-
-
-def tied(choice: Choice, first: str) -> str:
-    """The tie-break, where another candidate is as good but for the order."""
-    equal = sum(each.key[:-1] == choice.chosen.key[:-1] for each in choice.candidates)
-    return f"; of {equal} that tie, it is the first {first}" if equal > 1 else ""

@@ -18,11 +18,13 @@ from kanon.base.formatting import counted
 from kanon.base.progress import no_progress
 from kanon.kernels.clusters import Clusters
 from kanon.recoding import Recoding, ends
-from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.cluster_steps import CANONICAL, MADE, ClusterView, tied
+from kanon.teaching.blackboard import FIRST, Blackboard
+from kanon.teaching.cluster_steps import MADE, ClusterView
 from kanon.teaching.grouping import grouping
-from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Step, written
+from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Rule, Step
 from kanon.teaching.merging import Live, Merges, merges_for_models, replayed
+
+_GROWTH = Rule("least growth of the cluster’s loss")
 
 
 @dataclass(eq=False)
@@ -92,9 +94,10 @@ class _Clusters:
                     f"cluster {number + 1}: {held.name}",
                     (cost, number),
                     number == chosen,
-                    self.board.cost(cost),
+                    (paid := self.board.cost(cost)),
                     terms,
                     classes=held.classes,
+                    figures=(paid,),
                 )
             )
         return tuple(found)
@@ -140,12 +143,15 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
         begun = min(waiting, key=lambda each: (-_sum(far[each]), each))
         choice = Choice(
             f"With which record does cluster {number + 1} begin?",
-            f"furthest from {'the record that was drawn' if not number else 'the last beginning'}"
-            f"; of equal ones, the first {CANONICAL}",
+            (
+                Rule(f"furthest from {'the last beginning' if number else 'the drawn record'}"),
+                FIRST,
+            ),
             tuple(
                 Candidate(
                     board.originals[each].name, (-_sum(terms), each), each == begun,
                     board.cost(_sum(terms)), terms, classes=(each,),
+                    figures=(board.cost(_sum(terms)),),
                 )
                 for each, terms in far.items()
             ),
@@ -161,8 +167,8 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
         last = board.originals[begun]
         yield now.step(
             f"Cluster {number + 1} begins: {last.label}",
-            f"“{last.label}” is furthest from {from_}: putting one record of each together costs "
-            f"{written(choice.chosen.cost)}{tied(choice, CANONICAL)}.",
+            f"What is compared is the cost of putting one record together with one of {from_}. "
+            f"“{last.label}” begins the cluster: {choice.reason}.",
             number,
             [begun],
             [choice],
@@ -174,11 +180,12 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
             joins = min(waiting, key=lambda each: (_sum(terms[each]), each))
             choice = Choice(
                 f"Which record joins cluster {number + 1}?",
-                f"least growth of the cluster’s loss; of equal ones, the first {CANONICAL}",
+                (_GROWTH, FIRST),
                 tuple(
                     Candidate(
                         board.originals[each].name, (_sum(paid), each), each == joins,
                         board.cost(_sum(paid)), paid, classes=(each,),
+                        figures=(board.cost(_sum(paid)),),
                     )
                     for each, paid in terms.items()
                 ),
@@ -189,9 +196,8 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
             now.members[number].append(joins)
             yield now.step(
                 f"Cluster {number + 1}: {held.label} joins",
-                f"The cluster holds {counted(size, 'record')}, fewer than k = {task.k}. By "
-                f"“{held.label}” ({counted(held.records, 'record')}) its loss grows least, by "
-                f"{written(choice.chosen.cost)}{tied(choice, CANONICAL)}.",
+                f"The cluster holds {counted(size, 'record')}, fewer than k = {task.k}. "
+                f"“{held.label}” ({counted(held.records, 'record')}) joins: {choice.reason}.",
                 number,
                 [joins],
                 [choice],
@@ -201,7 +207,7 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
         number = int(final[each])
         choice = Choice(
             f"Which cluster does “{board.originals[each].label}” join?",
-            f"least growth of the cluster’s loss; of equal ones, the first {MADE}",
+            (_GROWTH, MADE),
             now.candidates(each, range(len(now.members)), number),
         )
         rest = int(counts[now.left].sum())
@@ -210,9 +216,8 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
         yield now.step(
             f"{board.originals[each].label} is left over",
             f"{counted(rest, 'record is', 'records are')} left, fewer than k = {task.k}: they "
-            f"join in random order. Cluster {number + 1} grows least by "
-            f"“{board.originals[each].label}”, by {written(choice.chosen.cost)}"
-            f"{tied(choice, MADE)}.",
+            f"join in random order. “{board.originals[each].label}” joins cluster {number + 1}: "
+            f"{choice.reason}.",
             number,
             [each],
             [choice],
@@ -285,14 +290,14 @@ def _joins(now: _Clusters, each: int, number: int, open_to: Iterable[int], why: 
     held = now.board.originals[each]
     choice = Choice(
         f"Which cluster does “{held.label}” join?",
-        f"least growth of the cluster’s loss; of equal ones, the first {MADE}",
+        (_GROWTH, MADE),
         now.candidates(each, open_to, number),
     )
     met = now.held(number), held
     now.members[number].append(each)
     return now.step(
         f"{held.label} joins cluster {number + 1}",
-        f"{why}: cluster {number + 1}, by {written(choice.chosen.cost)}{tied(choice, MADE)}.",
+        f"{why}. It is cluster {number + 1}: {choice.reason}.",
         number,
         [each],
         [choice],
@@ -320,16 +325,19 @@ def _gives_away(now: _Clusters, kept: np.ndarray, clusters: Clusters) -> Iterato
             goes = min(leaving, key=lambda each: (-_sum(far[each]), each))
             choice = Choice(
                 f"Who leaves cluster {number + 1}?",
-                f"furthest from the others, of those without whom k records stay; of equal ones, "
-                f"the first {CANONICAL}",
+                (Rule("furthest from the others of the cluster"), FIRST),
                 tuple(
                     Candidate(
                         board.originals[each].name,
-                        (size - board.originals[each].records < task.k, -_sum(far[each]), each),
+                        (-_sum(far[each]), each),
                         each == goes,
                         board.cost(_sum(far[each])),
                         far[each],
                         classes=(each,),
+                        figures=(board.cost(_sum(far[each])),),
+                        refused=f"fewer than k = {task.k} records would stay"
+                        if size - board.originals[each].records < task.k
+                        else "",
                     )
                     for each in sorted(now.members[number])
                 ),
@@ -341,8 +349,7 @@ def _gives_away(now: _Clusters, kept: np.ndarray, clusters: Clusters) -> Iterato
             yield now.step(
                 f"{held.label} leaves cluster {number + 1}",
                 f"Cluster {number + 1} holds {counted(size, 'record')}, more than k = {task.k}. "
-                f"“{held.label}” is furthest from the others, {written(choice.chosen.cost)}, and "
-                f"without it k records stay{tied(choice, CANONICAL)}.",
+                f"“{held.label}” leaves, and at least k stay: {choice.reason}.",
                 number,
                 [goes],
                 [choice],
@@ -370,11 +377,12 @@ def _merge_small(now: _Clusters, into: Sequence[int]) -> Iterator[Step]:
                     board.cost(_sum(terms)),
                     terms,
                     classes=now.held(other).classes,
+                    figures=(board.cost(_sum(terms)),),
                 )
             )
         choice = Choice(
             f"With which cluster is cluster {number + 1} merged?",
-            f"least cost; of equal ones, the first {MADE}",
+            (Rule("least cost"), MADE),
             tuple(found),
         )
         met = now.held(place), held
@@ -383,8 +391,7 @@ def _merge_small(now: _Clusters, into: Sequence[int]) -> Iterator[Step]:
         yield now.step(
             f"Cluster {number + 1} is merged with cluster {place + 1}",
             f"It holds {counted(held.records, 'record')}, fewer than k = {task.k}, as records with "
-            f"the same values stay together. Cluster {place + 1} is nearest: "
-            f"{written(choice.chosen.cost)}{tied(choice, MADE)}.",
+            f"the same values stay together. It goes to cluster {place + 1}: {choice.reason}.",
             place,
             moved,
             [choice],

@@ -11,11 +11,11 @@ import numpy as np
 from kanon.algorithms import mondrian
 from kanon.algorithms.lines import ValueOrder
 from kanon.algorithms.mondrian import DIMENSION, RELEASE, VARIANT, Cut
-from kanon.base.formatting import counted, percent
+from kanon.base.formatting import counted
 from kanon.hierarchy.ranges import is_flat
 from kanon.recoding import Recoding, Trace
 from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Candidate, Choice, Step
+from kanon.teaching.lesson import Candidate, Choice, Rule, Step
 
 
 @dataclass(frozen=True)
@@ -169,14 +169,12 @@ class _Space:
                 return max(sizes)
         return self.records(members)
 
-    def measured(self, members: Sequence[int], j: int) -> str:
-        """What the worth of an axis says, in words."""
+    def measured(self, members: Sequence[int], j: int) -> float:
+        """What the worth of an axis says: its width in percent, its values, or the larger part."""
         worth, dimension = self.worth(members, j), self.board.task.option(DIMENSION)
-        if dimension == "widest":
-            return f"width {percent(100 * worth)}"
-        if dimension == "most-distinct":
-            return counted(int(worth) or 1, "value")
-        return f"largest part {self.largest(members, j)} of {self.records(members)}"
+        if dimension == "best-balance":
+            return self.largest(members, j)
+        return 100 * worth if dimension == "widest" else worth or 1
 
     def median(self, members: Sequence[int], j: int) -> float:
         """The lowest place that at least half of the records do not exceed."""
@@ -334,8 +332,8 @@ def cutting(board: Blackboard) -> Iterator[Step]:
         sizes = " and ".join(str(size) for size in cut.sizes)
         yield board.step(
             f"Cut {_records(space, region)} on {cut.attribute}",
-            f"{_why_axis(space, region, axes[0])}{median} It is cut {how.chosen.name}: {sizes} "
-            f"records{_passed_over(how)}.",
+            f"It is cut on {cut.attribute}: {axes[0].reason}.{median} The cut is "
+            f"{how.chosen.name}, {sizes} records: {how.reason}.",
             space.released(regions),
             axes,
             shown(region, cut, parts),
@@ -343,9 +341,9 @@ def cutting(board: Blackboard) -> Iterator[Step]:
 
 
 _FIRST = {
-    "widest": "widest, as a share of the whole table",
-    "most-distinct": "most distinct values in the region",
-    "best-balance": "smallest largest part",
+    "widest": Rule("widest, as a share of the whole table", "Width, of the table’s ↑", " %"),
+    "most-distinct": Rule("most distinct values in the region", "Distinct values ↑"),
+    "best-balance": Rule("fewest records in the larger part", "Records of the larger part ↓"),
 }
 """Which axis is tried first."""
 
@@ -363,10 +361,13 @@ def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tupl
     for j, name in enumerate(names):
         tried = space.possible(region, j) if space.width(region, j) else []
         open_to = any(not each.refused for each in tried)
-        key, note = (not open_to, -space.worth(region, j), j), space.measured(region, j)
-        if not open_to:
-            note += "; " + (tried[0].refused if tried else "one value alone")
-        candidates.append(Candidate(name, key, name == cut.attribute, note=note))
+        refused = "" if open_to else tried[0].refused if tried else "it has one value alone"
+        candidates.append(
+            Candidate(
+                name, (-space.worth(region, j), j), name == cut.attribute,
+                figures=(space.measured(region, j),), refused=refused,
+            )
+        )  # fmt: skip
     parts = {frozenset(part.tolist()) for part in cut.parts}
     tried = space.possible(region, names.index(cut.attribute))
     # Two candidates may be the same cut: the first of them counts.
@@ -374,53 +375,21 @@ def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tupl
     return (
         Choice(
             "On which axis is the region cut?",
-            f"{_FIRST[space.board.task.option(DIMENSION)]}, of those that can be cut; of equal "
-            "ones, the first column",
+            (_FIRST[space.board.task.option(DIMENSION)], Rule("the first column")),
             tuple(candidates),
         ),
         Choice(
             "Where on that axis?",
-            "the first of these that is allowed",
+            (Rule("the first of the cuts tried"),),
             tuple(
                 Candidate(
-                    each.name, (bool(each.refused), place), place == same[0],
-                    classes=each.parts[0], note=each.refused,
+                    each.name, (place,), place == same[0],
+                    classes=each.parts[0], refused=each.refused,
                 )
                 for place, each in enumerate(tried)
             ),
         ),
     )  # fmt: skip
-
-
-def _why_axis(space: _Space, region: tuple[int, ...], choice: Choice) -> str:
-    """Why this axis, in a sentence."""
-    found, dimension = choice.chosen, space.board.task.option(DIMENSION)
-    earlier = [each.name for each in choice.candidates if each.key[1] < found.key[1]]
-    equal = sum(each.key[:2] == found.key[:2] for each in choice.candidates)
-    measured = space.measured(region, space.board.task.classes.attributes.index(found.name))
-    said, most, none = {
-        "widest": (
-            f"spans {measured.removeprefix('width ')} of its width in the table",
-            "the widest",
-            "no axis is wider",
-        ),
-        "most-distinct": (
-            f"has {measured} in the region", "the most of those", "no axis has more"
-        ),
-        "best-balance": (f"has a cut with {measured}", "the least", "no axis has less"),
-    }[dimension]  # fmt: skip
-    said = f"{found.name} {said}, " + (
-        f"{most} that can be cut: {' and '.join(earlier)} cannot" if earlier else f"and {none}"
-    )
-    return said + (f"; of {equal} alike, it is the first." if equal > 1 else ".")
-
-
-def _passed_over(choice: Choice) -> str:
-    """What was tried before, in a few words."""
-    before = [each for each in choice.candidates if each.key[1] < choice.chosen.key[1]]
-    if not before:
-        return ""
-    return f"; {' and '.join(f'{each.name} was refused: {each.note}' for each in before)}"
 
 
 def _why_it_stays(space: _Space, region: tuple[int, ...]) -> str:

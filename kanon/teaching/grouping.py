@@ -10,10 +10,10 @@ import numpy as np
 
 from kanon.algorithms import mdav
 from kanon.base.formatting import counted
-from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.cluster_steps import CANONICAL, ClusterView, tied
+from kanon.teaching.blackboard import FIRST, Blackboard
+from kanon.teaching.cluster_steps import ClusterView
 from kanon.teaching.cuts import regions_of
-from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Step, written
+from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Rule, Step, written
 
 
 def grouping(board: Blackboard) -> Iterator[Step]:
@@ -108,6 +108,7 @@ class _Groups:
             sqrt(far) / records,
             self.terms(each, sums, records, to),
             classes=(each,),
+            figures=(sqrt(far) / records,),
         )
 
     def around(self, far_from: int | None, among: Sequence[int]) -> Iterator[Step]:
@@ -134,20 +135,20 @@ class _Groups:
         else:
             sums, records = [int(column.values[far_from]) for column in self.columns], 1
             to = self.board.originals[far_from].label
-            why = f"“{to}”, with which the last group began"
+            to = f"“{to}”"
+            why = f"{to}, with which the last group began"
         mine = [each for each in self.left if self.group[each] == number]
         begun = min(mine, key=lambda each: (-self.squared(each, sums, records), each))
         choice = Choice(
             f"With which record does group {number + 1} begin?",
-            f"farthest from {to}; of equal ones, the first {CANONICAL}",
+            (Rule(f"farthest from {to} in standard deviations"), FIRST),
             tuple(self.candidate(each, sums, records, to, -1, each == begun) for each in among),
         )
         self._take(number, begun)
         label = self.board.originals[begun].label
         return self._step(
             f"Group {number + 1} begins: {label}",
-            f"“{label}” is farthest from {why}: {written(choice.chosen.cost)} standard deviations"
-            f"{tied(choice, CANONICAL)}.",
+            f"“{label}” begins the group, by its distance from {why}: {choice.reason}.",
             number,
             [begun],
             [choice],
@@ -164,7 +165,7 @@ class _Groups:
             joins = min(mine, key=lambda each: (self.squared(each, sums, 1), each))
             choice = Choice(
                 f"Which record joins group {number + 1}?",
-                f"nearest to {to}; of equal ones, the first {CANONICAL}",
+                (Rule(f"nearest to “{to}” in standard deviations"), FIRST),
                 tuple(self.candidate(each, sums, 1, to, 1, each == joins) for each in self.left),
             )
             self._take(number, joins)
@@ -172,8 +173,7 @@ class _Groups:
             yield self._step(
                 f"Group {number + 1}: {label} joins",
                 f"The group holds {counted(size, 'record')}, fewer than k = {self.board.task.k}. "
-                f"“{label}” is nearest to “{to}”: {written(choice.chosen.cost)} standard "
-                f"deviations{tied(choice, CANONICAL)}.",
+                f"“{label}” joins: {choice.reason}.",
                 number,
                 [joins],
                 [choice],
@@ -207,21 +207,29 @@ class _Groups:
                 to = f"the mean of group {other + 1}"
                 terms = self.terms(each, sums, records, to)
                 found.append(
-                    Candidate(f"group {other + 1}", (far, other), other == number, sqrt(far), terms)
+                    Candidate(
+                        f"group {other + 1}",
+                        (far, other),
+                        other == number,
+                        sqrt(far),
+                        terms,
+                        figures=(sqrt(far),),
+                    )
                 )
             choice = Choice(
                 f"Which group does “{self.board.originals[each].label}” join?",
-                "nearest mean, as the groups were before any of these joined; of equal ones, the "
-                "first that was made",
+                (
+                    Rule("nearest mean before any of these joined, in standard deviations"),
+                    Rule("the first that was made"),
+                ),
                 tuple(found),
             )
             self._take(number, each)
             label = self.board.originals[each].label
             yield self._step(
                 f"{label} is left over",
-                f"Fewer than k = {self.board.task.k} records are left. The mean of group "
-                f"{number + 1} is nearest to “{label}”: {written(choice.chosen.cost)} standard "
-                f"deviations{tied(choice, 'that was made')}.",
+                f"Fewer than k = {self.board.task.k} records are left. “{label}” joins group "
+                f"{number + 1}: {choice.reason}.",
                 number,
                 [each],
                 [choice],

@@ -7,7 +7,10 @@ Headings, sentences and labels hold values of the table: they pass ``plain()`` b
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import not_
 from typing import Any
 
 from kanon.algorithms.task import Task
@@ -53,6 +56,25 @@ class CostTerm:
 
 
 @dataclass(frozen=True)
+class Rule:
+    """One part of what candidates are compared by.
+
+    Attributes
+    ----------
+    best
+        What is best, in a few words.
+    column
+        What stands over the figures where they have a column of their own; empty otherwise.
+    unit
+        What stands behind a figure.
+    """
+
+    best: str
+    column: str = ""
+    unit: str = ""
+
+
+@dataclass(frozen=True)
 class Candidate:
     """Something that could have been chosen.
 
@@ -61,8 +83,9 @@ class Candidate:
     name
         What it is, in a few words.
     key
-        What is compared, in this order: the candidate with the least key is chosen. Costs stand in
-        it as the whole numbers that the algorithm compares; the order of ties comes last.
+        What is compared, a part per rule of the choice: of the candidates that are not refused, the
+        one with the least key is chosen. Costs stand in it as the whole numbers that the algorithm
+        compares; the order of ties comes last.
     chosen
         Whether the algorithm chose it.
     cost
@@ -73,8 +96,10 @@ class Candidate:
         The l or t that it would leave, for strategies that look at it.
     classes
         The original classes that it is about, as positions.
-    note
-        What else is said of it: why it was refused, how many values it has.
+    figures
+        What each rule compares, as it is said; None, or nothing at the end, for an order.
+    refused
+        Why it must not be chosen, however good it is; empty if it may.
     """
 
     name: str
@@ -84,26 +109,56 @@ class Candidate:
     terms: tuple[CostTerm, ...] = ()
     second: float | None = None
     classes: tuple[int, ...] = ()
-    note: str = ""
+    figures: tuple[float | None, ...] = ()
+    refused: str = ""
+
+    def figure(self, rule: int) -> float | None:
+        """What a rule compares, by the position of the rule."""
+        return self.figures[rule] if rule < len(self.figures) else None
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What one rule made of the candidates that the rules before it had left.
+
+    Attributes
+    ----------
+    rule
+        The position of the rule.
+    alike
+        The candidates that are as good as the chosen one by it, that one among them.
+    worse
+        Those that are worse, best first.
+    """
+
+    rule: int
+    alike: tuple[Candidate, ...]
+    worse: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One decision: a question, what is best, and all that could have been chosen.
+    """One decision: a question, the rules, and all that could have been chosen.
 
     Attributes
     ----------
     question
         What is decided.
-    best
-        What is best, in words; ties included.
+    rules
+        What is best: by the first, among equals by the second, and so on.
     candidates
         All of them, in the order of the table; exactly one is chosen.
     """
 
     question: str
-    best: str
+    rules: tuple[Rule, ...]
     candidates: tuple[Candidate, ...]
+
+    @property
+    def best(self) -> str:
+        """What is best, in words; ties included."""
+        first, *then = (rule.best for rule in self.rules)
+        return f"{first}; of equal ones, {', then '.join(then)}" if then else first
 
     @property
     def chosen(self) -> Candidate:
@@ -111,9 +166,124 @@ class Choice:
         return next(each for each in self.candidates if each.chosen)
 
     @property
+    def ranked(self) -> tuple[Candidate, ...]:
+        """The chosen one; then the others, best first, and the refused ones."""
+        return tuple(
+            sorted(
+                self.candidates, key=lambda each: (not each.chosen, bool(each.refused), each.key)
+            )
+        )
+
+    @property
     def confirmed(self) -> bool:
-        """Whether no candidate has a lower key than the chosen one: a test holds it."""
-        return self.chosen.key == min(each.key for each in self.candidates)
+        """Whether the chosen one is not refused and none that is not has a lower key."""
+        return not self.chosen.refused and self.chosen.key == min(
+            each.key for each in self.candidates if not each.refused
+        )
+
+    @property
+    def rulings(self) -> tuple[Ruling, ...]:
+        """What each rule left, up to the one that decided; nothing where nothing else was allowed.
+
+        >>> few, columns = Rule("fewest values"), Rule("the first column")
+        >>> found = Choice("Which column?", (few, columns), (
+        ...     Candidate("age", (2, 0), True, figures=(2,)), Candidate("zip", (3, 1), False),
+        ...     Candidate("sex", (2, 2), False)))
+        >>> [(each.rule, len(each.alike), len(each.worse)) for each in found.rulings]
+        [(0, 2, 1), (1, 1, 1)]
+        """
+        chosen, found = self.chosen, []
+        left = tuple(each for each in self.ranked if not each.refused)
+        for place in range(len(self.rules)):
+            if len(left) < 2:
+                break
+            same = [each.key[place] == chosen.key[place] for each in left]
+            alike, worse = (tuple(compress(left, some)) for some in (same, map(not_, same)))
+            found.append(Ruling(place, alike, worse))
+            left = alike
+        return tuple(found)
+
+    @property
+    def reason(self) -> str:
+        """Why the chosen one, in words: the rules up to the one that decided, with all figures.
+
+        >>> cost, order = Rule("least cost"), Rule("the first in the order of the hierarchies")
+        >>> costs = {"a": 16.0, "b": 20.0, "c": 16.0, "d": 24.0}
+        >>> for names in ("a", "ab", "abcd"):
+        ...     Choice("Which?", (cost, order), tuple(
+        ...         Candidate(name, (costs[name], name), name == "a", figures=(costs[name],))
+        ...         for name in names)).reason
+        'the only candidate'
+        'least cost, 16 against 20'
+        'least cost, 16 for “a” and “c” against 20 and 24; of these, the first in the order of the hierarchies'
+        """  # noqa: E501
+        passed = self._passed_over()
+        alone = "the only candidate"
+        if len(self.candidates) > 1:
+            alone = f"the {'first' if passed else 'only one'} that is allowed"
+        said = [part for ruling in self.rulings if (part := self._said(ruling))]
+        return ("; of these, ".join(said) or alone) + passed
+
+    def _said(self, ruling: Ruling) -> str:
+        """What a rule did, in words; nothing where it left all and compares no figures."""
+        rule, alike, worse = self.rules[ruling.rule], ruling.alike, ruling.worse
+        figure = self.chosen.figure(ruling.rule)
+        if figure is None:
+            return rule.best if worse else ""
+        figures = [figure, *(each.figure(ruling.rule) or 0 for each in worse)]
+        best, *rest = (f"{each}{rule.unit}" for each in apart(figures))
+        others = [each for each in rest if each != best]
+        said = f"{rule.best}, {best}"
+        if len(alike) > 1:
+            said += f" for {_which(alike, len(worse))}"
+        if len(others) > 1 and len({*others}) == 1:
+            said += f" against {others[0]} for {len(others)} others"
+        elif len(others) > _LISTED:
+            said += f" against {others[0]} to {others[-1]} for {len(others)} others"
+        elif others:
+            said += f" against {enumerated(others)}"
+        if len(rest) > len(others):
+            said += f"; {counted(len(rest) - len(others), 'other')} as good but for rounding"
+        return said
+
+    def _passed_over(self) -> str:
+        """What would have come first but is refused, in words."""
+        better = [each for each in self.candidates if each.refused and each.key < self.chosen.key]
+        if not better:
+            return ""
+        why = {each.refused for each in better}
+        who = _named(better) or f"{len(better)} others"
+        reason = why.pop() if len(why) == 1 else "they are refused"
+        return f"; {who} would come first, but {reason}"
+
+
+_LISTED = 4
+"""So many figures are listed; of more, the ends."""
+
+_NAMED = 36
+"""Candidates are named where their names are together no longer, and counted otherwise."""
+
+
+def _named(some: Sequence[Candidate]) -> str:
+    """Candidates by their names; nothing where that is too long."""
+    names = [f"“{each.name}”" for each in some]
+    return enumerated(names) if sum(map(len, names)) <= _NAMED else ""
+
+
+def _which(alike: Sequence[Candidate], worse: int) -> str:
+    """Some candidates by name, or how many they are."""
+    every = "both" if len(alike) == 2 else f"all {len(alike)}"
+    return _named(alike) or (f"{len(alike)} of {len(alike) + worse}" if worse else every)
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Words as they are listed in a sentence.
+
+    >>> enumerated(["a"]), enumerated(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass(frozen=True)
@@ -240,14 +410,30 @@ class Lesson:
         return (int(depth[low]) - int(depth[high])) * self.unit
 
 
-def written(number: float | None) -> str:
-    """A cost as it stands in a sentence: four digits that count.
+def written(number: float | None, digits: int = 4) -> str:
+    """A number as it stands in a sentence: four digits that count.
 
     >>> written(4.0), written(2 / 3), written(12345.6), written(None)
     ('4', '0.6667', '12346', '–')
     """
     if number is None:
         return "–"
-    digits = 4 if number == 0 else max(0, 3 - math.floor(math.log10(abs(number))))
-    text = f"{number:.{min(digits, 8)}f}"
+    places = digits if number == 0 else max(0, digits - 1 - math.floor(math.log10(abs(number))))
+    text = f"{number:.{min(places, 12)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def apart(numbers: Sequence[float]) -> list[str]:
+    """Numbers in so many digits that the first is told from every one that differs.
+
+    What differs by rounding alone is written alike.
+
+    >>> apart([1 / 3, 0.33334, 2.0]), apart([2 / 3, 2 / 3 + 2**-52])
+    (['0.33333', '0.33334', '2'], ['0.6667', '0.6667'])
+    """
+    same = [math.isclose(each, numbers[0], rel_tol=1e-11) for each in numbers]
+    for digits in range(4, 13):
+        said = [written(each, digits) for each in numbers]
+        if [each == said[0] for each in said] == same:
+            break
+    return said

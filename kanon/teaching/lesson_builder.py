@@ -10,12 +10,13 @@ from types import ModuleType
 
 import kanon.teaching
 from kanon.algorithms.task import Task
-from kanon.base.formatting import counted, percent, thin
+from kanon.base.formatting import counted, thin
 from kanon.errors import PlanError
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Lesson, Step
+from kanon.teaching.worked import loss_text
 
 FEWEST, MOST = 2, 30
 """How many records the table of a lesson has."""
@@ -31,6 +32,7 @@ def lesson_of(
     task: Task,
     metric: Metric,
     attribute_weights: Sequence[float] = (),
+    numbers: Sequence[int] = (),
 ) -> Lesson:
     """An algorithm on a table, step by step.
 
@@ -47,6 +49,9 @@ def lesson_of(
         The metric that the task's costs are those of; it measures the alteration too.
     attribute_weights
         What the costs of each quasi-identifier were multiplied by; 1 each if not given.
+    numbers
+        The numbers by which the classes of the table are called, see
+        :func:`kanon.teaching.tables.own_numbers`; 1, 2, … in their order if not given.
 
     Returns
     -------
@@ -79,7 +84,7 @@ def lesson_of(
     >>> task = Task(classes, scaled_potentials(potentials(ncp, (age,)), 4), k=2)
     >>> found = lesson_of(gaa, task, ncp)
     >>> [step.heading for step in found.steps]
-    ['The table', 'Merge 1: 1 with 2', 'The release']
+    ['The table', 'Merge 1: class 1 (1) + class 2 (2)', 'The release']
     >>> [(each.name, round(each.cost, 3)) for each in found.steps[1].choices[1].candidates]
     [('2 (1 record)', 1.333), ('9 (2 records)', 3.0)]
     """
@@ -93,7 +98,7 @@ def lesson_of(
     if check is not None:
         check(task)
     task.check()
-    board = Blackboard(task, metric, tuple(attribute_weights))
+    board = Blackboard(task, metric, tuple(attribute_weights), tuple(numbers))
     steps = [_table(board)]
     replay = replay_of(module)
     if replay is not None:
@@ -162,11 +167,11 @@ def _release(board: Blackboard, release: Recoding, told: bool) -> Step:
         if numbers.min_k is not None
         else "nothing is released"
     )
+    altered = f"{board.metric.card.title}: {loss_text(release, board.metric)}"
     return board.step(
         "The release",
         ("" if told else "This algorithm is not told step by step: only what came out. ")
         + f"{counted(numbers.classes, 'class', 'classes')}; {least}, and k = {board.task.k} was "
-        f"asked for. Alteration {percent(numbers.alteration)}: so much of all that could be lost, "
-        f"as {board.metric.card.title} counts.{gone}",
+        f"asked for.{gone} Alteration, measured by {altered} of what could be lost.",
         release,
     )

@@ -23,11 +23,20 @@ from kanon.algorithms import (
 )
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import LOSS, NodeTags, begin, with_precision
-from kanon.base.formatting import counted, percent
+from kanon.base.formatting import counted
 from kanon.base.progress import no_progress
+from kanon.measures import precision
 from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Candidate, Choice, Step
-from kanon.teaching.nodes import Nodes, least_loss, loss_at, lost_at, said, terms_at
+from kanon.teaching.lesson import Candidate, Choice, Rule, Step, enumerated, written
+from kanon.teaching.nodes import (
+    FIRST_LEVELS,
+    Nodes,
+    least_loss,
+    loss_at,
+    loss_in_unit,
+    lost_at,
+    terms_at,
+)
 
 
 # --- walks ------------------------------------------------------------------------------------
@@ -36,12 +45,7 @@ def _datafly(board: Blackboard) -> Iterator[Step]:
     limit = board.task.suppression
     lattice = Nodes(board, board.task.k if limit is None else limit)
     yield from _walked(
-        lattice,
-        trace.walk,
-        "Which column is raised?",
-        "most distinct values; of equal ones, the first column",
-        lambda node, j: (-_distinct(lattice, node)[j], j),
-        lambda key: f"it has the most distinct values, {-key[0]}",
+        lattice, trace.walk, (_DISTINCT,), lambda node, j: (_distinct(lattice, node)[j],)
     )
 
 
@@ -51,22 +55,19 @@ def _improved_greedy(board: Blackboard) -> Iterator[Step]:
     yield from _walked(
         lattice,
         trace.walk,
-        "Which column is raised?",
-        "largest k reached; of equal ones, most distinct values, then the first column",
-        lambda node, j: (
-            -lattice.reached(lattice.at(_above(node, j))), -_distinct(lattice, node)[j], j
-        ),
-        lambda key: f"so the largest k is reached, {-key[0]}",
-    )  # fmt: skip
+        (Rule("largest k reached", "k reached ↑"), _DISTINCT),
+        lambda node, j: (lattice.look(_above(node, j)).reached, _distinct(lattice, node)[j]),
+    )
+
+
+_DISTINCT = Rule("most distinct values", "Distinct values ↑")
 
 
 def _walked(
     lattice: Nodes,
     walk: tuple[Node, ...],
-    question: str,
-    best: str,
-    key: Callable[[Node, int], tuple[int, ...]],
-    why: Callable[[tuple[int, ...]], str],
+    rules: tuple[Rule, ...],
+    figures: Callable[[Node, int], tuple[int, ...]],
 ) -> Iterator[Step]:
     """The steps of a search that climbs one level at a time.
 
@@ -74,38 +75,38 @@ def _walked(
     ----------
     lattice, walk
         The lattice, and the nodes of the walk.
-    question, best
-        What is chosen at each, and what is best.
-    key
-        What is compared of raising a column at a node.
-    why
-        From the key of what was chosen: why that.
+    rules
+        What is best of raising a column, each time the most; of equal ones it is the first column.
+    figures
+        What is compared of raising a column at a node; what it counts for that is counted.
     """
     board = lattice.board
     names, tops = board.task.classes.attributes, lattice.shape.tops
     yield lattice.step(lattice.look(walk[0], walk[:1]), "The search begins with nothing raised.")
     for place in range(1, len(walk)):
         low, high = walk[place - 1 : place + 1]
-        distinct = _distinct(lattice, low)
-        candidates = tuple(
-            Candidate(
-                names[j], key(low, j), high == _above(low, j),
-                note=f"{counted(distinct[j], 'value')}, k = "
-                f"{lattice.reached(lattice.at(_above(low, j)))} if raised",
-            )
-            for j in range(len(tops))
-            if low[j] < tops[j]
-        )  # fmt: skip
-        choice = Choice(question, best, candidates)
-        found = choice.chosen
-        equal = sum(each.key[:-1] == found.key[:-1] for each in candidates)
-        tie = f"; of {equal} columns that tie, it is the first" if equal > 1 else ""
-        yield lattice.step(
-            lattice.look(high, walk[: place + 1]),
-            f"{found.name} is raised by one level: {why(found.key)}{tie}.",
-            [choice],
+        before, candidates = set(lattice.counted), []
+        for j in (j for j, top in enumerate(tops) if low[j] < top):
+            found = figures(low, j)
+            key = (*(-each for each in found), j)
+            candidates.append(Candidate(names[j], key, high == _above(low, j), figures=found))
+        choice = Choice(
+            "Which column is raised?", (*rules, Rule("the first column")), tuple(candidates)
         )
-    yield lattice.last(walk[-1], (), walk)
+        also = sorted(lattice.counted - before - {high})
+        look = replace(lattice.look(high, walk[: place + 1]), also=tuple(map(lattice.look, also)))
+        counted_too = (
+            f" {counted(len(also), 'other node was', 'other nodes were')} counted to choose it."
+            if also
+            else ""
+        )
+        yield lattice.step(
+            look,
+            f"{choice.chosen.name} is raised by one level: {choice.reason}.",
+            [choice],
+            counted_too,
+        )
+    yield lattice.last(walk[-1], "It is the first node of the walk that satisfies.", walk)
 
 
 def _above(node: Node, j: int) -> Node:
@@ -131,35 +132,36 @@ def _samarati(board: Blackboard) -> Iterator[Step]:
     visited = [tuple(node) for node in trace.visited.tolist()]
     low, high, good = 0, sum(lattice.shape.tops), []
     for place, node in enumerate(visited):
-        look, here = lattice.look(node), sum(node)
+        here = sum(node)
+        look = replace(lattice.look(node), heights=(low, high))
+        level = list(lattice.shape.at_height(here))
+        number = f"This is node {level.index(node) + 1} of {len(level)} there."
         if look.satisfies:
             good.append(node)
         if low == high:
-            yield lattice.step(
-                look, f"{here} is the lowest height: all of its nodes are looked at."
-            )
+            why = f"Height {here} alone is left: all its nodes are counted. {number}"
+            yield lattice.step(look, why)
             continue
-        heights = Choice(
-            "Which height?",
-            f"nearest to the middle of {low} and {high}, rounded down",
-            tuple(
-                Candidate(f"height {each}", (abs(each - (low + high) // 2),), each == here)
-                for each in range(low, high + 1)
-            ),
+        why = (
+            f"The lowest height with a node that satisfies is one of {low} to {high}; the middle, "
+            f"rounded down, is {here}. {number}"
         )
-        why = f"Height {here}, the sum of the levels, is half-way between {low} and {high}."
         then, more = "", place + 1 < len(visited) and sum(visited[place + 1]) == here
         if look.satisfies:
+            then = f" So the lowest is no higher: {_left(low, here)}."
             high = here
-            then = " One such node is enough: the lowest height is not above."
         elif not more:
             low = here + 1
-            then = " No node of this height satisfies: the lowest height is above."
-        yield lattice.step(look, why, [heights], then)
+            then = f" No node of height {here} satisfies: {_left(low, high)}."
+        yield lattice.step(look, why, (), then)
     chosen = trace.node
     assert chosen is not None
     lowest = [node for node in good if sum(node) == sum(chosen)]
-    yield lattice.last(chosen, [least_loss(lattice, lowest, chosen)])
+    yield lattice.last(chosen, least_loss(lattice, lowest, chosen))
+
+
+def _left(low: int, high: int) -> str:
+    return f"{low} to {high} are left" if low < high else f"height {low} alone is left"
 
 
 def _ola(board: Blackboard) -> Iterator[Step]:
@@ -216,7 +218,7 @@ def _halving(
         if look.satisfies:
             good.append(node)
         yield lattice.step(lattice.conclude(look), reason)
-    yield lattice.last(trace.node, [least_loss(lattice, good, trace.node)])
+    yield lattice.last(trace.node, least_loss(lattice, good, trace.node))
 
 
 _AGAIN = "It is known to satisfy; it is counted because it might lose least."
@@ -234,14 +236,22 @@ def _optimal(board: Blackboard) -> Iterator[Step]:
     )
     bounds = {node: lost_at(lattice, node, depths) for node in lattice.shape.nodes()}
     last, good, seen = trace.walk[-1], list[Node](), set[Node]()
+    order = Rule("least loss with nothing suppressed", _UNSUPPRESSED), FIRST_LEVELS
     for node in (tuple(each) for each in trace.visited.tolist()):
         choices = []
         if not seen:
             why = "The search begins at the top, where everything is lost."
         elif node in trace.walk or node in lattice.shape.below(last) or last not in seen:
+            open_to = [
+                each
+                for each in lattice.shape.below(good[-1])
+                if each not in lattice.failing and each not in seen
+            ]
+            choice = _next(lattice, order, bounds, 1, open_to, node)
+            choices = [choice]
             why = (
-                "On the way down: the nodes one step below the last that satisfies are tried, the "
-                "one that loses least with nothing suppressed first."
+                f"On the way down, of the nodes one step below {lattice.name(good[-1])}: "
+                f"{choice.reason}."
             )
         else:
             best = min((loss_at(lattice, each), each) for each in good)
@@ -250,28 +260,42 @@ def _optimal(board: Blackboard) -> Iterator[Step]:
                 for each in bounds
                 if each not in lattice.failing and each not in seen and (bounds[each], each) < best
             ]
-            choices = [
-                Choice(
-                    "Which node is next?",
-                    "highest loss with nothing suppressed, of those that could be better than the "
-                    "best so far and are not known to fail",
-                    tuple(
-                        Candidate(lattice.name(each), (-bounds[each], each), each == node)
-                        for each in open_to
-                    ),
-                )
-            ]
+            rules = Rule("highest loss with nothing suppressed", _UNSUPPRESSED), FIRST_LEVELS
+            choice = _next(lattice, rules, bounds, -1, open_to, node)
+            choices = [choice]
             why = (
-                f"With nothing suppressed it would lose {said(board, bounds[node])}, no more than "
-                f"the best so far, {said(board, best[0])}; of such nodes that are not known to "
-                "fail it loses most, so if it fails, those below it fall with it."
+                "Of the nodes that could lose less than the best so far, "
+                f"{written(loss_in_unit(board, best[0]))}, and are not known to fail: "
+                f"{choice.reason}. If it fails, those below it fail too."
             )
         look = lattice.look(node)
         seen.add(node)
         if look.satisfies:
             good.append(node)
         yield lattice.step(lattice.conclude(look), why, choices)
-    yield lattice.last(trace.node, [least_loss(lattice, good, trace.node)])
+    yield lattice.last(trace.node, least_loss(lattice, good, trace.node))
+
+
+_UNSUPPRESSED = "Loss, nothing suppressed"
+
+
+def _next(
+    lattice: Nodes,
+    rules: tuple[Rule, ...],
+    bounds: Mapping[Node, int],
+    sign: int,
+    open_to: Sequence[Node],
+    chosen: Node,
+) -> Choice:
+    """Which node is counted next, by what it loses with nothing suppressed: least, or most (-1)."""
+    candidates = [
+        Candidate(
+            lattice.name(each), (sign * bounds[each], each), each == chosen,
+            figures=(loss_in_unit(lattice.board, bounds[each]),),
+        )
+        for each in open_to
+    ]  # fmt: skip
+    return Choice("Which node is next?", rules, tuple(candidates))
 
 
 def _incognito(board: Blackboard) -> Iterator[Step]:
@@ -279,24 +303,45 @@ def _incognito(board: Blackboard) -> Iterator[Step]:
     assert trace.node is not None
     lattice = _searchable(board)
     names, tops = board.task.classes.attributes, lattice.shape.tops
-    every = range(len(tops))
     good = []
     for node in (tuple(each) for each in trace.visited.tolist()):
-        # A node is counted for the first, smallest set of columns that has these levels.
-        within = [j for j in every if node[j] < tops[j]] or [0]
+        within = _counted_for(node, tops)
+        why, choices = _AGAIN, list[Choice]()
+        if node not in lattice.satisfying:
+            choice = _columns_next(lattice, within, node)
+            columns = enumerated([f"{names[j]} {node[j]}" for j in within])
+            left = "" if len(within) == len(tops) else " and all others at their roots"
+            why = f"Sets of {counted(len(within), 'column')}, {columns}{left}: {choice.reason}."
+            choices = [choice]
         look = lattice.look(node)
         if look.satisfies:
             good.append(node)
-        columns = " and ".join(names[j] for j in within)
-        why = f"{columns} alone, all other columns at their roots, as if they were not there."
-        if len(within) == len(tops):
-            why = "All columns together; at these levels, any fewer of them satisfy."
-        if len(tops) == 1:
-            why = "There is one column: its levels are tried from below."
-        if node in lattice.satisfying:
-            why = _AGAIN
-        yield lattice.step(lattice.conclude(look, within), why)
-    yield lattice.last(trace.node, [least_loss(lattice, good, trace.node)])
+        yield lattice.step(lattice.conclude(look, within), why, choices)
+    yield lattice.last(trace.node, least_loss(lattice, good, trace.node))
+
+
+def _counted_for(node: Node, tops: Node) -> tuple[int, ...]:
+    """The first, smallest set of columns that has these levels while all others are at their roots.
+
+    >>> _counted_for((0, 2, 1), (1, 2, 2)), _counted_for((1, 0, 1), (1, 0, 1))
+    ((0, 2), (1,))
+    """
+    own = tuple(j for j, (level, top) in enumerate(zip(node, tops, strict=True)) if level < top)
+    return own or (min(range(len(tops)), key=tops.__getitem__),)
+
+
+def _columns_next(lattice: Nodes, within: tuple[int, ...], chosen: Node) -> Choice:
+    """Which levels of so many columns are next: of those that satisfy with any column less."""
+    tops, known, candidates = lattice.shape.tops, lattice.counted | lattice.satisfying, []
+    for node in lattice.shape.nodes():
+        own = _counted_for(node, tops)
+        smaller = [(*node[:j], tops[j], *node[j + 1 :]) for j in own] if len(own) > 1 else []
+        if len(own) == len(within) and node not in known and lattice.satisfying.issuperset(smaller):
+            height = sum(node[j] for j in own)
+            key = height, own, node
+            candidates.append(Candidate(lattice.name(node), key, node == chosen, figures=(height,)))
+    rules = Rule("least sum of their levels"), Rule("the first columns"), FIRST_LEVELS
+    return Choice("Which columns at which levels are next?", rules, tuple(candidates))
 
 
 def _mingen(board: Blackboard) -> Iterator[Step]:
@@ -313,20 +358,27 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
         ]
         choice = Choice(
             "Which node is next?",
-            "lowest height; of equal ones, the first in the order of the levels",
+            (FIRST_LEVELS,),
             tuple(Candidate(lattice.name(each), (each,), each == node) for each in lowest),
         )
         look = lattice.look(node)
         if look.satisfies:
             good.append(node)
-        why = f"By height, and of height {sum(node)} the first that no satisfying node lies below."
+        why = (
+            f"Lowest heights first: of the nodes of height {sum(node)} that are not counted and "
+            f"lie above none that satisfies, {choice.reason}."
+        )
         yield lattice.step(lattice.conclude(look), why, [choice])
     task = board.task
     levels_lost = with_precision(task).potentials
-    most = max(lost_at(lattice, lattice.shape.tops, levels_lost), 1)
     choice = Choice(
         "Which of the minimal satisfying nodes is released?",
-        "highest precision; of equal ones, the one that was named, then the least loss",
+        (
+            Rule("highest precision", "Precision ↑", " %"),
+            Rule("the one that was named"),
+            Rule("least loss"),
+            FIRST_LEVELS,
+        ),
         tuple(
             Candidate(
                 lattice.name(node),
@@ -339,12 +391,16 @@ def _mingen(board: Blackboard) -> Iterator[Step]:
                 node == chosen,
                 board.cost(lost_at(lattice, node, task.potentials)),
                 terms_at(lattice, lattice.at(node)),
-                note=f"{percent(100 * lost_at(lattice, node, levels_lost) / most)} of it lost",
+                figures=(
+                    100 * precision.value(lattice.at(node)),
+                    None,
+                    board.cost(lost_at(lattice, node, task.potentials)),
+                ),
             )
             for node in sorted(good)
         ),
     )
-    yield lattice.last(chosen, [choice])
+    yield lattice.last(chosen, choice)
 
 
 def _levels(board: Blackboard) -> Iterator[Step]:
@@ -352,7 +408,7 @@ def _levels(board: Blackboard) -> Iterator[Step]:
     assert node is not None
     lattice = Nodes(board, board.task.suppression or 0)
     yield lattice.step(lattice.look(node), "These levels were chosen by hand.")
-    yield lattice.last(node, ())
+    yield lattice.last(node, "These levels were asked for.")
 
 
 REPLAYS: Mapping[str, Callable[[Blackboard], Iterator[Step]]] = {

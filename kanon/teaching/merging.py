@@ -19,9 +19,9 @@ from kanon.errors import PlanError
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
-from kanon.strategies import LOOKS_AT, STRATEGIES
+from kanon.strategies import LOOKS_AT
 from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Candidate, Choice, ClassState, Step, written
+from kanon.teaching.lesson import Candidate, Choice, ClassState, Rule, Step, written
 
 _TOLERANCE = entropy_l_diversity.TOLERANCE
 
@@ -111,7 +111,7 @@ def replayed(
             live.pop(each, None)
         live[made] = joined
         yield board.step(
-            f"Merge {number}: {merge.picked.label} with {merge.partner.label}",
+            f"Merge {number}: {board.called(merge.picked)} + {board.called(merge.partner)}",
             f"{reason} {_why_partner(board, merge, choice)}",
             board.recoded(live.values()),
             (*picks, choice),
@@ -138,9 +138,8 @@ def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
         open_to = [number for number in live if wrong[number]]
         choice = _smallest(board, live, open_to, chosen, "Which class that breaks a model?")
         return (
-            f"{_quoted(live[chosen])} does not meet {models}; of the classes that do not, it is "
-            f"one of the smallest, with {counted(live[chosen].records, 'record')}"
-            f"{_tied(board, choice, live[chosen])}.",
+            f"{_quoted(live[chosen])} is picked of the classes that do not meet {models}: "
+            f"{choice.reason}.",
             (choice,),
         )
 
@@ -153,11 +152,11 @@ def _smallest(
 ) -> Choice:
     return Choice(
         question,
-        f"fewest records; of several, {board.first}",
+        (Rule("fewest records"), board.first),
         tuple(
             Candidate(
-                live[each].name, (live[each].records, *board.order(live[each].nodes)),
-                each == chosen, classes=live[each].classes,
+                live[each].name, (live[each].records, board.order(live[each].nodes)),
+                each == chosen, classes=live[each].classes, figures=(live[each].records,),
             )
             for each in open_to
         ),
@@ -165,11 +164,9 @@ def _smallest(
 
 
 def _picked_smallest(board: Blackboard, chosen: int, live: Live) -> tuple[str, tuple[Choice, ...]]:
-    held = live[chosen]
     choice = _smallest(board, live, live, chosen, "Which class is picked?")
     return (
-        f"{_quoted(held)} holds {counted(held.records, 'record')}, fewer than k = "
-        f"{board.task.k}, and no class holds fewer{_tied(board, choice, held)}.",
+        f"{_quoted(live[chosen])}, below k = {board.task.k}, is picked: {choice.reason}.",
         (choice,),
     )
 
@@ -177,46 +174,47 @@ def _picked_smallest(board: Blackboard, chosen: int, live: Live) -> tuple[str, t
 def _picked_first(board: Blackboard, chosen: int, live: Live) -> tuple[str, tuple[Choice, ...]]:
     small = [each for each in live if live[each].records < board.task.k]
     choice = Choice(
-        "Which class is picked?",
-        f"{board.first}, of the classes below k",
+        "Which class below k is picked?",
+        (board.first,),
         tuple(
             Candidate(
-                live[each].name, board.order(live[each].nodes), each == chosen,
+                live[each].name, (board.order(live[each].nodes),), each == chosen,
                 classes=live[each].classes,
             )
             for each in small
         ),
     )  # fmt: skip
-    held = live[chosen]
     return (
-        f"{_quoted(held)} holds {counted(held.records, 'record')}, fewer than k = "
-        f"{board.task.k}, and of all such classes it is {board.first}.",
+        f"Of the {counted(len(small), 'class', 'classes')} below k = {board.task.k}, "
+        f"{_quoted(live[chosen])} is picked: {choice.reason}.",
         (choice,),
     )
 
 
-def _tied(board: Blackboard, choice: Choice, held: ClassState) -> str:
-    """The tie-break, where some candidates hold as many records as the chosen one."""
-    equal = sum(each.key[0] == held.records for each in choice.candidates)
-    if equal < 2:
-        return ""
-    return f"; of the {equal} that hold as many, it is {board.first}"
-
-
 # --- which partner ----------------------------------------------------------------------------
-_BEST: Mapping[str, str] = {
-    "s1": "least cost",
-    "s2": "least cost; of equal ones, highest l",
-    "s3": "highest l; of equal ones, least cost",
-    "s4": "least cost divided by l",
-    "s5": "least cost; of equal ones, lowest t",
-    "s6": "lowest t; of equal ones, least cost",
-    "s7": "least cost times t",
-    "l": "highest l",
-    "t": "lowest t",
-    "k": "highest k; of equal ones, least cost",
+_COMPARED: Mapping[str, tuple[str, ...]] = {
+    "s1": ("cost",),
+    "s2": ("cost", "l"),
+    "s3": ("l", "cost"),
+    "s4": ("cost / l",),
+    "s5": ("cost", "t"),
+    "s6": ("t", "cost"),
+    "s7": ("cost × t",),
+    "l": ("l",),
+    "t": ("t",),
+    "k": ("k", "cost"),
 }
-"""What is best by each strategy, in words."""
+"""What each strategy compares, in this order."""
+
+_RULES: Mapping[str, Rule] = {
+    "cost": Rule("least cost"),
+    "l": Rule("highest l"),
+    "t": Rule("lowest t"),
+    "k": Rule("highest k"),
+    "cost / l": Rule("least cost / l", "Cost / l ↓"),
+    "cost × t": Rule("least cost × t", "Cost × t ↓"),
+}
+"""What is best of what is compared."""
 
 
 def _partner(
@@ -224,29 +222,38 @@ def _partner(
 ) -> Choice:
     """The choice of a partner: every candidate with its cost, and l, t or k where they count."""
     task = board.task
+    looks_at, compared = LOOKS_AT[task.strategy], _COMPARED[task.strategy]
     terms = [board.merging(live[first], live[each]) for each in open_to]
     costs = [sum(term.exact for term in each) for each in terms]
-    looks_at = LOOKS_AT[task.strategy]
     seconds = [_left(board, live, first, each) for each in open_to] if looks_at else None
     keys = _keys(task.strategy, costs, seconds)
-    return Choice(
-        f"With which class is {_quoted(live[first])} merged?",
-        f"{_BEST[task.strategy]}; of equal ones, {board.first}",
-        tuple(
+    candidates = []
+    for place, each in enumerate(open_to):
+        cost, left = board.cost(costs[place]), None if seconds is None else seconds[place]
+        candidates.append(
             Candidate(
                 live[each].name,
-                (*key, *board.order(live[each].nodes)),
+                (*keys[place], board.order(live[each].nodes)),
                 each == second,
-                board.cost(cost),
-                products,
-                None if seconds is None else seconds[place],
+                cost,
+                terms[place],
+                left,
                 live[each].classes,
+                tuple(_figure(one, cost, left) for one in compared),
             )
-            for place, (each, key, cost, products) in enumerate(
-                zip(open_to, keys, costs, terms, strict=True)
-            )
-        ),
+        )
+    return Choice(
+        f"With which class is {_quoted(live[first])} merged?",
+        (*(_RULES[one] for one in compared), board.first),
+        tuple(candidates),
     )
+
+
+def _figure(compared: str, cost: float, left: float | None) -> float:
+    """What is compared of a candidate: its cost, the l, t or k that it leaves, or both in one."""
+    if compared == "cost" or left is None:
+        return cost
+    return {"cost / l": cost / left if left else cost, "cost × t": cost * left}.get(compared, left)
 
 
 def _left(board: Blackboard, live: Live, one: int, other: int) -> float:
@@ -309,23 +316,12 @@ def _level(values: Sequence[float], slack: float, best: float | None = None) -> 
 def _why_partner(board: Blackboard, merge: Merge, choice: Choice) -> str:
     """Why this partner, in a sentence, and what comes of it."""
     strategy, found = board.task.strategy, choice.chosen
-    rivals = [each for each in choice.candidates if not each.chosen]
-    paid = f"cost {written(found.cost)}"
     looks_at = LOOKS_AT[strategy]
+    paid = f" at cost {written(found.cost)}" if looks_at or len(choice.candidates) == 1 else ""
     if looks_at:
         where = "the merged class" if board.task.scope == "class" else "the table"
-        paid += f", and {where} is left with {looks_at} = {written(found.second)}"
-    said = f"It is merged with {_quoted(merge.partner)}: {paid}"
-    if not rivals:
-        said += ", the only candidate"
-    elif looks_at:
-        said += f", as the strategy says ({STRATEGIES[strategy].title})"
-    else:
-        said += f", the least of {counted(len(choice.candidates), 'candidate')}"
-    size = len(found.key) - 2  # the last two are the order of ties
-    equal = sum(each.key[:size] == found.key[:size] for each in rivals)
-    if equal:
-        said += f"; {counted(equal, 'other')} would be as good, and this one is {board.first}"
+        paid += f", which leaves {where} with {looks_at} = {written(found.second)}"
+    said = f"It is merged with {_quoted(merge.partner)}{paid}: {choice.reason}"
     said += f". All rise to {_quoted(merge.joined)}"
     if merge.third is not None:
         said += (

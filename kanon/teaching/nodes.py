@@ -16,7 +16,10 @@ from kanon.base.progress import no_progress
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
 from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Candidate, Choice, CostTerm, Step, written
+from kanon.teaching.lesson import Candidate, Choice, CostTerm, Rule, Step
+
+FIRST_LEVELS = Rule("the first in the order of the levels")
+"""What decides among nodes that tie."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,11 @@ class NodeView:
     between
         Between which nodes the search was looking: of OLA a low and a high one, of Flash what is
         left of its path; empty for others.
+    heights
+        Between which heights the search was looking, both included; None for searches that do not
+        look by height.
+    also
+        The other nodes that were counted to choose this one.
     released
         Whether this is the node that is released.
     """
@@ -55,6 +63,8 @@ class NodeView:
     concluded: tuple[Node, ...] = ()
     walk: tuple[Node, ...] = ()
     between: tuple[Node, ...] = ()
+    heights: tuple[int, int] | None = None
+    also: tuple[NodeView, ...] = ()
     released: bool = False
 
 
@@ -70,12 +80,15 @@ class Nodes:
         How many records may be suppressed.
     satisfying, failing
         The nodes that are known to satisfy, or not to, at this moment.
+    counted
+        The nodes whose classes were counted up to this moment.
     """
 
     board: Blackboard
     limit: int
     satisfying: set[Node] = field(default_factory=set)
     failing: set[Node] = field(default_factory=set)
+    counted: set[Node] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         # For its shape and its raised values alone: nothing is counted by it.
@@ -98,6 +111,7 @@ class Nodes:
 
     def look(self, node: Node, walk: Iterable[Node] = ()) -> NodeView:
         """What a node amounts to."""
+        self.counted.add(node)
         whole = self.at(node)
         gone = int(whole.counts[self.bad(whole)].sum())
         return NodeView(
@@ -153,8 +167,10 @@ class Nodes:
         if not look.too_small:
             return f"It satisfies: no record is in {wrong}."
         said = f"{counted(look.too_small, 'record is', 'records are')} in {wrong}"
-        allowed = f"{self.limit} may be suppressed" if self.limit else "none may be suppressed"
-        return f"It {'satisfies' if look.satisfies else 'does not satisfy'}: {said}, and {allowed}."
+        allowed = f"{self.limit} may be" if self.limit else "none may be"
+        if look.satisfies:
+            return f"It satisfies: {said} and would be suppressed; {allowed}."
+        return f"It does not satisfy: {said} and would have to be suppressed; {allowed}."
 
     def conclusion(self, look: NodeView) -> str:
         """What follows for others, in a sentence; nothing where nothing new does."""
@@ -183,34 +199,34 @@ class Nodes:
             look,
         )
 
-    def last(self, node: Node, choices: Iterable[Choice], walk: Iterable[Node] = ()) -> Step:
-        """The step that releases a node."""
+    def last(self, node: Node, found: Choice | str, walk: Iterable[Node] = ()) -> Step:
+        """The step that releases a node.
+
+        Parameters
+        ----------
+        found
+            Of which nodes it was chosen; or why it is the one, where there was no choice.
+        """
         look = replace(self.look(node, walk), released=True)
         gone = (
             f" {counted(look.too_small, 'record is', 'records are')} suppressed."
             if look.too_small
             else " Nothing is suppressed."
         )
-        choices = tuple(choices)
-        why = "The search ends here."
-        if choices:
-            size, found = len(choices[0].candidates), choices[0].chosen
-            best = choices[0].best.split(";")[0]
-            equal = sum(each.key[0] == found.key[0] for each in choices[0].candidates)
-            tie = f"; {equal} tie{choices[0].best[len(best) :]}" if equal > 1 else ""
-            why = (
-                f"Of {size} candidates, which all satisfy, it has the {best} "
-                f"({found.note or written(found.cost)}){tie}."
-                if size > 1
-                else "It is the only candidate that satisfies."
-            )
+        choices = (found,) if isinstance(found, Choice) else ()
+        why = (
+            f"Of the counted nodes that satisfy: {found.reason}."
+            if isinstance(found, Choice)
+            else found
+        )
+        sizes = f" Counted: {len(self.counted)} of {self.shape.size} nodes."
         return self.board.step(
-            f"Release {self.name(node)}", f"{why}{gone}", self.release(node), choices, look
+            f"Release {self.name(node)}", f"{why}{gone}{sizes}", self.release(node), choices, look
         )
 
 
 def known_by(looks: Iterable[NodeView]) -> dict[Node, tuple[bool, bool]]:
-    """What is known of nodes after some looks: whether they satisfy, and were looked at.
+    """What is known of nodes after some looks: whether they satisfy, and were counted.
 
     >>> first = NodeView((0, 1), 1, 4, 0, False, ((0, 0),))
     >>> second = NodeView((0, 0), 1, 4, 0, False)
@@ -220,7 +236,7 @@ def known_by(looks: Iterable[NodeView]) -> dict[Node, tuple[bool, bool]]:
     known: dict[Node, tuple[bool, bool]] = {}
     for look in looks:
         known |= {node: (look.satisfies, False) for node in look.concluded if node not in known}
-        known[look.node] = look.satisfies, True
+        known |= {each.node: (each.satisfies, True) for each in (look, *look.also)}
     return known
 
 
@@ -228,19 +244,17 @@ def least_loss(lattice: Nodes, nodes: Iterable[Node], chosen: Node) -> Choice:
     """The choice among the nodes that were counted and satisfy."""
     board = lattice.board
     kind = board.task.option(LOSS)
+    candidates = []
+    for node in sorted(set(nodes)):
+        loss = loss_at(lattice, node)
+        cost = loss_in_unit(board, loss)
+        terms = terms_at(lattice, lattice.release(node)) if kind == "metric" else ()
+        name, key = lattice.name(node), (loss, node)
+        candidates.append(Candidate(name, key, node == chosen, cost, terms, figures=(cost,)))
     return Choice(
         "Which of the nodes that satisfy is released?",
-        f"least {LOSS.choices[kind]}; of equal ones, the first in the order of the levels",
-        tuple(
-            Candidate(
-                lattice.name(node),
-                (loss := loss_at(lattice, node), node),
-                node == chosen,
-                board.cost(int(loss)) if kind == "metric" else float(loss),
-                terms_at(lattice, lattice.release(node)) if kind == "metric" else (),
-            )
-            for node in sorted(set(nodes))
-        ),
+        (Rule(f"least {LOSS.choices[kind]}"), FIRST_LEVELS),
+        tuple(candidates),
     )
 
 
@@ -290,7 +304,6 @@ def terms_at(lattice: Nodes, release: Recoding) -> tuple[CostTerm, ...]:
     )
 
 
-def said(board: Blackboard, loss: int | Fraction) -> str:
-    """A loss in a sentence."""
-    plain = board.task.option(LOSS) == "metric"
-    return written(board.cost(int(loss)) if plain else float(loss))
+def loss_in_unit(board: Blackboard, loss: int | Fraction) -> float:
+    """What a search minimises, in the metric's own unit where it is the loss by the metric."""
+    return board.cost(int(loss)) if board.task.option(LOSS) == "metric" else float(loss)

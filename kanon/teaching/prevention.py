@@ -137,7 +137,7 @@ def _prevention(
     than = f", where this one alters {percent(_alteration(case))}" if same else ""
     sentence = (
         f"{start}; a release of this table that meets it alters {percent(cost)} of all that could "
-        f"be lost, as {METRIC.card.title} counts{than}."
+        f"be lost, measured by {METRIC.card.title}{than}."
     )
     return Prevention(model, reached, False, other, cost, sentence)
 

@@ -15,9 +15,10 @@ from kanon.algorithms.lattice_sweep_order import in_group_order
 from kanon.algorithms.lattice_sweep_walk import SweepState, walked
 from kanon.base.formatting import counted
 from kanon.recoding import Recoding
-from kanon.teaching.blackboard import Blackboard
-from kanon.teaching.lesson import Candidate, Choice, ClassState, Step, written
+from kanon.teaching.blackboard import FIRST, Blackboard
+from kanon.teaching.lesson import Candidate, Choice, ClassState, Rule, Step, written
 from kanon.teaching.merging import merges_for_models
+from kanon.teaching.nodes import FIRST_LEVELS
 
 
 @dataclass(frozen=True)
@@ -62,19 +63,18 @@ def sweeping(board: Blackboard) -> Iterator[Step]:
     names = "in the order of the nodes", "in the order of the groups’ cost per record"
     choice = Choice(
         "Which sweep is kept?",
-        "least loss; of equal ones, the first",
+        (Rule("least loss"), Rule("the first")),
         tuple(
-            Candidate(name, (loss, place), place == best, board.cost(loss))
+            Candidate(
+                name, (loss, place), place == best, board.cost(loss), figures=(board.cost(loss),)
+            )
             for place, (name, loss) in enumerate(zip(names, losses, strict=True))
         ),
     )
     yield board.step(
         "A second sweep",
-        f"The groups are released one by one, the cheapest per record first. The sweep "
-        f"{names[best]} lost less, {written(board.cost(losses[best]))}, and is kept."
-        if losses[0] != losses[1]
-        else f"The groups are released one by one, the cheapest per record first. Both sweeps lose "
-        f"{written(board.cost(losses[0]))}; the first is kept.",
+        "The groups are released one by one, the cheapest per record first. The sweep "
+        f"{names[best]} is kept: {choice.reason}.",
         (walk, order)[best],
         (choice,),
     )
@@ -107,14 +107,18 @@ def _walk(board: Blackboard, swept: SweepState) -> Iterator[Step]:
         candidates = tuple(
             Candidate(
                 _levels(board, each),
-                (not _groups(board, raised, each, left), int(losses[each]), each),
+                (int(losses[each]), each),
                 each == node,
                 board.cost(int(losses[each])),
+                figures=(board.cost(int(losses[each])),),
+                refused=""
+                if _groups(board, raised, each, left)
+                else f"no group of k = {task.k} records is left there",
             )
             # With the last one again: nothing is left there that could have been released.
             for each in order[max(passed - 1, 0) : here + 1]
         )
-        skipped, passed = here - passed, here + 1
+        passed = here + 1
         groups: dict[tuple[int, ...], list[int]] = {}
         for each in [each for each in sorted(left) if at[each] == node]:
             groups.setdefault(tuple(swept.targets[each].tolist()), []).append(each)
@@ -122,27 +126,16 @@ def _walk(board: Blackboard, swept: SweepState) -> Iterator[Step]:
         released += held
         left -= {each for group in held for each in group.classes}
         remaining = int(classes.counts[sorted(left)].sum())
-        before = (
-            f" At the {skipped} before it, which would cost less, no such group is left."
-            if skipped > 1
-            else " At the one before it, which would cost less, no such group is left."
-            if skipped
-            else ""
-        )
+        rules = Rule("least loss of the whole table"), FIRST_LEVELS
+        choice = Choice("Which levels are next?", rules, candidates)
         yield board.step(
             f"Levels {_levels(board, node)}: {counted(len(held), 'group')}",
-            f"The next combination of levels by what it would cost the whole table, "
-            f"{written(board.cost(int(losses[node])))}. Of the records that remain, those that "
-            f"look the same here and are at least k = {task.k} are released so: "
-            f"{', '.join(f'“{group.label}” ({group.records})' for group in held)}.{before}",
+            "By what levels would cost the whole table, the least first, "
+            f"{written(choice.chosen.cost)} here: {choice.reason}. Of the records that remain, "
+            f"those that look the same here and are at least k = {task.k} are released so: "
+            f"{', '.join(f'“{group.label}” ({group.records})' for group in held)}.",
             board.recoded(released),
-            (
-                Choice(
-                    "Which levels are next?",
-                    "least loss of the whole table, of those at which a group can be released",
-                    candidates,
-                ),
-            ),
+            (choice,),
             Sweep(node, board.cost(int(losses[node])), held, remaining),
         )
 
@@ -187,8 +180,7 @@ def _joining(board: Blackboard, swept: SweepState) -> Iterator[Step]:
         candidates = tuple(_joinable(board, now, left_over, other, other == place) for other in now)
         choice = Choice(
             f"Which class does “{left_over.label}” join?",
-            "least cost, of those that keep every model; of equal ones, the first in the order of "
-            "the hierarchies",
+            (Rule("least cost"), FIRST),
             candidates,
         )
         met, held = (now[place], left_over), _widened(board, now, left_over, place)
@@ -203,7 +195,7 @@ def _joining(board: Blackboard, swept: SweepState) -> Iterator[Step]:
             f"“{left_over.label}” joins",
             f"{counted(left_over.records, 'record')} of “{left_over.label}” "
             f"{'is' if left_over.records == 1 else 'are'} left over, for the class that it costs "
-            f"least to widen: {written(choice.chosen.cost)}. It becomes “{held.label}”.",
+            f"least to widen, “{met[0].label}”: {choice.reason}. It becomes “{held.label}”.",
             board.recoded(now.values()),
             (choice,),
             Sweep(None, None, (held,), remaining, met),
@@ -236,10 +228,11 @@ def _joinable(
     cost = sum(term.exact for term in terms)
     return Candidate(
         now[place].name,
-        (refused, cost, now[place].nodes),
+        (cost, now[place].nodes),
         chosen,
         board.cost(cost),
         terms,
         classes=now[place].classes,
-        note="it would break another model" if refused else "",
+        figures=(board.cost(cost),),
+        refused="another model would break" if refused else "",
     )

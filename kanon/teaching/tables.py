@@ -17,6 +17,12 @@ _TERMS = 8
 """A candidate with more products is written with equal ones together."""
 
 
+def own_numbers(table: SmallTable) -> np.ndarray:
+    """Per original class its number: from 1, as their first records follow each other."""
+    _, first = np.unique(table.source.row_class, return_index=True)
+    return np.asarray(first.argsort().argsort() + 1)
+
+
 def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
     """Per original class the number of the class that it is in now.
 
@@ -36,8 +42,7 @@ def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
     >>> class_numbers(table, raised(table.classes, {"race": 2})).tolist()
     [1, 1, 3, 3]
     """
-    _, first = np.unique(table.source.row_class, return_index=True)
-    own = first.argsort().argsort() + 1
+    own = own_numbers(table)
     found = np.zeros(len(own), dtype=np.int64)
     for each in range(recoding.n_classes):
         members = recoding.assigned == each
@@ -124,15 +129,21 @@ def candidates_table(step: Step) -> pd.DataFrame:
     -------
     pandas.DataFrame
         The question, the candidate, whether it was chosen, its cost, the l or t that it would
-        leave, what else is said of it; then whose records pay, in which column, from and to which
-        value, the cost per record, how many, and the product.
+        leave, what each rule compares, why it is refused; then whose records pay, in which column,
+        from and to which value, the cost per record, how many, and the product.
     """
     rows: list[Mapping[str, object]] = []
     for choice in step.choices:
         for each in choice.candidates:
             about = {
                 "question": choice.question, "candidate": each.name, "chosen": int(each.chosen),
-                "cost": each.cost, "l, t or k": each.second, "note": each.note,
+                "cost": each.cost, "l, t or k": each.second,
+                "compared": "; ".join(
+                    f"{rule.best}: {written(figure)}{rule.unit}"
+                    for rule, figure in zip(choice.rules, each.figures, strict=False)
+                    if figure is not None
+                ),
+                "refused": each.refused,
             }  # fmt: skip
             paid = [
                 {"of": term.of, "column": term.attribute, "from": term.low, "to": term.high,
@@ -141,7 +152,7 @@ def candidates_table(step: Step) -> pd.DataFrame:
             ]  # fmt: skip
             rows += [{**about, **term} for term in paid or [{}]]
     columns = [
-        *("question", "candidate", "chosen", "cost", "l, t or k", "note"),
+        *("question", "candidate", "chosen", "cost", "l, t or k", "compared", "refused"),
         *("of", "column", "from", "to", "cost per record", "records", "product"),
     ]
     return pd.DataFrame(rows, columns=columns)

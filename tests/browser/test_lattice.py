@@ -72,7 +72,7 @@ def test_a_node_is_clicked_stepped_and_released(server, page):
     assert levels(page) == clicked != first
 
     # What was clicked, left by a stepper, and clicked again is chosen again.
-    age = page.get_by_test_id("stMain").get_by_role("spinbutton", name="age, of 4")
+    age = page.get_by_test_id("stMain").get_by_role("spinbutton", name="age: level … of 4")
     by.type_in(page, age, "3" if clicked[0] != 3 else "2")
     assert levels(page) != clicked
     assert click(page, 20) == levels(page) == clicked

@@ -25,8 +25,8 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
     by.idle(page)
     by.no_wider_than_the_window(page)
     for key, heading in (
-        ("ArrowRight", "Step 1 of 3: Merge 1: F, Dog with F, Lion"),
-        ("ArrowRight", "Step 2 of 3: Merge 2: M, Cat with M, Lion"),
+        ("ArrowRight", "Step 1 of 3: Merge 1: class 2 (F, Dog) + class 1 (F, Lion)"),
+        ("ArrowRight", "Step 2 of 3: Merge 2: class 3 (M, Cat) + class 4 (M, Lion)"),
         ("ArrowRight", "Step 3 of 3: The release"),
         ("ArrowLeft", "Step 2 of 3"),
         ("Home", "Step 0 of 3"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kanon.algorithms import datafly, flash, gaa, mondrian
+from kanon.algorithms import datafly, flash, gaa, mondrian, samarati
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
 from kanon.charts.lesson import picture_of, picture_table
@@ -116,10 +116,10 @@ def test_a_merge_stands_in_the_trees_with_what_its_edges_cost():
 
 
 def test_the_lattice_shows_what_is_known_so_far():
-    """Flash looks at (0, 1), which fails, so (0, 0) does: one looked at, two known, of six."""
+    """Flash looks at (0, 1), which fails, so (0, 0) does: one counted, two known, of six."""
     lesson = lesson_of(flash, replace(animals(), k=4), metric_named("custom"))
     figure = lattice_so_far(lesson, 1)
-    assert figure.layout.title.text == "1 of 6 nodes looked at, 2 known"
+    assert figure.layout.title.text == "1 of 6 nodes counted, 2 known"
     assert [list(trace.text) for trace in named(figure, "does not satisfy")] == [["0, 1"]]
     assert [list(trace.text) for trace in named(figure, "so does not either")] == [["0, 0"]]
     (unknown,) = named(figure, "not known yet")
@@ -130,6 +130,23 @@ def test_the_lattice_shows_what_is_known_so_far():
     assert (star.x, star.y) == (good.x, good.y) and list(good.text) == ["0, 2"]
     with pytest.raises(ValueError, match="no node was looked at"):
         lattice_so_far(lesson, 0)
+
+
+def test_the_heights_that_are_left_are_drawn_beside_the_lattice():
+    """Samarati on ten patients: heights 0 to 7, then 4 to 7, 4 to 5, 4."""
+    lesson = lesson_of(samarati, hospital(), metric_named("total"))
+    drawn, said = [], []
+    for place in range(1, len(lesson.steps) - 2):
+        layout = lattice_so_far(lesson, place).layout
+        (band,) = layout.shapes
+        drawn.append((band.y0 + 0.4, band.y1 - 0.4))
+        said.append(tuple(each.text for each in layout.annotations))
+    assert list(dict.fromkeys(drawn)) == [(0, 7), (4, 7), (4, 5), (4, 4)]
+    assert list(dict.fromkeys(said)) == [
+        ("high 7", "middle 3", "low 0"), ("high 7", "middle 5", "low 4"),
+        ("high 5", "low, middle 4"), ("low = high 4",),
+    ]  # fmt: skip
+    assert not lattice_so_far(lesson, len(lesson.steps) - 2).layout.shapes
 
 
 def test_the_running_numbers_are_those_of_the_steps():
@@ -182,9 +199,9 @@ def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
     for place, step in enumerate(lesson.steps):
         title = picture_of(lesson, place).layout.title.text
         found = picture_table(lesson, place)
-        if "nodes looked at" in title:
+        if "nodes counted" in title:
             kinds["lattice"] += 1
-            assert title.startswith(f"{found['looked at'].sum()} of ")
+            assert title.startswith(f"{found['counted'].sum()} of ")
             assert title.endswith(f"{len(found)} known")
         elif "meet?" in title:
             kinds["merge"] += 1

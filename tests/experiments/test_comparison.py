@@ -260,7 +260,7 @@ def test_l_and_t_are_percentages_with_directions_of_their_own():
     assert found.guide is METRICS["ncp"] and mixed.guide is None
     assert mixed.areas(2, 6, [4]).values.index[0] == "mean_alteration"
     assert found.card("l_percent").direction == "higher"
-    assert found.card("alteration_ncp").title == "Alteration as NCP counts"
+    assert found.card("alteration_ncp").title == "Alteration measured by NCP"
 
 
 def test_without_the_column_everywhere_l_and_t_are_not_shown():
@@ -371,11 +371,17 @@ def test_the_difference_is_said_in_sentences():
     found = both(bands=True)
     first, second = (one.name for one in found.lines)
     said = verdicts(found, first, second, 2)
-    assert "S1 is better by 20.0 points than S3, by 18.0 to 25.0 over the tie seeds" in said[0]
-    assert "S3 is better by 25.0 points than S1" in said[-2]
+    assert (
+        "S1 is better by 20.0 percentage points than S3, by 18.0 to 25.0 over the tie seeds"
+        in said[0]
+    )
+    assert "S3 is better by 25.0 percentage points than S1" in said[-2]
+    assert "S3 is better by 50.0 hundredths than S1" in said[-1], "t, of 1"
     assert "undecided" in verdicts(found, first, second, 4)[0]
     assert "no difference" in verdicts(found, first, second, 6)[0]
-    assert "S1 is better by 20.0 points than S3." in verdicts(both(), second, first, 2)[0]
+    assert (
+        "S1 is better by 20.0 percentage points than S3." in verdicts(both(), second, first, 2)[0]
+    )
 
 
 def test_the_picture_of_a_difference_shows_its_table():

@@ -1,11 +1,16 @@
-"""The small tables of the lessons."""
+"""The small tables of the lessons, random ones too, and their l and t."""
 
 from __future__ import annotations
 
 import csv
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
+
+from hypothesis import strategies as st
 
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
@@ -72,3 +77,33 @@ def eight_points() -> Task:
     """
     classes = preset_table("points").classes
     return Task(classes, whole_potentials(classes, metric_named("ncp")), 2)
+
+
+@st.composite
+def numeric_problems(draw: st.DrawFn) -> Problem:
+    """A table of numbers, each column under one root: what MDAV takes."""
+    m = draw(st.integers(1, 3))
+    columns = [
+        draw(st.lists(st.integers(-9, 30), min_size=1, max_size=8, unique=True)) for _ in range(m)
+    ]
+    trees = tuple(
+        PlainTree({"*": None, **{str(number): "*" for number in column}}) for column in columns
+    )
+    n = draw(st.integers(2, 20))
+    row = st.tuples(*(st.sampled_from(column).map(str) for column in columns))
+    return Problem(trees, tuple(draw(st.lists(row, min_size=n, max_size=n))))
+
+
+def plain_numbers(ill: list[str], group: list[int]) -> tuple[float, float]:
+    """The lowest l and the highest t of some classes of records, by their definitions."""
+    n, whole = len(ill), Counter(ill)
+    lowest, highest = math.inf, 0.0
+    for each in set(group) - {-1}:
+        held = Counter(value for value, one in zip(ill, group, strict=True) if one == each)
+        size = held.total()
+        shares = [held[value] / size for value in held]
+        lowest = min(lowest, math.exp(-sum(share * math.log(share) for share in shares)))
+        highest = max(
+            highest, sum(abs(Fraction(held[v], size) - Fraction(whole[v], n)) for v in whole)
+        )
+    return lowest, float(highest) / 2

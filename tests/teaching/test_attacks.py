@@ -97,10 +97,33 @@ def test_skewness_by_hand():
     assert scene.before == (("negative", 7 / 12), ("positive", 5 / 12))
     assert scene.after == (("negative", 1 / 4), ("positive", 3 / 4))
     assert (
-        "75.0 % sure of “positive”, which 41.7 % of all records have: the shares are t = 0.33 "
+        "“positive” rises from 41.7 % of all records to 75.0 % of these: the shares are t = 0.33 "
         in (scene.finding)
     )
     assert scene.prevention.reached == pytest.approx(1 / 3)
+
+
+def test_of_two_equally_likely_values_the_one_that_rose_is_named():
+    """Of those in their twenties one in two has asthma, as one in two has gout; of all six, 2 to 4.
+
+    Asthma rises from 1/3 to 1/2, gout falls from 2/3.
+    """
+    frame, schema = small(
+        [["21", "asthma"], ["22", "gout"], ["31", "asthma"], ["32", "gout"], ["33", "gout"],
+         ["34", "gout"]]
+    )  # fmt: skip
+    classes = MemorySource(frame, schema, {"age": AGE}).classes
+    case = case_of(frame, schema, {"age": AGE}, raised(classes, {"age": 1}))
+    finding = attack("skewness", case, {"age": "21"}).finding
+    assert "“asthma” rises from 33.3 % of all records to 50.0 % of these: the shares are" in finding
+    assert "gout" not in finding
+    # Where the attacker is after a value, both are named.
+    finding = attack("homogeneity", case, {"age": "21"}).finding
+    assert "50.0 % sure of each of “asthma” and “gout”, which 33.3 % and 66.7 % of all" in finding
+    alike = case_of(frame, schema, {"age": AGE}, raised(classes, {"age": 2}))
+    assert "no value is more frequent there: the shares are t = 0.00" in (
+        attack("skewness", alike, {"age": "21"}).finding
+    )
 
 
 def test_background_knowledge_by_hand():

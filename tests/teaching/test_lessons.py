@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from dataclasses import replace
-from fractions import Fraction
 from itertools import pairwise
 from types import ModuleType, SimpleNamespace
 
@@ -34,7 +31,15 @@ from kanon.strategies import LOOKS_AT
 from kanon.teaching.lesson import Choice, Lesson, Numbers, Step
 from kanon.teaching.lesson_builder import lesson_of, replay_of
 from kanon.teaching.nodes import NodeView
-from support.lesson_tables import ILL, animals, classes_of, eight_points, hospital
+from support.lesson_tables import (
+    ILL,
+    animals,
+    classes_of,
+    eight_points,
+    hospital,
+    numeric_problems,
+    plain_numbers,
+)
 from support.random_tables import (
     SEVEN,
     PlainTree,
@@ -44,21 +49,6 @@ from support.random_tables import (
     path_cost,
     problems,
 )
-
-
-@st.composite
-def numeric_problems(draw: st.DrawFn) -> Problem:
-    """A table of numbers, each column under one root: what MDAV takes."""
-    m = draw(st.integers(1, 3))
-    columns = [
-        draw(st.lists(st.integers(-9, 30), min_size=1, max_size=8, unique=True)) for _ in range(m)
-    ]
-    trees = tuple(
-        PlainTree({"*": None, **{str(number): "*" for number in column}}) for column in columns
-    )
-    n = draw(st.integers(2, 20))
-    row = st.tuples(*(st.sampled_from(column).map(str) for column in columns))
-    return Problem(trees, tuple(draw(st.lists(row, min_size=n, max_size=n))))
 
 
 @st.composite
@@ -101,21 +91,6 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], str, tuple[fl
         node=tuple(draw(st.integers(0, top)) for top in tops) if "node" in module.USES else None,
     )
     return problem, ill, metric, weights, task
-
-
-def plain_numbers(ill: list[str], group: list[int]) -> tuple[float, float]:
-    """The lowest l and the highest t of some classes of records, by their definitions."""
-    n, whole = len(ill), Counter(ill)
-    lowest, highest = math.inf, 0.0
-    for each in set(group) - {-1}:
-        held = Counter(value for value, one in zip(ill, group, strict=True) if one == each)
-        size = held.total()
-        shares = [held[value] / size for value in held]
-        lowest = min(lowest, math.exp(-sum(share * math.log(share) for share in shares)))
-        highest = max(
-            highest, sum(abs(Fraction(held[v], size) - Fraction(whole[v], n)) for v in whole)
-        )
-    return lowest, float(highest) / 2
 
 
 def check_lesson(lesson: Lesson, module: ModuleType) -> None:
@@ -292,8 +267,8 @@ def test_gaa_on_the_animals_of_the_paper():
     assert first.detail.joined.label == "F, Mammal" and first.detail.third is None
     # 16 of 72 is 22.2 %. The two cats still share their illness.
     assert first.numbers == Numbers(2, 3, 0, pytest.approx(100 * 16 / 72), 1.0, 0.75)
-    assert "of the 4 that hold as many, it is first" in first.sentence
-    assert "cost 16, the least of 3 candidates" in first.sentence
+    assert "fewest records, 2 for all 4; of these, the first in the order of" in first.sentence
+    assert "merged with “F, Dog”: least cost, 16 against 20 and 24." in first.sentence
 
     # [M, Cat] and [M, Lion] hold 2, [F, Mammal] 4.
     assert [each.key[0] for each in second.choices[0].candidates] == [2, 2, 4]
@@ -308,6 +283,7 @@ def test_gaa_on_the_animals_of_the_paper():
     by_hand = Numbers(4, 2, 0, pytest.approx(100 * 20 / 72), pytest.approx(2**1.5), 0.375)
     assert second.numbers == by_hand and end.numbers == by_hand
     assert end.heading == "The release"
+    assert "measured by Custom: 20 of 72 = 27.8 % of what could be lost." in end.sentence
 
 
 @pytest.mark.parametrize("name", ["gaa", "datafly", "mondrian"])
@@ -355,8 +331,14 @@ def test_datafly_on_ten_patients():
     assert raised == ["age", "zip", "age", "zip"]
     values = [[-each.key[0] for each in step.choices[0].candidates] for step in looks[1:]]
     assert values == [[9, 9, 2], [4, 9, 2], [4, 4, 2], [2, 4, 2]]
-    assert "it has the most distinct values, 9; of 2 columns that tie, it is the first" in (
-        looks[1].sentence
+    assert (
+        "most distinct values, 9 for “age” and “zip” against 2; of these, the first column."
+        in looks[1].sentence
+    )
+    # Nobody may be left in too small a class unsaid: six would have to go after the third look.
+    assert (
+        "6 records are in classes of fewer than k = 2 and would have to be suppressed; 2 may"
+        in (looks[2].sentence)
     )
     # Age and zip at level 2 of 3, sex as it is: (2/3 + 2/3 + 0) of 3 = 44.4 %, for all ten alike.
     for step in (release, end):
@@ -410,8 +392,8 @@ def test_mondrian_on_two_attributes():
     # Both axes are as wide as the table, age is first. Of eight, four do not exceed 26.
     axes, where = steps[2].choices
     assert [(each.name, each.key) for each in axes.candidates] == [
-        ("age", (False, -1.0, 0)),
-        ("ward", (False, -1.0, 1)),
+        ("age", (-1.0, 0)),
+        ("ward", (-1.0, 1)),
     ]
     assert where.chosen.name == "up to 26" and steps[2].detail.median == "26"
     # Ages 20-26 and 28-40 are 4 of 8 values each: 8 records x 4/8 = 4; wards lose all: 8 x 4/4 = 8.
@@ -420,7 +402,7 @@ def test_mondrian_on_two_attributes():
 
     # 20-26: age spans 6 of 20, ward 4 of 4. Wards 1, 2, 4, 5: two of four do not exceed 2.
     axes, where = steps[3].choices
-    assert [(each.name, each.key[1]) for each in axes.candidates] == [("age", -0.3), ("ward", -1)]
+    assert [(each.name, each.key[0]) for each in axes.candidates] == [("age", -0.3), ("ward", -1)]
     assert where.chosen.name == "up to 2"
     # Both parts: ages three values (20-24, 22-26), 4 x 3/8 = 1.5; wards two values, 4 x 2/4 = 2.
     # The other half still loses 4 x 4/8 + 4 x 4/4 = 6: together 9.5 of 16.
@@ -436,12 +418,13 @@ def test_mondrian_on_two_attributes():
     # one record, below 1 none. Age spans 12 of 20: two of four do not exceed 30.
     axes, where = steps[6].choices
     assert [(each.name, each.key) for each in axes.candidates] == [
-        ("age", (False, -0.6, 0)),
-        ("ward", (True, -1.0, 1)),
+        ("age", (-0.6, 0)),
+        ("ward", (-1.0, 1)),
     ]
-    assert axes.candidates[1].note == "width 100.0 %; a part would hold 1 record"
+    assert axes.candidates[1].figures == (100,)
+    assert axes.candidates[1].refused == "a part would hold 1 record"
     assert where.chosen.name == "up to 30"
-    assert "the widest that can be cut: ward cannot" in steps[6].sentence
+    assert "“ward” would come first, but a part would hold 1 record" in steps[6].sentence
     # 28, 30: ages two values, 2 x 2/8; ward 1 as it is. 34, 40: 2 x 2/8, wards lose all, 2 x 4/4.
     # 0.5 + 0.5 + 2 = 3 here, 3.5 in the other half: 6.5 of 16.
     assert steps[6].numbers.alteration == pytest.approx(100 * 6.5 / 16)
@@ -458,23 +441,21 @@ def test_mondrian_on_two_attributes():
 
 
 @pytest.mark.parametrize(
-    ("dimension", "axis", "notes", "said"),
+    ("dimension", "axis", "figures", "said"),
     [
         # All eight ages differ; wards are 1, 2, 4 and 5.
-        ("most-distinct", "age", ("8 values", "4 values"),
-         "age has 8 values in the region, and no axis has more."),
+        ("most-distinct", "age", (8, 4), "most distinct values in the region, 8 against 4."),
         # Four do not exceed 26; four have ward 1 (20, 28, 30, 34).
-        ("best-balance", "age", ("largest part 4 of 8", "largest part 4 of 8"),
-         "age has a cut with largest part 4 of 8, and no axis has less; of 2 alike, it is the "
-         "first."),
+        ("best-balance", "age", (4, 4),
+         "fewest records in the larger part, 4 for “age” and “ward”; of these, the first column."),
     ],
 )  # fmt: skip
-def test_mondrian_by_another_choice_of_the_axis(dimension, axis, notes, said):
+def test_mondrian_by_another_choice_of_the_axis(dimension, axis, figures, said):
     task = replace(eight_points(), options={"dimension": dimension})
     step = lesson_of(mondrian, task, metric_named("ncp")).steps[2]
     axes, _ = step.choices
     assert axes.chosen.name == axis and axes.confirmed
-    assert tuple(each.note for each in axes.candidates) == notes
+    assert tuple(each.figures[0] for each in axes.candidates) == figures
     assert said in step.sentence
 
 

@@ -42,8 +42,8 @@ def difference(work: Work, comparison: Comparison, k: int, key: Hashable, about:
             )
         st.caption(
             say(
-                ":blue[Blue]: the first is better; :orange[brown]: the second is. In points of a "
-                "percentage."
+                ":blue[Blue]: the first is better; :orange[brown]: the second is. In "
+                "percentage points; t in hundredths."
             )
             + " "
             + (

@@ -132,7 +132,7 @@ def columns_table(found: Searches) -> pd.DataFrame:
                 say("Which"): plain(adds),
                 say("Nodes of the lattice"): thin(first["lattice_nodes"]),
                 say("Largest height"): thin(first["largest_height"]),
-                say("by the formula"): thin(round(first["largest_height_by_formula"])),
+                say("by the normal approximation"): thin(round(first["largest_height_by_formula"])),
                 **{
                     say_of(short_title(name)): say(
                         "{number} of ≤ {most}",

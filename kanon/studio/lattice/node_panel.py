@@ -54,7 +54,7 @@ def steppers(work: Work, one: Subject, explored: Exploration, node: Node) -> Non
             key = f"lattice-level-{work.version}-{list(work.table.roles).index(name)}-{top}"
             with place:
                 st.number_input(
-                    say("{column}, of {top}", column=plain(shortened(name, 20)), top=top),
+                    say("{column}: level … of {top}", column=plain(shortened(name, 20)), top=top),
                     min_value=0,
                     max_value=max(top, 1),
                     step=1,

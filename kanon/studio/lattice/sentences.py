@@ -118,13 +118,13 @@ def _too_small(explored: Exploration, one: VisitedNode) -> str:
 
 
 def size_said(ready: Subject) -> str:
-    """How many nodes there are, counted and by the formulas, and recodings cell by cell."""
+    """How many nodes there are, counted and approximated, and recodings cell by cell."""
     explored, trees = ready.outline, ready.task.classes.hierarchies
     factors = " · ".join(str(tree.height) for tree in trees)
     most = max(explored.per_height)
     nodes = say(
-        "Nodes: {factors} = {size}, the product of the heights. Widest height: {most} nodes; by "
-        "the formula about {expected}.",
+        "Nodes: {factors} = {size}, the product of the heights h. Widest height: {most} nodes; "
+        "the normal approximation, Π h / √(2π Σ (h² − 1) / 12), gives about {expected}.",
         factors=factors,
         size=thin(explored.size),
         most=thin(most),

@@ -25,6 +25,7 @@ from kanon.teaching.lesson import Lesson
 from kanon.teaching.lesson_builder import MOST, lesson_of
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
 from kanon.teaching.small_tables import SmallTable
+from kanon.teaching.tables import own_numbers
 
 FEWEST = 6
 """The fewest records of a lesson on a table of one's own."""
@@ -131,7 +132,13 @@ def told(
         table = _own_table(work, view) if own else preset_table(table_of(view))
         prepared = PreparedRun(plan, table.source, 0)
         weights = prepared.attribute_weights
-        lesson = lesson_of(algorithm_named(view.algorithm), prepared.task(), plan.metric, weights)
+        lesson = lesson_of(
+            algorithm_named(view.algorithm),
+            prepared.task(),
+            plan.metric,
+            weights,
+            own_numbers(table).tolist(),
+        )
         about = [(name, tree.entries()) for name, tree in trees]
         return TableLesson(table, lesson, fingerprint_of(table_of(view), drawn, content, about))
 

@@ -96,11 +96,12 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
         What stands over the l or t that candidates would leave.
     """
     numbers = class_numbers(table, before)
-    ranked = sorted(choice.candidates, key=lambda each: (not each.chosen, each.key))
+    ranked = choice.ranked
+    own = [place for place, rule in enumerate(choice.rules) if rule.column]
     seconds = any(each.second is not None for each in ranked)
     costs = any(each.cost is not None for each in ranked)
     sums = any(each.terms for each in ranked)
-    notes = any(each.note for each in ranked)
+    refused = any(each.refused for each in ranked)
     rows = []
     for each in ranked:
         its = sorted({int(numbers[one]) for one in each.classes} - {0})
@@ -115,14 +116,16 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
             cells.append(f'<td class="number">{written(each.cost)}</td>')
         if seconds:
             cells.append(f'<td class="number">{written(each.second)}</td>')
-        if notes:
-            cells.append(f"<td>{_text(each.note)}</td>")
+        cells += [f'<td class="number">{written(each.figure(place))}</td>' for place in own]
+        if refused:
+            cells.append(f"<td>{_text(each.refused)}</td>")
         rows.append(f"<tr{' class=chosen' if each.chosen else ''}>{''.join(cells)}")
     names = [f'<span class="aloud">{say("Chosen")}</span>', say("Candidate")]
     names += [say("Per record × records")] if sums else []
     names += [say("Cost ↓")] if costs else []
     names += [second] if seconds else []
-    names += [say("Remark")] if notes else []
+    names += [_text(choice.rules[place].column) for place in own]
+    names += [say("Refused")] if refused else []
     said = f"{_text(choice.question)} {say('Best: {candidate}.', candidate=_text(choice.best))}"
     label = say_counted(len(ranked), "{count} candidate", "{count} candidates")
     return _table(said, names, rows, label, len(ranked) > _MANY)

@@ -52,7 +52,7 @@ def titles_of(comparison: Comparison) -> dict[str, str]:
         **{metric.name: say_of(metric.card.title) for metric in comparison.measured},
         **{
             f"alteration_{metric.name}": say(
-                "Alteration as {metric} counts", metric=say_of(metric.card.title)
+                "Alteration measured by {metric}", metric=say_of(metric.card.title)
             )
             for metric in comparison.measured
         },

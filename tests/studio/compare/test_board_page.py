@@ -44,8 +44,8 @@ def upload(at, content):
 def test_a_panel_shows_what_is_chosen_for_it_alone(board):
     costs = [card.title for card in CRITERIA.values()]
     assert titles(board) == costs
-    kind_of(board, 1).set_value("Alteration as LLM counts")
-    assert titles(go(board)) == [costs[0], "Alteration as LLM counts", *costs[2:]]
+    kind_of(board, 1).set_value("Alteration measured by LLM")
+    assert titles(go(board)) == [costs[0], "Alteration measured by LLM", *costs[2:]]
     columns = [one["title"] for one in told_to_cursor(board)["columns"]]
     assert columns == titles(board), "the numbers at the cursor follow"
     kind_of(board, 4).set_value("Minimum k against alteration")
@@ -56,7 +56,7 @@ def test_a_panel_shows_what_is_chosen_for_it_alone(board):
 def test_what_a_panel_no_longer_offers_changes_nothing(board, monkeypatch):
     monkeypatch.setattr(board_layout.state, "typed", lambda key: "Distance (not here)")
     before = work(board).compare.layout
-    kind_of(board, 1).set_value("Alteration as LLM counts")
+    kind_of(board, 1).set_value("Alteration measured by LLM")
     go(board)
     assert work(board).compare.layout == before and not problems(board)
 
@@ -162,7 +162,7 @@ def test_what_is_seen_larger_is_drawn_when_it_is_opened(board):
     go(board)
     assert work(board).compare.larger == ("alteration_llm", "min_k")
     _, multiples, scatter = (json.loads(one.proto.spec) for one in board.get("plotly_chart"))
-    assert "Alteration as LLM counts" in multiples["layout"]["title"]["text"]
+    assert "Alteration measured by LLM" in multiples["layout"]["title"]["text"]
     assert "minimum k and mean alteration" in scatter["layout"]["title"]["text"]
     board.button_group(key="compare-metrics").set_value(["ncp"])
     assert len(go(board).get("plotly_chart")) == 1, "one alone has no others"

@@ -84,7 +84,7 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     (records,) = sheets(at)
     assert records.count("<tr") == 9 and "Bronchitis" in records and "Ana" not in records
     press(at, "Next")
-    assert heading(at).startswith("Step 1 of 3: Merge 1: F, Dog with F, Lion")
+    assert heading(at).startswith("Step 1 of 3: Merge 1: class 2 (F, Dog) + class 1 (F, Lion)")
     picked, partner, records = sheets(at)
     assert "Which class is picked?" in picked and "With which class is" in partner
     assert "race, Lion → Mammal: 4 × 2 = 8" in partner and "sum 16" in partner
@@ -94,6 +94,14 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     assert records.count("class=now") == 4 and "Lion → Mammal" in records
     assert checked(at).steps[1].numbers.min_k == 2
     assert any("Home and End" in caption for caption in captions(at))
+    # The product that a strategy compares stands beside the cost and what it is multiplied by.
+    choose(at, "learn-strategy", "s7")
+    press(at, "Next")
+    partner = sheets(at)[-2]
+    assert "Cost × t ↓" in partner and "of equal ones, the first in the order of" in partner
+    assert [re.findall(r'class="number">([\d.]+)', row) for row in partner.split("<tr")[2:]] == [
+        ["16", "0.75", "12"], ["36", "0.75", "27"], ["36", "0.75", "27"],
+    ]  # fmt: skip
 
 
 def test_every_algorithm_is_drawn_on_the_table_that_shows_it_best(start):
