@@ -1,9 +1,9 @@
-"""The board of a comparison: two to six pictures, and one cursor for k through all of them."""
+"""The board of a comparison: two to nine pictures, and one cursor for k through all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,9 @@ from plotly.subplots import make_subplots
 
 from kanon.base.formatting import joined, thin
 from kanon.charts.comparison_measures import digits_shown, measures_of, number_said, short_title
-from kanon.charts.layout import Layout, starting_layout
+from kanon.charts.layout import Layout, Panel, starting_layout
 from kanon.charts.line_style import Look, looks_of
-from kanon.charts.panel_axes import Costs, PanelContext, k_range
+from kanon.charts.panel_axes import SIZES, Costs, PanelContext, PanelSize, k_range
 from kanon.charts.panels import KINDS, lines_named
 from kanon.charts.style import escaped, lay_out
 from kanon.experiments.comparison import Comparison
@@ -23,11 +23,12 @@ from kanon.experiments.titles import guided
 from kanon.matrices import CostMatrix
 from kanon.measures.comparing import Standing, as_shown, standing
 
-_GRIDS = {2: (1, 2), 3: (1, 3), 4: (2, 2), 5: (2, 3), 6: (2, 3)}
-_HEIGHTS = {1: 350, 2: 510}  # pixels, by the number of rows
+_GRIDS = {2: (1, 2), 3: (1, 3), 4: (2, 2), 5: (2, 3), 6: (2, 3),
+          **dict.fromkeys((7, 8, 9), (3, 3))}  # fmt: skip
 _ROW, _MOST_ROWS = 24, 9  # the table of numbers: pixels of a row, rows before it scrolls
 _NUMBERS_HEAD = 64  # pixels: two lines of head, and the space around the table
-_NUMERALS = "①②③④⑤⑥"
+_NUMERALS = "①②③④⑤⑥⑦⑧⑨"
+_FOOT, _LEFT, _RIGHT = 58, 46, 30  # pixels: below a panel, and on both sides of all
 _MEAN = "on average over the seven metrics"
 
 
@@ -50,7 +51,10 @@ class Board:
 
 
 def draw_board(
-    comparison: Comparison, layout: Layout | None = None, costs: Costs | None = None
+    comparison: Comparison,
+    layout: Layout | None = None,
+    costs: Costs | None = None,
+    filling: int | None = None,
 ) -> Board:
     """Draw pictures side by side.
 
@@ -66,50 +70,72 @@ def draw_board(
     costs
         Where the cost matrices come from; without it, panels that show one say that there is
         none.
+    filling
+        The place of the one panel to draw, in large type, for the whole screen; None for all, with
+        room for the table of numbers.
     """
     layout = layout or starting_layout(comparison.criteria)
-    rows, columns = _GRIDS[len(layout.panels)]
-    scenes = _scenes(comparison, layout, costs or _no_costs)
+    panels = layout.panels if filling is None else layout.panels[filling : filling + 1]
+    rows, columns = (1, 1) if filling is not None else _GRIDS[len(panels)]
+    size = SIZES[columns]
+    scenes = _scenes(comparison, panels, costs or _no_costs, size)
     lacks = [KINDS[scene.panel.kind].lacks(scene) or _nobody(scene) for scene in scenes]
     titles = ["" if lack else KINDS[scene.panel.kind].head(scene)
               for scene, lack in zip(scenes, lacks, strict=True)]  # fmt: skip
+    numerals = _NUMERALS if filling is None else _NUMERALS[filling]
+    head = int(2.4 * size.title) + 14
+    drawn = rows * size.height + (rows - 1) * (_FOOT + head)
     figure = make_subplots(
         rows=rows, cols=columns, subplot_titles=[
-            _head(*each, 34 if columns == 3 else 60) for each in zip(scenes, titles, strict=True)
+            _head(*each) for each in zip(scenes, titles, numerals, strict=False)
         ],
-        horizontal_spacing=0.07 if columns == 3 else 0.06, vertical_spacing=0.3,
+        horizontal_spacing=0.085 if columns == 3 else 0.06,
+        vertical_spacing=(_FOOT + head) / drawn if rows > 1 else 0,
     )  # fmt: skip
-    free = len(layout.panels) < rows * columns
-    below = 0 if free else _ROW * min(len(comparison.lines), _MOST_ROWS) + _NUMBERS_HEAD
-    lay_out(figure, "", _HEIGHTS[rows] + below)
-    figure.update_annotations(font={"size": 14}, xanchor="left", align="left")
-    panels = []
-    for scene, lack in zip(scenes, lacks, strict=True):
-        scene = _on(scene, figure)
+    free = len(panels) < rows * columns
+    below = 0
+    if filling is None and not free:
+        below = _ROW * min(len(comparison.lines), _MOST_ROWS) + _NUMBERS_HEAD
+    lay_out(figure, "", head + drawn + _FOOT + below)
+    figure.update_annotations(font={"size": size.title}, xanchor="left", align="left")
+    told = []
+    for scene, lack, title in zip(scenes, lacks, titles, strict=True):
+        scene = replace(scene, figure=figure)
         x, y = list(scene.axis("x").domain), list(scene.axis("y").domain)
-        figure.layout.annotations[scene.place].x = x[0]
-        told = {"kind": "still", "range": [0, 1]}
+        whole = escaped(title, 200) if len(title) > size.letters else None
+        figure.layout.annotations[scene.place].update(x=x[0], hovertext=whole)
+        own = {"kind": "still", "range": [0, 1]}
         if lack:
             _say(scene, lack)
         else:
-            told = KINDS[scene.panel.kind].draw(scene)
+            for kind in "xy":
+                scene.axis(kind).tickfont = {"size": size.small}
+            own = KINDS[scene.panel.kind].draw(scene)
         lines = [comparison.lines.index(line) for line in scene.comparison.lines]
-        panels.append({"title": titles[scene.place], "x": x, "y": y, "lines": lines, **told})
-    if free:
-        _hide(figure, rows * columns)
+        told.append({"title": title, "x": x, "y": y, "lines": lines, **own})
+    for place in range(len(panels) + 1, rows * columns + 1):
+        _hide(figure, place)
     # Margins that stay as they are: the cursor is laid over the drawing.
     figure.update_xaxes(automargin=False)
     figure.update_yaxes(automargin=False)
-    margin = {"l": 52, "r": 12, "t": 48, "b": 58 + below, "autoexpand": False}
+    wider = 1 if filling is None else 1.5  # for texts that are larger
+    margin = {"l": int(wider * _LEFT), "r": _RIGHT, "t": head,
+              "b": int(wider * _FOOT) + below, "autoexpand": False}  # fmt: skip
     figure.update_layout(margin=margin, dragmode=False, hovermode="x unified")
-    return Board(figure, _cursor(comparison, scenes, lacks, panels, figure, below))
+    numbers = None if filling is not None else {"x": [0.0, 1.0], "y": [0.0, 0.0], "height": below}
+    if numbers and free:  # they stand beside the last panel
+        last = rows * columns
+        first_x, last_x = (figure.layout[f"xaxis{one}"].domain for one in (len(panels) + 1, last))
+        numbers.update(x=[first_x[0], last_x[1]], y=list(figure.layout[f"yaxis{last}"].domain))
+    cursor = _cursor(comparison, scenes, lacks, figure)
+    return Board(figure, {**cursor, "panels": told, "numbers": numbers})
 
 
 def panel_table(
     comparison: Comparison, layout: Layout, place: int, costs: Costs | None = None
 ) -> pd.DataFrame:
     """The numbers behind one panel; empty if the comparison has nothing for it."""
-    scene = _scenes(comparison, layout, costs or _no_costs)[place]
+    scene = _scenes(comparison, layout.panels, costs or _no_costs, SIZES[1])[place]
     kind = KINDS[scene.panel.kind]
     return pd.DataFrame() if kind.lacks(scene) or _nobody(scene) else kind.table(scene)
 
@@ -118,20 +144,17 @@ def _no_costs(column: str, metric: str) -> CostMatrix | None:
     return None
 
 
-def _scenes(comparison: Comparison, layout: Layout, costs: Costs) -> list[PanelContext]:
+def _scenes(
+    comparison: Comparison, panels: Sequence[Panel], costs: Costs, size: PanelSize
+) -> list[PanelContext]:
     """What each panel shows, not drawn yet."""
     looks = looks_of(comparison)
     return [
-        PanelContext(lines_named(comparison, panel.lines), looks, panel, place, go.Figure(), costs)
-        for place, panel in enumerate(layout.panels)
+        PanelContext(
+            lines_named(comparison, panel.lines), looks, panel, place, go.Figure(), costs, size
+        )
+        for place, panel in enumerate(panels)
     ]
-
-
-def _on(scene: PanelContext, figure: go.Figure) -> PanelContext:
-    """The same scene on a figure."""
-    return PanelContext(
-        scene.comparison, scene.looks, scene.panel, scene.place, figure, scene.costs
-    )  # fmt: skip
 
 
 def _nobody(scene: PanelContext) -> str:
@@ -141,14 +164,14 @@ def _nobody(scene: PanelContext) -> str:
     return "None of the configurations chosen for this panel is compared now."
 
 
-def _head(scene: PanelContext, title: str, longest: int) -> str:
+def _head(scene: PanelContext, title: str, numeral: str) -> str:
     """Two lines above a panel: what it shows, and how to read it."""
-    numeral = _NUMERALS[scene.place]
     if not title:
         return numeral
-    about = escaped(KINDS[scene.panel.kind].axis(scene) + _part(scene), 60)
-    style = "font-size:12px;color:#5B6570"
-    return f"{numeral} {escaped(title, longest)}<br><span style='{style}'>{about}</span>"
+    size = scene.size
+    about = escaped(KINDS[scene.panel.kind].axis(scene) + _part(scene), size.about)
+    style = f"font-size:{size.small}px;color:#5B6570"
+    return f"{numeral} {escaped(title, size.letters)}<br><span style='{style}'>{about}</span>"
 
 
 def _part(scene: PanelContext) -> str:
@@ -161,7 +184,7 @@ def _say(scene: PanelContext, sentence: str) -> None:
     """Say in a panel why it is empty."""
     words, lines = escaped(sentence, 160).split(), [""]
     for word in words:
-        if len(lines[-1]) + len(word) > 34:
+        if len(lines[-1]) + len(word) > min(34, scene.size.letters - 4):
             lines.append("")
         lines[-1] = f"{lines[-1]} {word}".strip()
     for kind in "xy":
@@ -169,12 +192,12 @@ def _say(scene: PanelContext, sentence: str) -> None:
     names = scene.axes
     scene.figure.add_annotation(
         text="<br>".join(lines), x=0.5, y=0.5, xref=names["xaxis"], yref=names["yaxis"],
-        showarrow=False, font={"size": 14, "color": "#5B6570"},
+        showarrow=False, font={"size": scene.size.text, "color": "#5B6570"},
     )  # fmt: skip
 
 
 def _hide(figure: go.Figure, place: int) -> None:
-    """Hide the axes of the last place of the grid."""
+    """Hide the axes of a free place of the grid."""
     figure.layout[f"xaxis{place}"].visible = False
     figure.layout[f"yaxis{place}"].visible = False
 
@@ -183,31 +206,19 @@ def _cursor(
     comparison: Comparison,
     scenes: Sequence[PanelContext],
     lacks: Sequence[str],
-    panels: list[dict[str, Any]],
     figure: go.Figure,
-    below: int,
 ) -> dict[str, Any]:
-    """See :class:`Board`."""
+    """See :class:`Board`; without where panels and numbers stand."""
     shown: dict[str, str] = {}  # each measure once, with the panel that shows it first
     for numeral, scene, lack in zip(_NUMERALS, scenes, lacks, strict=False):
         for measure in () if lack else KINDS[scene.panel.kind].measures(scene):
             shown.setdefault(measure, numeral)
-    rows, columns = _GRIDS[len(scenes)]
-    margin, place = figure.layout.margin, {"x": [0.0, 1.0], "y": [0.0, 0.0]}
-    if not below:
-        last = rows * columns
-        place = {
-            "x": list(figure.layout[f"xaxis{last}"].domain),
-            "y": list(figure.layout[f"yaxis{last}"].domain),
-        }
-    looks = looks_of(comparison)
+    margin, looks = figure.layout.margin, looks_of(comparison)
     return {
         "ks": list(comparison.ks),
         "headlines": _headlines(comparison),
         "range": k_range(comparison),
         "margin": {"left": margin.l, "right": margin.r, "top": margin.t, "bottom": margin.b},
-        "panels": panels,
-        "numbers": {**place, "height": below},
         "columns": [_column(comparison, measure, at) for measure, at in shown.items()],
         "lines": [
             {"name": line.title, **_look_told(looks[line.name])} for line in comparison.lines

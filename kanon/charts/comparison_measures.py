@@ -66,7 +66,7 @@ def scale_of(card: Card) -> Literal["percent", "share", "log", "linear"]:
         return "percent"
     if card.unit in ("share", "0 to 1", "Cramér's V"):
         return "share"
-    return "log" if card.unit in ("", "records", "times k") else "linear"
+    return "log" if card.unit in ("", "records", "persons", "times k") else "linear"
 
 
 def digits_shown(card: Card) -> int | None:

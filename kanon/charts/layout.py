@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from kanon.errors import PlanError, quoted
 
-FEWEST, MOST = 2, 6
+FEWEST, MOST = 2, 9
 """How many panels a board has."""
 
 
@@ -43,7 +43,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Layout:
-    """Two to six panels, in reading order.
+    """Two to nine panels, in reading order.
 
     Raises
     ------
@@ -65,7 +65,8 @@ class Layout:
         >>> [panel.measure for panel in curves("min_k", "root_percent").sized(3).panels]
         ['min_k', 'root_percent', 'mean_alteration']
         """
-        known = (*PRESETS["Costs"].panels, Panel("classes"), Panel("curve", "classes"))
+        others = (Panel("classes"), Panel("curve", "classes"), Panel("scatter", "min_k"))
+        known = (*COSTS.panels, *others, *curves("alteration_nllm", "precision").panels)
         more = [panel for panel in known if panel not in self.panels]
         return Layout((*self.panels, *more)[:number])
 
@@ -83,18 +84,14 @@ def curves(*measures: str) -> Layout:
     return Layout(tuple(Panel("curve", measure) for measure in measures))
 
 
-PRESETS = {
-    "Costs": curves(
-        "mean_alteration",
-        "generalised_percent",
-        "root_percent",
-        "deleted_among_modified_percent",
-        "min_k",
-    ),
-    "Privacy and cost": curves("mean_alteration", "l_percent", "t_percent", "min_k"),
-    "l and t": curves("l_percent", "t_percent"),
-}
-"""Layouts to begin with, by the name on their button."""
+COSTS = curves(
+    "mean_alteration",
+    "generalised_percent",
+    "root_percent",
+    "deleted_among_modified_percent",
+    "min_k",
+)
+"""The layout without a sensitive column."""
 
 
 def starting_layout(criteria: Collection[str]) -> Layout:
@@ -106,7 +103,7 @@ def starting_layout(criteria: Collection[str]) -> Layout:
         What the comparison shows over k, by name.
     """
     if not {"l_percent", "t_percent"} <= set(criteria):
-        return PRESETS["Costs"]
+        return COSTS
     return curves(
         "mean_alteration", "l_percent", "t_percent", "generalised_percent", "root_percent", "min_k"
     )
@@ -148,7 +145,7 @@ def layout_from_json(text: str, kinds: Collection[str]) -> Layout:
     ------
     PlanError
         It is no JSON, has a key that is unknown or lacks one, has a kind that is unknown, or has
-        not two to six panels.
+        not two to nine panels.
 
     >>> layout_from_json('{"version": 1, "panels": [], "k": 5}', ["curve"])
     Traceback (most recent call last):

@@ -8,10 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kanon.base.formatting import thin
 from kanon.charts.comparison_measures import hover_number, is_percent, measures_of, scale_of, titled
 from kanon.charts.line_style import looks_of
-from kanon.charts.panel_axes import k_range, k_ticks
+from kanon.charts.panel_axes import k_range, k_ticks, tick_said
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
 from kanon.experiments.comparison import Comparison
 
@@ -85,7 +84,7 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     ticks = [tick for tick in k_ticks(comparison.n_records) if tick != 2 or len(ks) < 9]
     figure.update_xaxes(
         type="log", range=k_range(comparison), tickvals=ticks, tickangle=0,
-        ticktext=[_short(tick) for tick in ticks], tickfont={"size": 12},
+        ticktext=[tick_said(tick, 10**5) for tick in ticks], tickfont={"size": 12},
     )  # fmt: skip
     if is_percent(card):
         most = max(103.0, 1.05 * float(np.nanmax(found, initial=0.0)))
@@ -106,17 +105,8 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     for annotation, line in zip(figure.layout.annotations, lines, strict=True):
         annotation.font = {"size": 13, "color": darkened(looks[line.name].colour)}
     figure.add_annotation(
-        text="k (log scale)", xref="paper", yref="paper", x=0.5, y=0, yshift=-26, yanchor="top",
-        showarrow=False, font={"size": 13},
+        text=f"k, in {comparison.of} (log scale)", xref="paper", yref="paper", x=0.5, y=0,
+        yshift=-26, yanchor="top", showarrow=False, font={"size": 13},
     )  # fmt: skip
     margin = {"l": 52, "r": 16, "t": _HEAD, "b": _FOOT}
     return figure.update_layout(margin=margin, hovermode="closest")
-
-
-def _short(tick: int) -> str:
-    """A tick in a small panel.
-
-    >>> _short(100), _short(10_000)
-    ('100', '10k')
-    """
-    return f"{tick // 1000}k" if tick >= 1000 and tick % 1000 == 0 else thin(tick)

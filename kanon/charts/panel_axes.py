@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -23,6 +23,47 @@ Costs = Callable[[str, str], CostMatrix | None]
 
 PERCENT_RANGE = [0.0, 103.0]
 """The ends of an axis in percent."""
+
+
+class PanelSize(NamedTuple):
+    """How large a panel and its texts are, so that none is cut in a window of 1024 pixels.
+
+    Attributes
+    ----------
+    height, width
+        Of what is inside the axes, in pixels; the width at the least.
+    title, text, small
+        Pixels of the title, of the titles of axes, and of ticks and what else is said.
+    letters, about
+        The longest title, and the longest line below it.
+    label
+        The longest label of a row of a matrix, in letters.
+    """
+
+    height: int
+    width: int
+    title: int
+    text: int
+    small: int
+    letters: int
+    about: int
+    label: int
+
+    def matrix_labels(self, labels: Sequence[str]) -> tuple[int, int]:
+        """The pixels of the labels of a matrix: their size, and the room that they take."""
+        longest = 0.56 * min(self.label, max(map(len, labels)))  # a letter: 0.56 of its height
+        side = min(self.height, self.width) - 4
+        fitting = 0.8 * side / (len(labels) + 0.8 * longest)  # in rows that remain beside the room
+        size = min(self.small, int(fitting))
+        return size, int(longest * size) + 4
+
+
+SIZES = {
+    3: PanelSize(190, 171, 14, 12, 12, 29, 40, 7),
+    2: PanelSize(200, 290, 15, 13, 12, 46, 56, 12),
+    1: PanelSize(350, 880, 26, 20, 18, 70, 110, 20),
+}
+"""The sizes of panels, by how many stand side by side; one alone fills the screen of 720 pixels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +84,8 @@ class PanelContext:
         The board: a panel changes its own two axes alone.
     costs
         Where cost matrices come from.
+    size
+        How large the panel and its texts are.
     """
 
     comparison: Comparison
@@ -51,6 +94,7 @@ class PanelContext:
     place: int
     figure: go.Figure
     costs: Costs
+    size: PanelSize = SIZES[3]
 
     @property
     def axes(self) -> dict[str, str]:
@@ -91,15 +135,32 @@ def k_axis_of(scene: PanelContext) -> None:
     ticks = k_ticks(scene.comparison.n_records)
     scene.axis("x").update(
         type="log", range=k_range(scene.comparison), fixedrange=True, tickvals=ticks,
-        ticktext=[thin(k) for k in ticks], tickangle=0,
-        title={"text": "k (log scale)", "standoff": 4, "font": {"size": 13}},
+        ticktext=[tick_said(k, ticks[-1]) for k in ticks], tickangle=0,
+        title=axis_title(scene, f"k, in {scene.comparison.of} (log scale)"),
     )  # fmt: skip
+
+
+def axis_title(scene: PanelContext, text: str) -> dict[str, Any]:
+    """The title of an axis of a panel."""
+    return {"text": text, "standoff": 4, "font": {"size": scene.size.text}}
+
+
+def tick_said(tick: int, largest: int) -> str:
+    """A tick in a small panel: where some have six digits, thousands are short.
+
+    >>> tick_said(1000, 10_000) == thin(1000), tick_said(1000, 100_000), tick_said(10**6, 10**6)
+    (True, '1k', '1M')
+    """
+    if largest < 100_000 or tick < 1000:
+        return thin(tick)
+    return f"{tick // 1000}k" if tick < 10**6 else f"{tick // 10**6}M"
 
 
 def y_axis_of(scene: PanelContext, card: Card, values: np.ndarray) -> list[float]:
     """Percentages share one scale, counts are logarithmic; returns the ends of the axis."""
     most = float(np.nanmax(values, initial=0.0))
     if is_percent(card):  # some can exceed 100 %
+        most = round(most, 6)
         ends = PERCENT_RANGE if most <= 100 else [0.0, 1.05 * most]
         step = 25 if most <= 100 else None
         scene.axis("y").update(range=ends, dtick=step, ticksuffix=" ", fixedrange=True)

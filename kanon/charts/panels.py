@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.charts.comparison_measures import (
     CLASSES,
@@ -27,9 +27,11 @@ from kanon.charts.line_style import Look
 from kanon.charts.panel_axes import (
     PERCENT_RANGE,
     PanelContext,
+    axis_title,
     k_axis_of,
     k_ticks,
     log_range,
+    tick_said,
     y_axis_of,
 )
 from kanon.charts.scatter import COST, fronts, marker_of, nobody_beats, scatter_table
@@ -40,7 +42,6 @@ from kanon.measures import class_sizes
 
 _FAINT = "#9AA3AB"
 CLASS_SIZES = "Class sizes"
-_LABELLED = 17  # rows of a matrix that a panel has room to name
 
 
 class Kind(Protocol):
@@ -171,11 +172,12 @@ class MatrixPanel:
         """The column and the metric."""
         metrics = {metric.name: metric.card.title for metric in scene.comparison.measured}
         metric = metrics.get(scene.panel.metric, scene.panel.metric)
-        return f"{scene.panel.column}: cost as {metric} counts"
+        return f"{scene.panel.column}: {metric}"
 
     def axis(self, scene: PanelContext) -> str:
         """How to read it."""
-        return "from a row to a column, % of losing a value"
+        which = "group → group" if self._matrix(scene).grouped else "row → column"
+        return f"cost {which}, % of losing a value"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
         """None: it is the same at every k."""
@@ -187,27 +189,32 @@ class MatrixPanel:
         return as_share(matrix)
 
     def draw(self, scene: PanelContext) -> dict[str, Any]:
-        """A heat map; few rows are named, and the pointer names the others."""
+        """A heat map with room for the labels beside and below it; the pointer says them whole."""
         matrix = self._matrix(scene)
+        size, scale = scene.size, self._scale(scene)
+        font, room = size.matrix_labels(matrix.labels)
+        for kind, pixels in (("x", size.width), ("y", size.height)):
+            low, high = scene.axis(kind).domain
+            scene.axis(kind).domain = [low + (high - low) * room / pixels, high]
         places = [str(place) for place in range(len(matrix.labels))]
-        labels = [escaped(label, 24) for label in matrix.labels]
+        labels = [escaped(label, 60) for label in matrix.labels]
         drawn = _trace(
             scene, type="heatmap", x=places, y=places, z=(100 * matrix.values).astype(np.float32),
-            colorscale="Viridis_r", zmin=0, zmax=100, colorbar=self._scale(scene),
+            colorscale="Viridis_r", zmin=0, zmax=100, colorbar=scale,
             customdata=[[[a, b] for b in labels] for a in labels],
             hovertemplate="from <b>%{customdata[0]}</b> to <b>%{customdata[1]}</b>: "
             "%{z:.1f} %<extra></extra>",
         )  # fmt: skip
         scene.figure.add_traces([drawn])
-        named = len(labels) <= _LABELLED
-        common = {"type": "category", "ticks": "", "showgrid": False, "showline": False,
-                  "fixedrange": True}  # fmt: skip
-        alias = {place: escaped(label, 7) for place, label in zip(places, matrix.labels,
-                                                                   strict=True)}  # fmt: skip
-        scene.axis("y").update(**common, autorange="reversed", labelalias=alias,
-                               showticklabels=named, tickfont={"size": 10}, tickmode="linear",
-                               dtick=1)  # fmt: skip
-        scene.axis("x").update(**common, showticklabels=False)
+        common = {
+            "type": "category", "ticks": "", "showgrid": False, "showline": False,
+            "fixedrange": True, "tickmode": "linear", "dtick": 1,
+            "tickfont": {"size": font},
+            "labelalias": {place: escaped(label, size.label)
+                           for place, label in zip(places, matrix.labels, strict=True)},
+        }  # fmt: skip
+        scene.axis("y").update(**common, autorange="reversed")
+        scene.axis("x").update(**common, tickangle=-90)
         return {"kind": "still", "range": [0, 1]}
 
     def _scale(self, scene: PanelContext) -> dict[str, Any]:
@@ -217,8 +224,9 @@ class MatrixPanel:
         return {
             "orientation": "h", "x": left, "xanchor": "left", "xpad": 0, "ypad": 4,
             "y": scene.axis("y").domain[0], "yanchor": "top", "len": right - left,
-            "thickness": 8, "outlinewidth": 0, "tickvals": ticks, "tickfont": {"size": 12},
-                    }  # fmt: skip
+            "thickness": 8, "outlinewidth": 0, "tickvals": ticks,
+            "tickfont": {"size": scene.size.small},
+        }  # fmt: skip
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
         """The matrix, in shares of the cost of losing a value."""
@@ -259,7 +267,7 @@ class ScatterPanel:
         ends = y_axis_of(scene, card, reached)
         scene.axis("x").update(
             range=PERCENT_RANGE, dtick=25, fixedrange=True, ticksuffix=" ",
-            title={"text": escaped(titled(COST)), "standoff": 4, "font": {"size": 13}},
+            title=axis_title(scene, escaped(titled(COST))),
         )  # fmt: skip
         ways = []
         for line, x, y in zip(comparison.lines, costs[:, 0], reached[:, 0], strict=True):
@@ -313,7 +321,7 @@ class ClassesPanel:
         """What the lines are."""
         if not self._has_sizes(scene):
             return unit_said(CLASSES)
-        return "% of the records, in classes up to a size"
+        return "% of records, in classes up to a size"
 
     def measures(self, scene: PanelContext) -> Sequence[str]:
         """The number of classes."""
@@ -331,12 +339,12 @@ class ClassesPanel:
         if not self._has_sizes(scene):
             return self._instead().draw(_about(scene, CLASSES.name))
         edges, shares = self._shares(scene)
-        ends = log_range(1, scene.comparison.n_records)
-        ticks = k_ticks(scene.comparison.n_records)
+        ends = log_range(1, edges[-1])
+        ticks = k_ticks(edges[-1])
         scene.axis("x").update(
             type="log", range=ends, fixedrange=True, tickvals=ticks,
-            ticktext=[thin(size) for size in ticks], tickangle=0,
-            title={"text": "class size (log scale)", "standoff": 4, "font": {"size": 13}},
+            ticktext=[tick_said(size, ticks[-1]) for size in ticks], tickangle=0,
+            title=axis_title(scene, "class size, in records (log scale)"),
         )  # fmt: skip
         scene.axis("y").update(range=PERCENT_RANGE, dtick=25, ticksuffix=" ", fixedrange=True)
         # Axes alone would not be drawn.
@@ -354,8 +362,11 @@ class ClassesPanel:
         comparison = scene.comparison
         own = [next(iter(line.runs.values())) for line in comparison.lines]
         found = np.array([run.class_sizes_at(comparison.ks) for run in own], dtype=np.float64)
-        edges = class_sizes.up_to(comparison.n_records).tolist()
-        return edges, 100 * found.cumsum(axis=2) / comparison.n_records
+        n_records = comparison.n_records
+        if comparison.of == "persons":  # who may have several records, all of which are in classes
+            n_records = int(found.sum(axis=2).max())
+        edges = class_sizes.up_to(n_records).tolist()
+        return edges, 100 * found.cumsum(axis=2) / n_records
 
     def table(self, scene: PanelContext) -> pd.DataFrame:
         """A row per configuration, k and class size."""
@@ -378,10 +389,7 @@ KINDS: Mapping[str, Kind] = {
 
 def _about(scene: PanelContext, measure: str) -> PanelContext:
     """The same scene for a curve of a measure."""
-    return PanelContext(
-        scene.comparison, scene.looks, Panel("curve", measure, lines=scene.panel.lines),
-        scene.place, scene.figure, scene.costs,
-    )  # fmt: skip
+    return replace(scene, panel=Panel("curve", measure, lines=scene.panel.lines))
 
 
 def _dots(

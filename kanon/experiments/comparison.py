@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.base.formatting import Counted
 from kanon.cards import Card
 from kanon.experiments.criteria import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
 from kanon.experiments.sweep import Configuration
 from kanon.experiments.titles import guided, name_of, titles_of_configurations
+from kanon.measures import minimum_k
 from kanon.measures.along import Curves, Points, by_total_variation, numbers_table, privacy_column
 from kanon.measures.alteration import CARD as ALTERATION_CARD
 from kanon.measures.classification_metric import CARD as CM_CARD
@@ -144,6 +146,8 @@ class Comparison:
         The metrics that every release was measured in.
     n_records
         n; the number of persons, where k counts them.
+    of
+        What k counts, and the minimum k that was reached.
     ks
         The k that can be shown, rising.
     sensitive
@@ -155,6 +159,7 @@ class Comparison:
     n_records: int
     ks: tuple[int, ...]
     sensitive: str = ""
+    of: Counted = "records"
 
     @property
     def has_bands(self) -> bool:
@@ -179,7 +184,8 @@ class Comparison:
         """What can be shown over k: losses, minimum k, what is suppressed, l and t."""
         more = [SUPPRESSED_CARD] if self._suppresses else []
         more += [L_CARD, T_CARD] if self.sensitive in self.sensitive_columns else []
-        return {**CRITERIA, **{card.name: card for card in more}}
+        reached = replace(minimum_k.CARD, unit=self.of)
+        return {**CRITERIA, **{card.name: card for card in (reached, *more)}}
 
     @property
     def further(self) -> Mapping[str, Card]:

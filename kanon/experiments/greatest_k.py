@@ -225,9 +225,7 @@ def solve_reverse(progress: Progress, task: Task, metric: Metric) -> GreatestK:
     path = gaa.merge_path(led, stretch(told, 0, 0.5))
     done = finished_at(path, led, FINISHED_K, told)
     if done:
-        points = points_of(done, [metric])
-        reached = np.array([one.released.hiding.min() for one in done.values()])
-        found["k-first"] = replace(points, numbers={**points.numbers, "min_k": reached})
+        found["k-first"] = points_of(done, [metric])
     else:
         found["k-first"] = curves_along(path, [metric], least=_persons_along(path))
     parts = [_rows(way, curves, metric) for way, curves in found.items()]

@@ -122,7 +122,8 @@ class Points:
     Attributes
     ----------
     numbers
-        The criteria under their names in ``CURVES.csv``, ``k`` first, each of shape (len(k),).
+        The criteria under their names in ``CURVES.csv``, ``k`` first, each of shape (len(k),). The
+        minimum k is in persons where they are known, as k is.
         Where every record was suppressed, what is of the smallest or worst class is not a number.
     class_sizes
         As in :class:`Curves`, a row per k.
@@ -263,6 +264,8 @@ def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> P
         found = summary(recoding, metrics, k)
         if not recoding.n_classes:
             found["min_k"] = np.nan
+        elif (persons := recoding.released.min_persons) is not None:
+            found["min_k"] = persons
         sensitive = recoding.released.sensitive
         further.append(further_of(found, [each.name for each in sensitive]))
         least = {each.name: _worst_of(np.min, entropy_l_diversity.each(each)) for each in sensitive}

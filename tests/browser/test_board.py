@@ -1,4 +1,4 @@
-"""The board of Compare in a real browser: arranged, saved and loaded, moved without the server."""
+"""The board of Compare in a real browser: set with one press, arranged, moved, read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from kanon.charts.layout import COSTS, Layout, curves
+from kanon.experiments.criteria import CRITERIA
+from kanon.studio.compare.presets import PRESETS
 from support import browser as by
 
 pytestmark = pytest.mark.browser
@@ -30,6 +33,72 @@ MOVE = """async (slider, step) => {
 }"""
 
 
+# The texts of the board with their boxes, lines of a text apart: those that lie on another one, or
+# beyond the chart, by more than the two pixels that boxes are higher than letters.
+COVERED = """() => {
+    const chart = document.querySelector('.st-key-board .js-plotly-plot');
+    const root = [...document.querySelectorAll('*')].map(one => one.shadowRoot)
+        .find(one => one && one.querySelector('.cursor')) || document;
+    const boxes = [];
+    const add = (element, name, range) => {
+        const { left, right, top, bottom } = (range || element).getBoundingClientRect();
+        if (name.trim() && right > left) boxes.push({ name, left, right, top, bottom });
+    };
+    for (const text of chart.querySelectorAll('text')) {
+        const lines = text.querySelectorAll('tspan.line');
+        for (const one of lines.length ? lines : [text]) {
+            const range = document.createRange();
+            range.selectNodeContents(one);
+            add(one, one.textContent, range);
+        }
+    }
+    for (const one of root.querySelectorAll('.overlay text')) add(one, one.textContent);
+    for (const one of root.querySelectorAll('.buttons button')) add(one, one.title);
+    const frame = chart.getBoundingClientRect(), found = [];
+    boxes.forEach((one, place) => {
+        if (one.left < frame.left - 1 || one.right > frame.right + 1
+            || one.top < frame.top - 1 || one.bottom > frame.bottom + 1) found.push(one.name);
+        for (const other of boxes.slice(place + 1)) {
+            if (one.left + 2 < other.right && other.left + 2 < one.right
+                && one.top + 2 < other.bottom && other.top + 2 < one.bottom) {
+                found.push(`${one.name} | ${other.name}`);
+            }
+        }
+    });
+    return { number: boxes.length, beside: root.querySelectorAll('.overlay text').length, found };
+}"""
+
+# What each panel has: whether something is drawn, and how many labels its axes have.
+PANELS = """() => {
+    const board = document.querySelector('.st-key-board');
+    return [...board.querySelectorAll('.cartesianlayer .subplot')].map(one => [
+        !!one.querySelector('.js-line, image'),
+        ...one.classList[1].match(/[xy]\\d*/g).map(
+            axis => board.querySelectorAll(`.${axis}tick text`).length),
+    ]);
+}"""
+
+SIZES = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720})
+
+
+def is_read_well(page, number):
+    """Every panel is drawn, its axes have labels, and no text covers another or is cut."""
+    page.mouse.move(0, 0)
+    for size in SIZES:
+        page.set_viewport_size(size)
+        page.wait_for_function(  # drawn anew for this window
+            """() => { const chart = document.querySelector('.st-key-board .js-plotly-plot');
+            return Math.abs(chart.clientWidth - chart.querySelector('svg').clientWidth) < 2; }"""
+        )
+        page.wait_for_function(f"number => ({PANELS})().length === number", arg=number)
+        found = page.evaluate(PANELS)
+        assert all(drawn and x > 1 and y > 1 for drawn, x, y in found), found
+        texts = page.evaluate(COVERED)
+        assert texts["number"] > 9 * number and texts["found"] == [], (size, texts)
+        assert texts["beside"] or number == 1, "lines are named where the cursor stands"
+    page.set_viewport_size(by.VIEWPORT)
+
+
 @pytest.fixture(scope="module")
 def comparison(server, chrome, windows):
     """A window with a comparison of two metrics, for all tests of this module."""
@@ -49,14 +118,20 @@ def comparison(server, chrome, windows):
 
 @pytest.fixture
 def compared(comparison, request):
-    """The page with the comparison, and the board at Costs."""
+    """The page with the comparison, and the board at the costs."""
     page = comparison
-    if not by.button(page, "Costs").is_visible():
+    if not by.button(page, "Save the layout").is_visible():
         page.get_by_text("Arrange the board").click()
-    with by.answered(page):
-        by.button(page, "Costs").click()
+    put(page, COSTS)
     yield page
     by.picture(page, request.node.name)
+
+
+def put(page, layout):
+    """Load a layout from a file."""
+    field = page.locator('[class*="st-key-board-file-"] input[type="file"]')
+    with by.answered(page):
+        field.set_input_files(by.in_memory("layout.json", layout.to_json().encode()))
 
 
 def panel(page, place):
@@ -69,7 +144,44 @@ def heads(page):
 
 
 def numbered(titles):
-    return [f"{numeral} {title}" for numeral, title in zip("①②③④⑤⑥", titles, strict=False)]
+    return [f"{numeral} {title}" for numeral, title in zip("①②③④⑤⑥⑦⑧⑨", titles, strict=False)]
+
+
+def test_one_press_draws_a_board_that_can_be_read(compared):
+    page = compared
+    preset = PRESETS["everything"]
+    by.button(page, preset.title).click()
+    heads(page).to_have_count(len(preset.panels), timeout=60_000)
+    by.idle(page)
+    expect(page.locator(".cursor .legend li")).to_have_count(7)
+    is_read_well(page, 9)
+    for place in (1, 9):  # a matrix, and points
+        with by.answered(page):
+            page.get_by_role("button", name=f"Panel {place} fills the screen").click()
+        heads(page).to_have_count(1)
+        back = page.get_by_role("button", name="Back to the board")
+        expect(back).to_be_visible()
+        box = page.locator(".st-key-board-filling").bounding_box()
+        assert box == {"x": 0, "y": 0, **by.VIEWPORT}
+        is_read_well(page, 1)
+        assert page.locator(".st-key-board .gtitle, .st-key-board .annotation-text").first.evaluate(
+            "one => parseFloat(getComputedStyle(one).fontSize)") >= 24  # fmt: skip
+        with by.answered(page):
+            page.keyboard.press("Escape") if place == 1 else back.click()
+        heads(page).to_have_count(9)
+    chips = '[class*="st-key-compare-"] [data-testid="stButtonGroup"] > div'
+    page.set_viewport_size(SIZES[0])
+    assert page.locator(chips).evaluate_all(
+        "all => all.every(one => one.scrollWidth <= one.clientWidth)"
+    )
+    with by.answered(page):
+        by.button(page, "Undo the preset").click()
+    heads(page).to_have_text(numbered([card.title for card in CRITERIA.values()]))
+    expect(page.locator(".cursor .legend li")).to_have_count(2)
+    for number in (2, 4, 6):
+        put(page, Layout(preset.panels[-number:]))
+        heads(page).to_have_count(number)
+        is_read_well(page, number)
 
 
 @pytest.mark.nightly
@@ -80,14 +192,13 @@ def test_panels_are_chosen_saved_and_loaded(compared, tmp_path):
     column = page.get_by_role("combobox", name="Column", exact=True)
     by.choose(page, column, "sex")
     expect(page.locator(".st-key-board .heatmaplayer image")).to_have_count(1)
-    shown = ["Mean alteration", "sex: cost as NLLM counts", "At root", "Deleted among modified",
+    shown = ["Mean alteration", "sex: NLLM", "At root", "Deleted among modified",
              "Minimum k against alteration"]  # fmt: skip
     heads(page).to_have_text(numbered(shown))
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth <= 1280")
     saved = json.loads(Path(by.download(page, "Save the layout").path()).read_text("utf-8"))
     assert saved["panels"][1] == {"kind": "matrix", "column": "sex", "metric": "nllm"}
-    with by.answered(page):
-        by.button(page, "l and t").click()
+    put(page, curves("l_percent", "t_percent"))
     heads(page).to_have_count(2)
     field = page.locator('[class*="st-key-board-file-"] input[type="file"]')
     with by.answered(page):
@@ -131,8 +242,7 @@ def test_the_cursor_moves_every_panel_without_asking(compared):
 
 def test_the_numbers_scroll_within_themselves_and_are_reached_by_keyboard(compared):
     page = compared
-    with by.answered(page):
-        by.button(page, "Privacy and cost").click()
+    put(page, curves("mean_alteration", "l_percent", "t_percent", "min_k"))
     place = page.locator(".cursor .place")
     inside = place.evaluate(
         "one => [one.getBoundingClientRect().right <= innerWidth, one.clientHeight > 60]"

@@ -197,7 +197,7 @@ def test_seven_metrics_of_adult_side_by_side(server, page, adult_path):
     by.idle(page)
     chart = page.locator(".st-key-board .js-plotly-plot")
     box = chart.bounding_box()
-    chart.click(position={"x": 0.3 * box["width"], "y": 0.25 * box["height"]})
+    chart.click(position={"x": 0.27 * box["width"], "y": 0.25 * box["height"]})
     expect(page.get_by_text("Alteration at k = 2,")).to_have_count(0)
     by.idle(page)
     clicked = cursor.evaluate(ON_BOARD)["k"]

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.comparison_measures import measure_table, measures_of
-from kanon.charts.layout import PRESETS, Layout, Panel, layout_from_json, starting_layout
+from kanon.charts.layout import COSTS, Layout, Panel, curves, layout_from_json, starting_layout
 from kanon.charts.line_style import looks_of
 from kanon.charts.multiples import small_multiples
+from kanon.charts.panel_axes import SIZES
 from kanon.charts.panels import KINDS
 from kanon.charts.scatter import fronts, privacy_against_alteration, scatter_table
 from kanon.charts.style import KEPT_COLOURS, STRATEGY_COLOURS, STRATEGY_DASHES, STRATEGY_MARKERS
@@ -151,7 +152,7 @@ PANELS = st.builds(
 )
 
 
-@given(st.lists(PANELS, min_size=2, max_size=6))
+@given(st.lists(PANELS, min_size=2, max_size=9))
 def test_a_saved_layout_is_the_same_when_it_is_loaded(panels):
     layout = Layout(tuple(panels))
     assert layout_from_json(layout.to_json(), KINDS) == layout
@@ -164,7 +165,7 @@ def test_a_saved_layout_is_the_same_when_it_is_loaded(panels):
         ("[]", "it has no panels"),
         ('{"panels": []}', "key version"),
         ('{"version": 2, "panels": []}', "key version: input should be 1"),
-        ('{"version": 1, "panels": []}', "2 to 6 panels; this layout has 0"),
+        ('{"version": 1, "panels": []}', "2 to 9 panels; this layout has 0"),
         ('{"version": 1, "panels": [{"kind": "curve"}]}', "this layout has 1"),
         ('{"version": 1, "panels": [{"kind": "curve"}, {"kind": "pie"}]}', "Panel 2 has the kind"),
         ('{"version": 1, "panels": [{"kind": "curve", "colour": "red"}]}', "key panels.1.colour"),
@@ -187,7 +188,7 @@ def test_no_text_breaks_the_reading_of_a_layout(text):
         layout_from_json(text, KINDS)
 
 
-@given(st.lists(PANELS, min_size=2, max_size=6), st.integers(2, 6))
+@given(st.lists(PANELS, min_size=2, max_size=9), st.integers(2, 9))
 def test_a_board_of_another_size_keeps_what_stood_first(panels, number):
     layout = Layout(tuple(panels)).sized(number)
     assert len(layout.panels) == number
@@ -200,8 +201,8 @@ def test_without_a_choice_the_board_shows_l_and_t_where_there_are_any():
         "mean_alteration", "l_percent", "t_percent", "generalised_percent", "root_percent", "min_k"
     ]  # fmt: skip
     without = compared(line("ncp"), sensitive="")
-    assert starting_layout(without.criteria) == PRESETS["Costs"]
-    assert [panel.measure for panel in PRESETS["Costs"].panels] == list(CRITERIA)
+    assert starting_layout(without.criteria) == COSTS
+    assert [panel.measure for panel in COSTS.panels] == list(CRITERIA)
 
 
 # --- the board --------------------------------------------------------------------------------
@@ -309,6 +310,26 @@ def test_a_matrix_and_a_scatter_stand_beside_a_curve():
     assert at_two["on_front"].tolist() == [True, True, False]
 
 
+@pytest.mark.parametrize("filling", [None, 1])
+def test_a_matrix_names_its_rows_and_columns(filling):
+    comparison = compared(line("ncp"), line("llm"))
+    tree = suppression([f"a long value {i}" for i in range(9)])
+    depth = potentials(metric_named("ncp"), [tree])[0]
+    layout = Layout((Panel("curve", "min_k"), Panel("matrix", column="sex", metric="ncp")))
+    board = draw_board(
+        comparison, layout, lambda *_: matrix_of(tree, depth, cut(tree, tree.root)), filling
+    )
+    number = "2" if filling is None else ""
+    for kind in "xy":
+        axis = board.figure.layout[f"{kind}axis{number}"]
+        assert axis.tickfont.size >= 10 and len(axis.labelalias) == 10
+        drawn, panel = list(axis.domain), board.cursor["panels"][-1][kind]
+        assert drawn[0] > panel[0] and drawn[1] == panel[1], "labels stand within the panel"
+    assert (board.cursor["numbers"] is None) is (filling is not None)
+    small, large = (SIZES[columns].matrix_labels(list("abcdefghij"))[0] for columns in (3, 1))
+    assert 10 <= small < large
+
+
 def test_what_a_comparison_lacks_is_said_in_its_place():
     comparison = compared(line("ncp"), sensitive="")
     board, layout, costs = mixed_board(
@@ -328,7 +349,7 @@ def test_what_a_comparison_lacks_is_said_in_its_place():
 
 def test_bands_stand_behind_the_lines_of_the_board():
     bands = compared(line("ncp", [1, 5, 9], [2, 4, 9]), line("llm", [3, 8, 9], [3, 8, 9]))
-    figure = draw_board(bands, PRESETS["l and t"].sized(3)).figure
+    figure = draw_board(bands, curves("l_percent", "t_percent").sized(3)).figure
     filled = [trace for trace in figure.data if trace.fill == "tonexty"]
     assert len(filled) == 2 * 3
     third = [trace for trace in filled if trace.xaxis == "x3"]

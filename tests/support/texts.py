@@ -19,7 +19,7 @@ from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.kinds import PATTERNS
 from kanon.base.language import Sections
 from kanon.cards import Card, parts_of
-from kanon.charts import comparison_measures, lattice, layout, panels
+from kanon.charts import comparison_measures, lattice, panels
 from kanon.experiments.criteria import CRITERIA, L_CARD, SUPPRESSED_CARD, T_CARD
 from kanon.experiments.greatest_k import WAYS
 from kanon.experiments.simulated.columns import DISTRIBUTIONS
@@ -142,7 +142,6 @@ def elsewhere() -> Iterator[tuple[str, str]]:
         "kanon/schema.py": (role.value for role in Role),
         "kanon/privacy/t_closeness.py": SPOKEN.values(),
         "kanon/charts/lattice.py": lattice.COLOURINGS.values(),
-        "kanon/charts/layout.py": layout.PRESETS,
         "kanon/charts/panels.py": (kind.title for kind in panels.KINDS.values()),
         "kanon/report/explanations.py": (*MEETING.values(), *filter(None, LOOKS.values())),
         "kanon/report/words.py": (*LABELS.values(), *ASKED.values()),

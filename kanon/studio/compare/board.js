@@ -5,7 +5,7 @@ const PAPER = "var(--st-background-color)", INK = "var(--st-text-color)";
 const NS = "http://www.w3.org/2000/svg";
 const REST = 50; // milliseconds without a movement
 const LABELLED = 7; // so many lines are named where the cursor stands
-const LETTER = 6.6, HIGH = 14; // pixels: about a letter of a label, and its height
+const LETTER = 6.6, HIGH = 14; // pixels: about a letter of a label of usual size, and its height
 
 const draw = (parent, tag, attributes, text) => {
   const element = document.createElementNS(NS, tag);
@@ -70,24 +70,27 @@ const swatch = (look) => {
 const apart = (one, other) => one.right <= other.left || other.right <= one.left ||
   one.bottom <= other.top || other.bottom <= one.top;
 
-const label = (svg, dots, box, kind) => {
-  const taken = dots.map(({ x, y }) => ({ left: x - 6, right: x + 6, top: y - 5, bottom: y + 5 }));
+const label = (svg, dots, box, kind, size) => {
+  const high = HIGH * size;
+  const [wide, tall] = [6 * size, 5 * size];
+  const taken = dots.map(({ x, y }) => ({
+    left: x - wide, right: x + wide, top: y - tall, bottom: y + tall }));
   for (const { x, y, colour, name, falls } of dots) {
-    const wide = name.length * LETTER;
-    const beside = [[x + 9, y - HIGH / 2], [x - 9 - wide, y - HIGH / 2]];
-    const [aboveRight, belowRight, aboveLeft, belowLeft] = [[x + 7, y - 4 - HIGH], [x + 7, y + 4],
-      [x - 7 - wide, y - 4 - HIGH], [x - 7 - wide, y + 4]];
+    const long = name.length * LETTER * size, [out, off] = [7 * size, 4 * size];
+    const beside = [[x + 9 * size, y - high / 2], [x - 9 * size - long, y - high / 2]];
+    const [aboveRight, belowRight, aboveLeft, belowLeft] = [[x + out, y - off - high],
+      [x + out, y + off], [x - out - long, y - off - high], [x - out - long, y + off]];
     // First the corners that a line which rises, or falls, leaves free.
     const corners = kind === "points" || falls
       ? [aboveRight, belowLeft, belowRight, aboveLeft]
       : [belowRight, aboveLeft, aboveRight, belowLeft];
     for (const [left, top] of [...corners, ...beside]) {
-      const own = { left, right: left + wide, top, bottom: top + HIGH };
+      const own = { left, right: left + long, top, bottom: top + high };
       const inside = own.left >= box.left && own.right <= box.right + 10 &&
         own.top >= box.top && own.bottom <= box.bottom;
       if (!inside || !taken.every((other) => apart(own, other))) continue;
       taken.push(own);
-      draw(svg, "text", { x: left, y: top + 11, class: "label",
+      draw(svg, "text", { x: left, y: top + 0.8 * high, class: "label",
         style: `fill: color-mix(in srgb, ${colour} 60%, ${INK})` }, name);
       break;
     }
@@ -95,7 +98,7 @@ const label = (svg, dots, box, kind) => {
 };
 
 export default function (component) {
-  const { data, parentElement, setStateValue } = component;
+  const { data, parentElement, setStateValue, setTriggerValue } = component;
   const root = parentElement.querySelector(".cursor");
   const slider = root.querySelector("input");
   const headline = root.querySelector(".headline");
@@ -103,9 +106,22 @@ export default function (component) {
   const overlay = root.querySelector(".overlay");
   const place = root.querySelector(".place");
   const numbers = root.querySelector(".numbers");
+  const back = root.querySelector(".back");
+  const buttons = root.querySelector(".buttons");
   const held = root.held || (root.held = {}); // survives a new drawing of the page
   // Streamlit calls this function for all new data, but its clean-up only in the end.
   if (held.stop) held.stop();
+
+  // One panel alone fills the screen: its texts are large, and there is a way back.
+  const filling = !data.numbers, size = filling ? 1.5 : 1;
+  root.classList.toggle("filling", filling);
+  back.hidden = !filling;
+  held.fill = (place) => setTriggerValue("fill", { place });
+  back.onclick = () => held.fill(null);
+  const escape = (event) => { if (event.key === "Escape") held.fill(null); };
+  if (filling) document.addEventListener("keydown", escape);
+  if (filling && !held.filled) back.focus();
+  held.filled = filling;
 
   // What the page says counts, unless the user has moved on since it was asked.
   const moving = held.timer !== undefined && data.ks.includes(held.k);
@@ -126,6 +142,21 @@ export default function (component) {
       item.append(swatch(line), short(line.name, 40));
       item.title = line.name;
       return item;
+    }));
+  }
+
+  // A button in the corner of each panel; they stay while panels only change, and keep the focus.
+  function enlargers() {
+    const names = filling ? [] : data.fill;
+    if (names.length === buttons.children.length) return;
+    buttons.replaceChildren(...names.map((name, number) => {
+      const button = document.createElement("button");
+      const icon = draw(button, "svg", { viewBox: "0 0 14 14", "aria-hidden": "true" });
+      draw(icon, "path", { d: "M1,5V1H5M9,1H13V5M13,9V13H9M5,13H1V9" });
+      button.title = name;
+      button.setAttribute("aria-label", name);
+      button.onclick = () => held.fill(number);
+      return button;
     }));
   }
 
@@ -190,11 +221,11 @@ export default function (component) {
       box.bottom - ((box.bottom - box.top) * (value - panel.range[0])) / (panel.range[1] - panel.range[0]);
     const dots = kinds[panel.kind](svg, panel, at, across, up, box);
     for (const { x, y, number } of dots) {
-      mark(svg, data.lines[number], x, y, panel.kind === "points" ? 6 : 5, "dot");
+      mark(svg, data.lines[number], x, y, size * (panel.kind === "points" ? 6 : 5), "dot");
     }
     const few = dots.length <= LABELLED && dots.length > 1;
     if (!few && panel.kind !== "points") return;
-    label(svg, together(dots), box, panel.kind);
+    label(svg, together(dots), box, panel.kind, size);
   }
 
   // Dots that lie on each other have one name: that of both, or how many more there are.
@@ -282,7 +313,13 @@ export default function (component) {
     const svg = overlay.querySelector("svg");
     svg.replaceChildren();
     for (const panel of data.panels) drawPanel(svg, panel, at, inner);
-    tabulate(at, inner);
+    place.hidden = filling;
+    if (!filling) tabulate(at, inner);
+    [...buttons.children].forEach((button, number) => {
+      const { x, y } = data.panels[number];
+      button.style.left = `${inner.left + inner.width * x[1] + 6}px`;
+      button.style.top = `${inner.top + inner.height * (1 - y[1]) - data.margin.top}px`;
+    });
   }
 
   function move(to) {
@@ -330,12 +367,14 @@ export default function (component) {
   held.stop = () => {
     sizes.disconnect();
     clearInterval(arrivals);
+    document.removeEventListener("keydown", escape);
     if (held.target) held.target.removeEventListener("click", point);
     held.target = undefined;
   };
   slider.oninput = () => move(Number(slider.value));
   sizes.observe(root);
   legend();
+  enlargers();
   show();
   follow();
   return held.stop;

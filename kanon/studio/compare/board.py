@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Mapping
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,11 @@ from kanon.charts.multiples import small_multiples
 from kanon.charts.scatter import privacy_against_alteration, scatter_table
 from kanon.errors import KanonError
 from kanon.experiments.comparison import Comparison
-from kanon.matrices import CostMatrix, cut, matrix_of
+from kanon.matrices import LARGEST_MATRIX, CostMatrix, cut, matrix_of
 from kanon.metrics import potentials
 from kanon.studio.compare.board_layout import arrange, layout_of
+from kanon.studio.compare.presets import MOST_NODES
+from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.run_choices import counted_records, metric_called
@@ -34,13 +37,22 @@ from kanon.studio.widgets.standings import titles_of_measures
 
 _FOLDER = Path(__file__).parent
 _KEY = "cursor"
-_NODES = 40  # of a cost matrix in a panel: cells of some pixels
+_NODES_FILLING = 16  # of a cost matrix that fills the screen
+_FILLING = """<style>
+.st-key-board-filling { position: fixed; inset: 0; z-index: 1000000; padding: 1rem 2rem;
+  gap: 0.5rem; background: light-dark(#FFFFFF, #14181D); }
+.st-key-board-filling .st-key-board { flex: 1; min-height: 0; }
+</style>"""
 
-_MOVE, _LEGEND, _NUMBERS = map(escape, (say("Move k"), say("Configurations"), say("Numbers at k")))
+_MOVE, _LEGEND, _NUMBERS, _BACK = map(
+    escape,
+    (say("Move k"), say("Configurations"), say("Numbers at k"), say("Back to the board")),
+)
 
 _cursor = st.components.v2.component(
     "kanon_cursor",
     html=f"""<div class="cursor">
+        <button class="back" hidden>{_BACK}</button>
         <p class="headline" aria-live="polite"></p>
         <p class="finding" hidden></p>
         <div class="row">
@@ -49,7 +61,8 @@ _cursor = st.components.v2.component(
         <ul class="legend" aria-label="{_LEGEND}"></ul>
         <div class="overlay"><svg aria-hidden="true"></svg>
             <div class="place" tabindex="0" role="region" aria-label="{_NUMBERS}">
-                <table class="numbers"></table></div></div>
+                <table class="numbers"></table></div>
+            <div class="buttons"></div></div>
     </div>""",
     css=(_FOLDER / "board.css").read_text("utf-8"),
     js=(_FOLDER / "board.js").read_text("utf-8"),
@@ -75,12 +88,20 @@ def show_board(
         All that decides the numbers; it goes into the fingerprints of downloads.
     """
     work = state.work()
-    layout, costs = layout_of(work, comparison), costs_from(work)
+    layout, filling = layout_of(work, comparison), work.view(CompareView).filling
+    if filling is not None and filling >= len(layout.panels):
+        filling = None
+    costs = costs_from(work, MOST_NODES if filling is None else _NODES_FILLING)
     of = (*work.table.trees.items(), *work.settings.composed.items()) if _has_matrix(layout) else ()
     drawn = state.remembered(
-        "board", (key, layout, of), lambda: draw_board(comparison, layout, costs)
-    )
-    board_with_cursor(drawn.figure, drawn.cursor, k, moved)
+        "board" if filling is None else "board-filling", (key, layout, filling, of),
+        lambda: draw_board(comparison, layout, costs, filling),
+    )  # fmt: skip
+    if filling is not None:
+        st.html(_FILLING)
+    with st.container(key="board-place" if filling is None else "board-filling"):
+        board_with_cursor(drawn.figure, drawn.cursor, k, moved)
+    costs = costs_from(work, LARGEST_MATRIX)  # a file has room for more than a panel
     with st.container(horizontal=True):
         arrange(comparison)
         with st.popover(say("Data of a panel"), icon=":material/download:"):
@@ -165,8 +186,8 @@ def _fingerprint(work: Work, layout: Layout) -> str:
     return found.hexdigest()
 
 
-def costs_from(work: Work) -> Callable[[str, str], CostMatrix | None]:
-    """Where the board finds cost matrices: in the hierarchies of now, few nodes of each."""
+def costs_from(work: Work, most: int) -> Callable[[str, str], CostMatrix | None]:
+    """Where the board finds cost matrices: in the hierarchies of now, at most so many nodes."""
 
     def costs(column: str, metric: str) -> CostMatrix | None:
         trees = work.table.trees
@@ -179,9 +200,9 @@ def costs_from(work: Work) -> Callable[[str, str], CostMatrix | None]:
             potential = potentials(found, list(trees.values()), records)[place]
         except KanonError:
             return None
-        return matrix_of(tree, potential, cut(tree, tree.root, most=_NODES))
+        return matrix_of(tree, potential, cut(tree, tree.root, most=most))
 
-    return costs
+    return cache(costs)
 
 
 def board_with_cursor(
@@ -204,8 +225,19 @@ def board_with_cursor(
         if found in cursor["ks"]:
             moved(found)
 
+    def filled() -> None:
+        told = state.typed(_KEY).get("fill")
+        if told is not None:
+            place = told["place"]
+            state.change(view=replace(state.work().view(CompareView), filling=place))
+
     lines = cursor["lines"]
     if on_dark_paper():
         lines = [{**line, "colour": on_dark(line["colour"])} for line in lines]
-    _cursor(key=_KEY, data={**cursor, "lines": lines, "k": k}, on_k_change=rested)
-    chart(figure, "board")
+    told = {**cursor, "lines": lines, "k": k}
+    told["fill"] = [
+        say("Panel {number} fills the screen", number=place + 1)
+        for place in range(len(cursor["panels"]))
+    ]
+    _cursor(key=_KEY, data=told, on_k_change=rested, on_fill_change=filled)
+    chart(figure, "board", height="content" if cursor["numbers"] else "stretch")

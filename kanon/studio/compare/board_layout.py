@@ -13,7 +13,6 @@ from kanon.charts.comparison_measures import measures_of, privacy_measures, shor
 from kanon.charts.layout import (
     FEWEST,
     MOST,
-    PRESETS,
     Layout,
     Panel,
     layout_from_json,
@@ -73,11 +72,6 @@ def with_size(work: Work, layout: Layout, number: int) -> Work:
     return with_fields(work, layout=layout.sized(number), problem=None)
 
 
-def with_preset(work: Work, name: str) -> Work:
-    """The work with one of the layouts to begin with."""
-    return with_fields(work, layout=PRESETS[name], problem=None)
-
-
 def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
     """The work with another panel in one place; a cost matrix begins with a column and a metric."""
     if panel.kind == "matrix":
@@ -111,13 +105,7 @@ def arrange(comparison: Comparison) -> None:
     work = state.work()
     layout = layout_of(work, comparison)
     with st.expander(say("Arrange the board"), icon=":material/dashboard_customize:"):
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            _number(work, layout)
-            for place, name in enumerate(PRESETS):
-                st.button(
-                    say_of(name), key=f"board-preset-{place}", on_click=_put_preset, args=(name,),
-                    help=say("A layout to begin with."),
-                )  # fmt: skip
+        _number(work, layout)
         in_row = 2 if len(layout.panels) in (2, 4) else 3
         for first in range(0, len(layout.panels), in_row):
             for place, spot in zip(
@@ -140,10 +128,6 @@ def _number(work: Work, layout: Layout) -> None:
             keep=True,
         ),
     )
-
-
-def _put_preset(name: str) -> None:
-    state.put(with_preset(state.work(), name))
 
 
 def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> None:

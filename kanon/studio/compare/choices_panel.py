@@ -12,13 +12,10 @@ from kanon.cards import Card
 from kanon.charts.dark import on_dark
 from kanon.charts.line_style import looks_of
 from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
-from kanon.experiments.comparison import (
-    INTERVALS,
-    TIE_SEEDS,
-)
-from kanon.metrics import PUBLISHED
-from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
+from kanon.experiments.comparison import TIE_SEEDS
+from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
+from kanon.studio.compare.presets_panel import presets_row
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
@@ -33,25 +30,31 @@ from kanon.studio.session.configurations import (
 )
 from kanon.studio.session.run_choices import compared_metrics, usable_metrics
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, usable_strategies, with_fields
+from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import metric_titles
 from kanon.studio.widgets.result import outdated_notice
 
-SEVEN = tuple(f"s{number}" for number in range(1, 8))
-ONE_EACH = ("gaa", "datafly", "samarati", "improved-greedy", "optimal", "mondrian", "lattice-sweep")
-PRESETS = {
-    "Seven metrics": (say("Seven metrics"), PUBLISHED, ("s1",), ("gaa",)),
-    "S1–S7, NLLM": (say("S1–S7, NLLM"), ("nllm",), SEVEN, ("gaa",)),
-    "S1–S7, Total": (say("S1–S7, Total"), ("total",), SEVEN, ("gaa",)),
-    "Algorithms": (say("Algorithms"), ("nllm",), ("s1",), ONE_EACH),
+# Chips go on in the next line; Streamlit would have them scroll out of their field.
+_CHIPS_IN_SIGHT = """
+[class*="st-key-compare-"] [data-testid="stButtonGroup"] > div { flex-wrap: wrap; row-gap: 0.4rem; }
+[class*="st-key-compare-"], [class*="st-key-board-"] {
+  & [data-testid="stMultiSelect"] div:has(> [data-testid="stMultiSelectTagsContainer"]),
+  & [data-testid="stMultiSelectTagsContainer"] {
+    height: auto; max-height: none; overflow: visible; mask: none;
+  }
+  & [data-testid="stMultiSelectTagsContainer"] { flex-wrap: wrap; gap: 4px; padding-block: 4px; }
+  & [data-testid="stMultiSelectTagsContainer"] > [role="group"] { display: contents; }
+  & [data-testid="stMultiSelectTagsContainer"] input { min-width: 3rem; }
+  & [data-tag] { flex: none; }
 }
+.st-key-compare-under { min-height: 3.5rem; }
+"""
 
 
 def choices(work: Work, seen: ComparisonState) -> None:
     """What is compared, as chips in their colours, and the buttons."""
-    st.html(
-        f"<style>{chip_styles(work, seen)} .st-key-compare-under {{ min-height: 3.5rem; }}</style>"
-    )
+    st.html(f"<style>{_CHIPS_IN_SIGHT} {chip_styles(work, seen)}</style>")
+    presets_row(work)
     metrics_row(work)
     algorithms_row(work, seen)
     strategies_row(work)
@@ -180,13 +183,7 @@ def strategies_row(work: Work) -> None:
 
 
 def under_choices(work: Work, seen: ComparisonState) -> None:
-    """What the papers compare, or how many runs are new; ties; what is kept."""
-    # One place for the buttons and for what is said instead, so that what stands beside them stays.
-    with st.container(horizontal=True, vertical_alignment="center", width=530):
-        if "comparison" not in work.running:
-            presets(work)
-        elif seen.lacking:
-            st.caption(new_runs(seen), width="content")
+    """Ties; what is kept; how many runs are new while they are made."""
     lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
     more = 0 if work.compare.bands else len(lucky) * len(TIE_SEEDS)
     st.toggle(
@@ -206,27 +203,8 @@ def under_choices(work: Work, seen: ComparisonState) -> None:
         width="content",
     )
     keeping(work, seen.lines)
-
-
-def preset(metrics: tuple[str, ...], strategies: tuple[str, ...], chosen: tuple[str, ...]) -> None:
-    """Choose a set that the papers compare, and compare it."""
-    if "comparison" in state.work().running:
-        return
-    looks = any(map(needs_sensitive, strategies))
-    widest = [
-        ends for ends in INTERVALS if ends[1] <= state.work().table.complete_records.n_records
-    ]
-    scopes = state.work().compare.scopes
-    state.change(
-        compared=metrics,
-        strategies=strategies,
-        algorithms=chosen,
-        scopes=scopes if len(scopes) == 1 else ("table",),  # as many lines as the name says
-        counted_k="thirteen" if looks else "fourteen",
-        interval=widest[-1] if looks and widest else state.work().compare.interval,
-        table_shown="areas",
-    )
-    runner.run(comparison_request)
+    if "comparison" in work.running and seen.lacking:
+        st.caption(new_runs(seen), width="content")
 
 
 def want_bands(value: bool) -> None:
@@ -252,21 +230,6 @@ def listed(cards: Iterable[Card]) -> str:
     return "".join(
         "  \n" + plain(f"{say_of(card.title)}: {say_of(card.summary)}") for card in cards
     )
-
-
-def presets(work: Work) -> None:
-    """One click each: what the papers compare."""
-    for name, (title, metrics, strategies, chosen) in PRESETS.items():
-        st.button(
-            title,
-            type="tertiary",
-            icon=":material/bolt:",
-            disabled=not set(strategies)
-            <= set(usable_strategies(with_fields(work, algorithm="gaa"))),
-            on_click=preset,
-            args=(metrics, strategies, chosen),
-            key=f"preset-{name}",
-        )
 
 
 def new_runs(seen: ComparisonState) -> str:

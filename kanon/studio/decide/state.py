@@ -4,29 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from kanon.base.language import say
 from kanon.privacy.model import SensitiveModel
 from kanon.studio.decide.advice_state import AdviceView
+from kanon.studio.session.settings_change import SettingsChange
 
 DecidePart = Literal["purpose", "settings", "reverse", "study"]
-
-
-@dataclass(frozen=True)
-class SettingsChange:
-    """What a button of the page changed at the settings last.
-
-    Attributes
-    ----------
-    version
-        That of the work then.
-    changed
-        By the name of a field of the work what it was before and what it became.
-    """
-
-    version: int
-    changed: Mapping[str, tuple[Any, Any]]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from kanon.studio.session import state
+from kanon.studio.session.server import ticking
 
 
 def bound(
@@ -36,6 +37,8 @@ def bound(
     state.seeded(key, value)
 
     def changed() -> None:
+        if ticking():  # of a browser that has not drawn the new value yet: nobody chose the old one
+            return
         typed = state.typed(key)
         if keep and typed is None:
             return

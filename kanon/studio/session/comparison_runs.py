@@ -133,6 +133,7 @@ def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
         tuple(metrics),
         n_records,
         tuple(sorted(ks)),
+        of="records" if lines[0].ground.plan.person is None else "persons",
     )
     shared = found.sensitive_columns
     return replace(found, sensitive=work.focus if work.focus in shared else next(iter(shared), ""))

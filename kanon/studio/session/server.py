@@ -56,6 +56,12 @@ class Seat:
         self.desks.leave(self.session)
 
 
+def ticking() -> bool:
+    """Whether only a part of the page is drawn again, which asks for that by itself."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
 @st.cache_resource(show_spinner=False, scope="session", on_release=Seat.leave)
 def seat() -> Seat:
     """The seat of this session; a new one when a dropped connection is back."""

@@ -6,11 +6,12 @@ import json
 
 import pytest
 
-from kanon.charts.layout import PRESETS, Layout, Panel
+from kanon.charts.layout import COSTS, Layout, Panel
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.criteria import CRITERIA
 from kanon.studio.compare import board_layout
 from kanon.studio.compare.board_layout import with_layout_file
+from kanon.studio.compare.state import CompareView
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
 from support.dashboard import COMPARE, DATA, go, press, problems, settled, told_to_cursor, work
@@ -22,8 +23,16 @@ def board(start):
     at = go(start(), COMPARE)
     at.button_group(key="compare-metrics").set_value(["ncp", "llm", "total"])
     at = settled(press(go(at), "Compare"))
-    press(at, "Costs")
-    return at
+    return shown(at, COSTS)
+
+
+def shown(at, layout):
+    """The board with a layout that somebody chose before."""
+    at.session_state["kanon-work"] = with_fields(work(at), layout=layout)
+    return go(at)
+
+
+titles_of_costs = [card.title for card in CRITERIA.values()]
 
 
 def titles(at):
@@ -79,23 +88,38 @@ def test_a_cost_matrix_begins_with_a_column_and_a_metric_and_takes_others(board)
     go(board)
     panel = work(board).compare.layout.panels[0]
     assert panel.column in work(board).table.quasi_identifiers and panel.metric == "nllm"
-    assert titles(board)[0] == f"{panel.column}: cost as NLLM counts"
+    assert titles(board)[0] == f"{panel.column}: NLLM"
     other = work(board).table.quasi_identifiers[-1]
     board.selectbox(key=f"board-{work(board).version}-0-column").set_value(other)
     go(board)
     board.selectbox(key=f"board-{work(board).version}-0-metric").set_value("total")
-    assert titles(go(board))[0] == f"{other}: cost as Total counts"
+    assert titles(go(board))[0] == f"{other}: Total"
     assert not problems(board)
 
 
-def test_the_number_of_panels_and_the_presets(board):
+def test_the_number_of_panels(board):
     key = f"board-number-{work(board).version}"
-    for number in (2, 6, 4):
+    for number in (2, 6, 4, 9, 7):
         board.button_group(key=key).set_value(number)
         assert len(told_to_cursor(go(board))["panels"]) == number
-    press(board, "l and t")
-    assert work(board).compare.layout == PRESETS["l and t"]
-    assert len(told_to_cursor(board)["panels"]) == 2
+
+
+def test_a_panel_fills_the_screen_and_comes_back(board):
+    at = shown(board, Layout((*COSTS.panels, Panel("matrix", column="age", metric="ncp"))))
+    whole = told_to_cursor(at)
+    assert len(whole["fill"]) == len(whole["panels"]) == 6 and whole["numbers"]["height"] > 0
+
+    def fill(place):
+        at.session_state["kanon-work"] = with_fields(work(at), view=CompareView(filling=place))
+        return told_to_cursor(go(at))
+
+    told = fill(1)
+    assert [panel["title"] for panel in told["panels"]] == [titles_of_costs[1]]
+    assert told["numbers"] is None, "the panel has the whole screen"
+    assert fill(None) == whole
+    fill(5)
+    at.button_group(key=f"board-number-{work(at).version}").set_value(2)
+    assert len(told_to_cursor(go(at))["panels"]) == 2, "one that is gone fills nothing"
 
 
 def test_the_layout_survives_a_change_of_page_and_of_table(board):

@@ -287,36 +287,10 @@ def strategies(at, *names):
     return go(at)
 
 
-def test_one_click_compares_the_strategies(start):
-    at = go(start(sample="census"), COMPARE)
-    settled(press(at, "S1–S7, NLLM"))
-    assert lines(at) == [f"S{number}" for number in range(1, 8)] and not problems(at)
-    (areas,) = at.table
-    assert list(areas.value.columns) == lines(at)
-    assert work(at).compare.interval == (3, 15_000) and work(at).compare.counted_k == "thirteen"
-    assert len(work(at).findings.runs) == 7
-    settled(press(at, "Seven metrics"))
-    assert lines(at) == [METRICS[name].card.title for name in PUBLISHED]
-    assert len(work(at).findings.runs) == 13, "S1 with NLLM was there"
-    press(at, "S1–S7, NLLM")
-    assert lines(at)[1] == "S2" and not work(at).running, "all of them were made before"
-
-
-def test_a_preset_has_as_many_lines_as_its_name_says(start):
-    at = go(start(), COMPARE)
-    strategies(at, "s1", "s3")
-    at.button_group(key="compare-scopes").set_value(["table", "class"])
-    settled(press(go(at), "S1–S7, NLLM"))
-    assert len(lines(at)) == 7 and work(at).compare.scopes == ("table",)
-    at.button_group(key="compare-scopes").set_value(["class"])
-    settled(press(go(at), "S1–S7, Total"))
-    assert len(lines(at)) == 7 and work(at).compare.scopes == ("class",), "the one that was chosen"
-
-
 def test_the_old_picture_stays_while_a_new_one_is_made(start):
     at = compared(pick(go(start(), COMPARE), "ncp", "llm"))
     with held_worker():
-        press(at, "S1–S7, Total")
+        press(at, "Strategies")
         assert lines(at) == ["NCP", "LLM"]
         assert any("new" in one for one in captions(at))
     settled(at)
@@ -342,10 +316,6 @@ def test_without_a_sensitive_column_s1_and_k_can_be_compared(start):
     at = go(start(sample="animals-v21"), COMPARE)
     assert at.button_group(key="compare-strategies").options == ["S1", "K"]
     assert any("look at a sensitive column" in one for one in captions(at))
-    assert button(at, "S1–S7, NLLM").disabled
-    assert not button(at, "Seven metrics").disabled
-    settled(press(at, "Seven metrics"))
-    assert len(lines(at)) == 7
 
 
 def test_two_lines_as_a_difference(start):

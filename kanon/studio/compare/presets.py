@@ -1,0 +1,181 @@
+"""Presets of the page Compare: lines and panels that are set with one press, and given back.
+
+Pure functions from one state of a session to the next; nothing here knows Streamlit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon.base.language import say
+from kanon.charts.layout import Layout, Panel, curves
+from kanon.experiments.comparison import INTERVALS
+from kanon.experiments.criteria import L_CARD, T_CARD
+from kanon.metrics import PUBLISHED
+from kanon.strategies import needs_sensitive
+from kanon.studio.compare.state import CompareView
+from kanon.studio.session.run_choices import compared_metrics
+from kanon.studio.session.settings_change import change_to, still_stands
+from kanon.studio.session.work import Work, usable_strategies, with_fields
+
+MOST_NODES = 10
+"""Of a cost matrix in a panel: so many rows can be named there."""
+
+_SEVEN = tuple(f"s{number}" for number in range(1, 8))
+_SENSITIVE = (L_CARD.name, T_CARD.name)
+_MATRICES = (Panel("matrix", metric="distortion"), Panel("matrix", metric="nllm"))
+
+
+@dataclass(frozen=True)
+class BoardPreset:
+    """What one press sets.
+
+    Attributes
+    ----------
+    title, about
+        What the button says, and its help.
+    panels
+        What stands on the board; of cost matrices the column is still open.
+    metrics, strategies, algorithms
+        What is compared; no metrics for the one that is compared now, or NLLM.
+    """
+
+    title: str
+    about: str
+    panels: tuple[Panel, ...]
+    metrics: tuple[str, ...] = ()
+    strategies: tuple[str, ...] = ("s1",)
+    algorithms: tuple[str, ...] = ("gaa",)
+
+
+PRESETS: Mapping[str, BoardPreset] = {
+    "metrics": BoardPreset(
+        say("Metrics"),
+        say(
+            "The seven published metrics, one line each: mean alteration, generalised, at root, "
+            "minimum k, and the cost matrices of two of them."
+        ),
+        (
+            *curves("mean_alteration", "generalised_percent", "root_percent", "min_k").panels,
+            *_MATRICES,
+        ),
+        PUBLISHED,
+    ),
+    "strategies": BoardPreset(
+        say("Strategies"),
+        say(
+            "S1 to S7, one line each, guided by the metric that is compared alone, or else by "
+            "NLLM: alteration, l, t, minimum k, and privacy against alteration."
+        ),
+        (
+            *curves("mean_alteration", "l_percent", "t_percent", "min_k").panels,
+            Panel("scatter", "l_percent"),
+            Panel("scatter", "t_percent"),
+        ),
+        strategies=_SEVEN,
+    ),
+    "algorithms": BoardPreset(
+        say("Algorithms"),
+        say(
+            "One line per algorithm, guided by the metric that is compared alone, or else by NLLM: "
+            "alteration, generalised, at root, l, t and minimum k."
+        ),
+        curves(
+            "mean_alteration", "generalised_percent", "root_percent", "l_percent", "t_percent",
+            "min_k",
+        ).panels,
+        algorithms=(
+            *("gaa", "datafly", "samarati", "improved-greedy"),
+            *("optimal", "mondrian", "lattice-sweep"),
+        ),
+    ),
+    "everything": BoardPreset(
+        say("Everything side by side"),
+        say(
+            "The seven published metrics, one line each, on nine panels: two cost matrices, "
+            "alteration, l, t and minimum k."
+        ),
+        (
+            *_MATRICES,
+            *curves(
+                "mean_alteration", "generalised_percent", "root_percent", "l_percent", "t_percent",
+                "min_k",
+            ).panels,
+            Panel("scatter", "l_percent"),
+        ),
+        PUBLISHED,
+    ),
+}  # fmt: skip
+"""By name, in the order of their buttons."""
+
+
+def with_preset(work: Work, name: str) -> Work:
+    """The work with the lines and panels of a preset, and with the way back.
+
+    Without a sensitive column, what needs one is left out.
+    """
+    settings = _settings(work, PRESETS[name])
+    view = work.view(CompareView)
+    view = replace(view, filling=None, taken=change_to(work, view.taken, settings))
+    return with_fields(work, **settings, view=view, problem=None, notice=None)
+
+
+def can_go_back(work: Work) -> bool:
+    """Whether what the last preset changed is still as it left it."""
+    return still_stands(work, work.view(CompareView).taken)
+
+
+def as_before(work: Work) -> Work:
+    """The work with the lines and panels from before the preset; the same if there is no way."""
+    view = work.view(CompareView)
+    if view.taken is None or not can_go_back(work):
+        return work
+    return with_fields(
+        work, **view.taken.before, view=CompareView(), problem=None, notice=say("As it was before.")
+    )
+
+
+def _settings(work: Work, preset: BoardPreset) -> dict[str, Any]:
+    """What a preset sets, by the fields of the work."""
+    sensitive = bool(work.table.sensitive_columns)
+    usable = usable_strategies(with_fields(work, algorithm="gaa"))
+    strategies, scopes = preset.strategies, work.compare.scopes
+    if not set(strategies) <= set(usable):
+        strategies = tuple(usable)
+    alone = compared_metrics(work)
+    looks = any(map(needs_sensitive, strategies))
+    fitting = [ends for ends in INTERVALS if ends[1] <= work.table.complete_records.n_records]
+    column = matrix_column(work)
+    return {
+        "compared": preset.metrics or (tuple(alone) if len(alone) == 1 else ("nllm",)),
+        "strategies": strategies,
+        "algorithms": preset.algorithms,
+        "scopes": scopes if len(scopes) == 1 else ("table",),
+        "counted_k": "thirteen" if looks else "fourteen",
+        "interval": fitting[-1] if looks and fitting else work.compare.interval,
+        "table_shown": "areas",
+        "layout": Layout(
+            tuple(
+                replace(panel, column=column) if panel.kind == "matrix" else panel
+                for panel in preset.panels
+                if sensitive or panel.measure not in _SENSITIVE
+            )
+        ),
+    }
+
+
+def matrix_column(work: Work) -> str:
+    """Whose cost matrix a preset shows: the column that the user looks at, or a telling one.
+
+    That is the one with the most nodes of those that a panel shows whole, or else the smallest.
+    """
+    trees = work.table.trees
+    if work.shared.column in trees:
+        return work.shared.column
+    sizes = {name: tree.n_nodes for name, tree in trees.items()}
+    whole = [name for name, size in sizes.items() if size <= MOST_NODES]
+    if whole:
+        return max(whole, key=sizes.__getitem__)
+    return min(sizes, key=sizes.__getitem__, default="")
