@@ -55,7 +55,7 @@ from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets import tree_edits
 from kanon.teaching.answers import Answers, read_answers
 from kanon.teaching.exercises import ExerciseSet, read_exercises
-from kanon.teaching.handout import handout, sheets_of
+from kanon.teaching.handout import handout
 from kanon.teaching.hints import hint
 from kanon.teaching.marks import marked_class, score
 from kanon.teaching.worked import worked
@@ -415,7 +415,7 @@ def _take_exercises(given: tuple[bytes, bytes]) -> None:
     scored = score(made, Answers(set=made.fingerprint, student="A", answers=right))
     assert scored.points == made.points, "a solution does not get all points"
     assert read_exercises(made.to_json().encode()).fingerprint == made.fingerprint
-    handout(made.title, sheets_of(made), solutions=True).encode()
+    handout(made, solutions=True).encode()
 
 
 # --- simulated studies ----------------------------------------------------------------------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -98,13 +98,19 @@ class ExerciseSet(Strict):
             return Mark(0.0, "Not answered.")
         return question.mark(self.table_of(question), answer)
 
-    def check(self, progress: Progress = no_progress) -> None:
+    def check(
+        self,
+        progress: Progress = no_progress,
+        called: Callable[[int, AnyQuestion], str] = lambda _, one: f"Question {quoted(one.id)}",
+    ) -> None:
         """Check what no single key shows: tables, names, and that all questions have an answer.
 
         Parameters
         ----------
         progress
             Told after each question: the least alteration of a table may take half a second.
+        called
+            What a question is called, by its place from 1, where something is wrong with it.
 
         Raises
         ------
@@ -119,7 +125,7 @@ class ExerciseSet(Strict):
             )
         known = listing(self.made, most=_MOST_TABLES)
         for number, question in enumerate(self.questions, start=1):
-            place = f"Question {quoted(question.id)}"
+            place = called(number, question)
             if question.table not in self.made:
                 raise ExerciseError(
                     f"{place}: there is no table {quoted(question.table)}; known are {known}."

@@ -1,14 +1,17 @@
-"""A handout to print: tables, their trees and cost matrices, questions, and space for answers.
+"""A handout to print: tables, their trees with costs, questions, and space for answers.
 
 The sheet is one HTML file without scripts, which asks no server for anything: whoever opens it
-prints it, on A4, black on white, or saves it as PDF.
+prints it, on A4, black on white, or saves it as PDF. Its questions have the order and the headings
+that they have on the screen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
+from math import floor, log10
 from pathlib import Path
 from typing import Any
 from unicodedata import east_asian_width
@@ -16,40 +19,30 @@ from unicodedata import east_asian_width
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from kanon.base.formatting import thin
 from kanon.hierarchy import Hierarchy
-from kanon.matrices import CostMatrix, cut, matrix_of, number_text
-from kanon.metrics import Metric, edge_weights, metric_named, potentials
+from kanon.metrics import Metric, metric_named, potentials
 from kanon.teaching.exercises import ExerciseSet
-from kanon.teaching.questions import AnyQuestion
+from kanon.teaching.question import heading
+from kanon.teaching.questions import AnyQuestion, NumberQuestion
 from kanon.teaching.small_tables import SmallTable
 
 MOST_IN_MATRIX = 9
-"""The most rows of a printed cost matrix: more do not fit on A4 in 12 points."""
+"""The most rows of a printed cost matrix; of a larger tree the costs of its steps have to do."""
 
 MOST_LEAVES = 20
 """Of a tree with more leaves only those that occur are drawn."""
 
-_ROW, _GAP = 24, 40
+_LARGEST_DENOMINATOR = 100
+"""Costs that need a larger one are shown as decimals."""
+
+_MOST_DECIMALS = 4
+
+_MILLIMETRES = 25.4 / 96
+"""A pixel on paper."""
+
+_ROW, _GAP = 24, 26
 """Pixels from leaf to leaf, and between the columns of a tree."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sheet:
-    """A table with the questions about it.
-
-    Attributes
-    ----------
-    title
-        What the sheet is called.
-    table
-        The table.
-    questions
-        In their order; there may be none.
-    """
-
-    title: str
-    table: SmallTable
-    questions: tuple[AnyQuestion, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,30 +93,14 @@ class TreePicture:
     left_out: int
 
 
-def sheets_of(exercises: ExerciseSet) -> tuple[Sheet, ...]:
-    """A sheet per table of a set that a question is about, in the order of the tables."""
-    found = []
-    for name, table in exercises.made.items():
-        questions = tuple(each for each in exercises.questions if each.table == name)
-        if questions:
-            found.append(Sheet(name, table, questions))
-    return tuple(found)
-
-
-def handout(
-    title: str, sheets: Sequence[Sheet], metric: str | None = None, *, solutions: bool = False
-) -> str:
+def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: bool = False) -> str:
     """The HTML of a handout.
 
     Parameters
     ----------
-    title
-        Stands on top.
-    sheets
-        At least one; each begins on a page of its own.
     metric
-        Whose costs the trees and matrices show; by default those of every metric that the questions
-        of a sheet go by, NLLM if they go by none.
+        Whose costs the trees show; by default those of every metric that the questions on a table
+        go by, NLLM if they go by none.
     solutions
         Whether the last page has the solutions.
 
@@ -131,39 +108,50 @@ def handout(
     -------
     str
         A whole page of HTML with nothing to be fetched and nothing to be run. All text of tables
-        and files is escaped. A matrix has at most nine rows: the values that occur and the
-        groups above them, or else groups of values, with mean costs. The trees have the cost of
-        every step.
+        and files is escaped. First come the tables that a question is about, in the order of
+        the questions, each beside its trees, which have the cost of every step, and the cost matrix
+        of a small tree; then the questions, in the order of the set.
 
     Raises
     ------
     MetricError
         The metric is unknown, or goes by weights that a tree lacks.
     """
-    numbered, number = [], 0
-    for sheet in sheets:
-        questions = []
-        for question in sheet.questions:
-            number += 1
-            questions.append(_asked(number, question, sheet.table))
-        numbered.append(
+    tables = []
+    for name in dict.fromkeys(question.table for question in exercises.questions):
+        table = exercises.made[name]
+        asked = [question for question in exercises.questions if question.table == name]
+        costs: list[dict[str, Any]] = [
+            {"metric": one.card.title, "trees": _trees(table, one)}
+            for one in map(metric_named, [metric] if metric else _metrics(asked))
+        ]
+        trees = [tree for cost in costs for tree in cost["trees"]]
+        widest = max(tree["drawn"].width for tree in trees)
+        tables.append(
             {
-                "title": sheet.title,
-                "columns": list(sheet.table.frame.columns),
-                "roles": {name: role.value for name, role in sheet.table.schema.roles.items()},
-                "records": sheet.table.frame.to_numpy().tolist(),
-                "costs": [
-                    {"metric": one.card.title, "trees": _trees(sheet.table, one)}
-                    for one in map(metric_named, [metric] if metric else _metrics(sheet))
-                ],
-                "questions": questions,
+                "name": name,
+                "columns": list(table.frame.columns),
+                "roles": _roles(table),
+                "records": table.frame.to_numpy().tolist(),
+                "costs": costs,
+                "matrices": any(tree["matrix"] for tree in trees),
+                "widest": round(widest * _MILLIMETRES, 1),
             }
         )
     page = _templates().get_template("handout.html")
-    return page.render(title=title, sheets=numbered, solutions=solutions)
+    return page.render(
+        title=exercises.title,
+        tables=tables,
+        matrices=any(table["matrices"] for table in tables),
+        questions=[
+            _asked(number, question, exercises.table_of(question))
+            for number, question in enumerate(exercises.questions, start=1)
+        ],
+        solutions=solutions,
+    )
 
 
-def drawn(tree: Hierarchy, shown: Sequence[int], weights: np.ndarray) -> TreeLayout:
+def drawn(tree: Hierarchy, shown: Sequence[int], costs: Sequence[str]) -> TreeLayout:
     """A tree laid out: some of its leaves and all nodes above them.
 
     A node stands in the column of its level, halfway between its first and last child.
@@ -172,12 +160,12 @@ def drawn(tree: Hierarchy, shown: Sequence[int], weights: np.ndarray) -> TreeLay
     ----------
     shown
         The nodes to draw, with all that are above them.
-    weights : numpy.ndarray, shape (N,)
-        The cost of the step from each node to the one above it.
+    costs
+        Per node the cost of the step to the one above it, as it is shown.
 
     >>> from kanon.hierarchy.build import groups
     >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
-    >>> found = drawn(tree, range(tree.n_nodes), np.array([1, 1, 2, 1, 0]))
+    >>> found = drawn(tree, range(tree.n_nodes), ["1", "1", "2", "1", "0"])
     >>> [label for _, _, label in found.labels], found.height
     (['a', 'b', 'c', 'A', '*'], 72)
     >>> [y for _, y, _ in found.labels[-2:]], [cost for _, _, cost in found.costs]
@@ -189,7 +177,7 @@ def drawn(tree: Hierarchy, shown: Sequence[int], weights: np.ndarray) -> TreeLay
     for node in wanted:
         level = int(tree.level[node])
         widths[level] = max(widths[level], _width(tree.labels[node]))
-    said = {node: number_text(float(weights[node])) for node in wanted if node != tree.root}
+    said = {node: costs[node] for node in wanted if node != tree.root}
     room = _GAP + max(map(_width, said.values()), default=0)
     left = [2] * (top + 1)
     for level in range(top - 1, -1, -1):
@@ -257,36 +245,88 @@ def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
     )
 
 
-def _metrics(sheet: Sheet) -> list[str]:
-    """The metrics that the questions of a sheet go by, each once."""
-    found = dict.fromkeys(question.goes_by for question in sheet.questions if question.goes_by)
+def costs_shown(depths: np.ndarray) -> tuple[Sequence[Fraction], Callable[[Fraction], str]]:
+    """Costs as they are shown in one picture, so that what is read from it adds up.
+
+    Parameters
+    ----------
+    depths : numpy.ndarray, shape (N,)
+        Per node what it costs to raise it to the root.
+
+    Returns
+    -------
+    tuple
+        The same costs, exactly where they are fractions of small numbers, else rounded; and what
+        writes a difference of two of them.
+
+    >>> found, said = costs_shown(np.array([1, 2 / 3, 0]))
+    >>> [said(found[0] - found[1]), said(found[1]), said(found[0])]
+    ['1/3', '2/3', '1']
+    >>> found, said = costs_shown(np.array([2.25, 0.5, 0]))
+    >>> [said(found[0] - found[1]), said(found[1]), said(found[0])]
+    ['1.75', '0.5', '2.25']
+    >>> found, said = costs_shown(np.log2([7, 4, 1]))
+    >>> [said(found[0] - found[1]), said(found[1]), said(found[0])]
+    ['0.807', '2', '2.807']
+    """
+    found = [Fraction(float(depth)).limit_denominator(_LARGEST_DENOMINATOR) for depth in depths]
+    places = 2
+    if not np.allclose([float(depth) for depth in found], depths, rtol=1e-12, atol=1e-12):
+        gaps = np.diff(np.unique(np.round(depths, 9)))
+        # Three digits of the smallest step, yet no more decimals than one adds up by hand.
+        places = min(max(2 - floor(log10(gaps.min(initial=depths.max()))), 0), _MOST_DECIMALS)
+        found = [round(Fraction(float(depth)), places) for depth in depths]
+    elif any(100 % depth.denominator for depth in found):
+        return found, str
+
+    def said(cost: Fraction) -> str:
+        if cost.denominator == 1:
+            return thin(float(cost))
+        return f"{float(cost):.{places}f}".rstrip("0")
+
+    return found, said
+
+
+def _roles(table: SmallTable) -> dict[str, list[str]]:
+    """Per role, as it is called, the columns that have it."""
+    found: dict[str, list[str]] = {}
+    for name, role in table.schema.roles.items():
+        found.setdefault(role.value, []).append(name)
+    return found
+
+
+def _metrics(asked: Sequence[AnyQuestion]) -> list[str]:
+    """The metrics that the questions on a table go by, each once."""
+    found = dict.fromkeys(question.goes_by for question in asked if question.goes_by)
     return list(found) or ["nllm"]
 
 
 def _trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
-    """Per quasi-identifier its tree and its cost matrix."""
+    """Per quasi-identifier its tree with costs, and its cost matrix if that is small."""
     classes = table.classes
     records = classes.records_below if metric.counts_records else None
     depths = potentials(metric, classes.hierarchies, records)
-    weights = edge_weights(metric, classes.hierarchies, records)
     found = []
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
-        everything = list(range(tree.n_nodes))
+        every = range(tree.n_nodes)
         there = {above for node in classes.nodes[:, j] for above in tree.path(int(node))}
-        occurring = sorted(there)
-        nodes: Sequence[int] = everything if tree.n_nodes <= MOST_IN_MATRIX else occurring
-        if len(nodes) > MOST_IN_MATRIX:
-            nodes = cut(tree, tree.root, MOST_IN_MATRIX)
-        matrix = matrix_of(tree, depths[j], nodes)
+        costs, said = costs_shown(depths[j])
+        up = [said(costs[node] - costs[int(tree.parent[node])]) for node in every[:-1]]
+        # Where all values meet at the root alone, the tree says it as well.
+        small = tree.height > 2 and len(every) <= MOST_IN_MATRIX
         found.append(
             {
                 "name": name,
                 "drawn": drawn(
-                    tree, everything if tree.n_leaves <= MOST_LEAVES else occurring, weights[j]
+                    tree, every if tree.n_leaves <= MOST_LEAVES else sorted(there), [*up, ""]
                 ),
-                "labels": matrix.labels,
-                "cells": _cells(matrix),
-                "grouped": matrix.grouped,
+                "labels": tree.labels,
+                "matrix": [
+                    [said(costs[one] - costs[int(tree.lca(one, other))]) for other in every]
+                    for one in every
+                ]
+                if small
+                else None,
             }
         )
     return found
@@ -299,19 +339,18 @@ def _width(text: str) -> int:
     )
 
 
-def _cells(matrix: CostMatrix) -> list[list[str]]:
-    return [[number_text(float(cost)) for cost in row] for row in np.round(matrix.values, 9)]
-
-
 def _asked(number: int, question: AnyQuestion, table: SmallTable) -> dict[str, object]:
     """A question as the sheet shows it."""
     return {
-        "number": number,
-        "id": question.id,
+        "heading": heading(number, question),
+        "table": question.table,
         "text": question.text,
         "asked": question.asked(table),
         "points": f"{question.points:g} {'point' if question.points == 1 else 'points'}",
         "space": question.space(table),
+        "worked": not (
+            isinstance(question, NumberQuestion) and question.whole
+        ),  # more than counted
         "solved": question.solved(table),
     }
 

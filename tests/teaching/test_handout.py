@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kanon.errors import MetricError
 from kanon.hierarchy.build import groups
+from kanon.metrics import metric_named, potentials
 from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.handout import Sheet, drawn, handout, sheets_of
+from kanon.teaching.handout import costs_shown, drawn, handout
+from kanon.teaching.question import heading
+from support.random_tables import examples
 
 VOID = {"meta", "line", "br"}
 
@@ -54,11 +61,11 @@ def exercises():
 
 @pytest.fixture(scope="module")
 def page(exercises):
-    return Page(handout(exercises.title, sheets_of(exercises)))
+    return Page(handout(exercises))
 
 
 def test_nothing_is_fetched_and_nothing_is_run(exercises):
-    html = handout(exercises.title, sheets_of(exercises), solutions=True)
+    html = handout(exercises, solutions=True)
     page = Page(html)
     assert not page.open, "every tag is closed"
     tags = {tag for tag, _ in page.tags}
@@ -75,9 +82,9 @@ def test_nothing_is_fetched_and_nothing_is_run(exercises):
     assert policy == "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def test_every_table_tree_and_matrix_is_on_it(exercises, page):
-    assert [text for text in page.of("h2") if text.startswith("Table: ")] == [
-        "Table: animals-v21", "Table: animals-m23", "Table: hospital",
+def test_every_table_stands_once_in_the_order_in_which_it_is_asked_about(exercises, page):
+    assert [text for text in page.of("h2") if text.startswith("Table ")] == [
+        "Table animals-m23", "Table hospital", "Table animals-v21",
     ]  # fmt: skip
     cells = page.of("td")
     for table in exercises.made.values():
@@ -89,43 +96,82 @@ def test_every_table_tree_and_matrix_is_on_it(exercises, page):
         for j, tree in enumerate(classes.hierarchies):
             there = {above for node in classes.nodes[:, j] for above in tree.path(int(node))}
             assert {tree.labels[node] for node in there} <= set(drawn_labels)
-    assert "31 values of the tree, which do not occur in the table, are not drawn." in page.of("p")
+    assert "31 values that no record has: not drawn." in page.of("p")
 
 
 def test_the_costs_are_those_by_which_the_questions_go(page):
-    heads = re.findall(r"What merging (\w+) costs, as (\w+) counts", " ".join(page.of("h3")))
-    animals = [(column, metric) for metric in ("Total", "Custom") for column in ("gender", "race")]
-    assert heads == [*animals, *((column, "NLLM") for column in ("age", "zip", "sex"))]
+    heads = re.findall(r"(\w+) \((\w+)\)", " ".join(page.of("h3")))
+    first, second = (
+        [(column, metric) for column in ("gender", "race")] for metric in ("Custom", "Total")
+    )
+    assert heads == [*first, *((column, "NLLM") for column in ("age", "zip", "sex")), *second]
 
 
 def test_a_cost_matrix_by_hand(exercises):
     """The matrix of the paper: cat and lion meet in felids for 1, dogs rise to mammals for 4."""
-    sheet = Sheet("animals", exercises.made["animals-m23"])
-    html = handout("By hand", [sheet], "custom")
-    matrix = html.split("What merging race")[1]
+    html = handout(exercises)
+    assert html.count('<table class="matrix">') == 1, "of trees without groups, or large: none"
+    matrix = html.split('<table class="matrix">')[1]
     rows = re.findall(r'<tr><th scope="row">(\w+)</th>((?:<td>[^<]*</td>)+)</tr>', matrix)
-    assert re.findall(r'<th scope="col"><span>(\w+)</span>', matrix) == [name for name, _ in rows]
-    assert {name: re.findall("<td>([^<]*)", cells) for name, cells in rows} == {
+    heads = re.findall(r'<th scope="col"><span>(\w+)</span>', matrix)
+    assert heads == [name for name, _ in rows[: len(heads)]]
+    assert {name: re.findall("<td>([^<]*)", cells) for name, cells in rows[: len(heads)]} == {
         "Dog": ["0", "4", "4", "4", "4"],
         "Cat": ["4", "0", "1", "1", "4"],
         "Lion": ["4", "1", "0", "1", "4"],
         "Felid": ["3", "0", "0", "0", "3"],
         "Mammal": ["0", "0", "0", "0", "0"],
     }
-    assert Page(html).of("h1") == ["By hand"]
 
 
-def test_every_question_has_space_and_solutions_come_only_if_wanted(exercises, page):
-    heads = [text for text in page.of("h3") if text.startswith("Question")]
-    assert len(heads) == len(exercises.questions)
-    for question in exercises.questions:
-        assert any(f"({question.id})" in head for head in heads)
-        assert question.asked(exercises.table_of(question)) in page.of("p")
+@pytest.mark.parametrize("metric", ["total", "nllm", "wnllm", "entropy"])
+def test_what_a_picture_shows_adds_up(exercises, metric):
+    """The steps of a path have the sum that its matrix shows, and are the metric's costs."""
+    chosen = metric_named(metric)
+    for table in exercises.made.values():
+        trees = table.classes.hierarchies
+        for tree, depths in zip(
+            trees, potentials(chosen, trees, table.classes.records_below), strict=True
+        ):
+            shown, said = costs_shown(depths)
+            read = [Fraction(said(cost)) for cost in shown]
+            for node in range(tree.n_leaves):
+                path = tree.path(node)
+                steps = [Fraction(said(shown[one] - shown[other])) for one, other in pairwise(path)]
+                assert sum(steps) == read[node] and steps
+            exact = metric in ("total", "nllm")
+            assert np.allclose([float(each) for each in read], depths, atol=0 if exact else 6e-4)
+
+
+@examples(200)
+@given(st.lists(st.floats(1e-11, 1e6), min_size=1, max_size=6))
+def test_costs_of_any_size_add_up(steps):
+    depths = np.array([*np.cumsum(steps)[::-1], 0.0])
+    shown, said = costs_shown(depths)
+    texts = [said(one - other) for one, other in pairwise(shown)]
+    read = [Fraction(text.replace("\u202f", "")) for text in [*texts, said(shown[0])]]
+    assert sum(read[:-1]) == read[-1]
+    assert abs(float(read[-1]) - depths[0]) <= max(depths[0] / 100, 6e-5)
+
+
+def test_questions_have_the_order_and_the_headings_of_the_screen(exercises, page):
+    wanted = [heading(number, one) for number, one in enumerate(exercises.questions, start=1)]
+    assert [text for text in page.of("h3") if text[0].isdigit()] == wanted
+    asked = [one.asked(exercises.table_of(one)) for one in exercises.questions]
+    assert [text for text in page.of("p") if text in asked] == asked
+    points = [text for text in page.of("span") if text.startswith("table ")]
+    assert points == [
+        f"table {one.table} · {one.points:g} point{'' if one.points == 1 else 's'}"
+        for one in exercises.questions
+    ]
     assert page.of("td").count("") == 0 and "becomes" in page.of("th")
     assert "Solutions" not in page.of("h2")
-    solved = Page(handout(exercises.title, sheets_of(exercises), solutions=True))
+    solved = Page(handout(exercises, solutions=True))
     assert solved.of("h2")[-1] == "Solutions"
-    assert len(solved.of("li")) == len(page.of("li")) + len(exercises.questions)
+    assert solved.of("b") == [f"{each}." for each in wanted]
+    assert solved.of("li")[-len(wanted) :] == [
+        one.solved(exercises.table_of(one)) for one in exercises.questions
+    ]
 
 
 def test_text_is_escaped_and_large_enough():
@@ -151,7 +197,7 @@ def test_text_is_escaped_and_large_enough():
         ],
     }
     exercises = read_exercises(json.dumps(content).encode())
-    html = handout(exercises.title, sheets_of(exercises), solutions=True)
+    html = handout(exercises, solutions=True)
     assert "<script" not in html
     page = Page(html)
     assert evil in page.of("td") and page.of("title") == [evil]
@@ -159,31 +205,31 @@ def test_text_is_escaped_and_large_enough():
     assert sizes and min(sizes) >= 12 and "px" not in re.sub("1px|2px", "", html)
 
 
-def test_a_matrix_and_a_tree_stay_within_the_page(exercises):
-    html = handout("Wide", sheets_of(exercises))
+@pytest.mark.parametrize("metric", [None, "entropy"])
+def test_a_matrix_and_a_tree_stay_within_the_page(exercises, metric):
+    html = handout(exercises, metric)
     heads = re.findall(r'<table class="matrix">\s*<thead>(.*?)</thead>', html, re.DOTALL)
-    assert len(heads) == 7 and max(head.count("<span>") for head in heads) == 9
+    assert heads and max(head.count("<span>") for head in heads) <= 9
     page = Page(html)
     widths = [int(each["width"]) for tag, each in page.tags if tag == "svg"]
     assert widths and max(widths) <= 680, "180 mm are 680 pixels"
 
 
 def test_a_metric_that_a_tree_lacks_the_weights_of_is_refused(exercises):
-    sheet = Sheet("animals", exercises.made["animals-v21"])
     with pytest.raises(MetricError, match="needs a weight on every edge"):
-        handout("No weights", [sheet], "custom")
+        handout(exercises, "custom")
     with pytest.raises(MetricError, match="unknown"):
-        handout("No such", [sheet], "mine")
+        handout(exercises, "mine")
 
 
 def test_a_tree_is_laid_out_by_hand():
     """Unbalanced: c hangs under the root, and stands in the column of the leaves."""
     tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
-    found = drawn(tree, range(tree.n_nodes), np.array([1, 1, 2, 1, 0.0]))
+    found = drawn(tree, range(tree.n_nodes), ["1", "1", "2", "1", ""])
     places = {label: (x, y) for x, y, label in found.labels}
     assert [places[label][1] for label in "abcA*"] == [12, 36, 60, 24, 42]
     assert places["a"][0] == places["b"][0] == places["c"][0] > places["A"][0] > places["*"][0]
     assert len(found.edges) == 4 and found.left_out == 0
-    part = drawn(tree, [0, 3, 4], np.array([1, 1, 2, 1, 0.0]))
+    part = drawn(tree, [0, 3, 4], ["1", "1", "2", "1", ""])
     assert [label for _, _, label in part.labels] == ["a", "A", "*"]
     assert part.left_out == 2 and part.height == 24

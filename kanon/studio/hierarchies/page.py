@@ -18,7 +18,6 @@ from kanon.hierarchy.tables import level_table
 from kanon.studio.hierarchies.builder_preview import build_panel, preview_head
 from kanon.studio.hierarchies.files import files_panel, review, said_unused, said_values
 from kanon.studio.hierarchies.spellings_panel import spellings_panel
-from kanon.studio.hierarchies.table_draft import table_editor
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
 from kanon.studio.session import state
@@ -35,6 +34,7 @@ from kanon.studio.widgets.how import how_hierarchies
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.standings import titles_of
+from kanon.studio.widgets.table_draft import table_editor
 from kanon.studio.widgets.tree import tree_editor
 
 VIEWS = {

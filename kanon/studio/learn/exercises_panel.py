@@ -26,6 +26,8 @@ from kanon.studio.learn.exercises import (
 )
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView
 from kanon.studio.learn.hand_in_panel import hand_in, part
+from kanon.studio.learn.set_editor import show_set_editor
+from kanon.studio.learn.set_editor_state import SetEditorView
 from kanon.studio.learn.small_tables import small_table
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.teacher_panel import for_the_teacher
@@ -45,6 +47,9 @@ def show_exercises(work: Work) -> None:
     """Draw an exercise set."""
     view = work.view(LessonsView).exercises
     exercises = view.opened or _built_in()
+    if work.view(SetEditorView).open:
+        show_set_editor(work, exercises)
+        return
     attempt = attempt_at(view, exercises)
     title = f"**{plain(exercises.title)}**"
     if exercises.author:

@@ -12,14 +12,16 @@ from kanon.errors import KanonError
 from kanon.metrics import METRICS
 from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.marks_panel import class_field, class_marks
+from kanon.studio.learn.set_editor import editor_entry
+from kanon.studio.learn.set_editor_state import SetEditorView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.files import file_name
+from kanon.studio.widgets.files import file_button
 from kanon.teaching.exercises import ExerciseSet
-from kanon.teaching.handout import handout, sheets_of
+from kanon.teaching.handout import handout
 
 
 def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
@@ -27,26 +29,27 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**{say('Hand out')}**")
-        _handed_out(view, exercises)
+        _handed_out(view, exercises, exercises.fingerprint in work.view(SetEditorView).own_sets)
+        editor_entry(work, exercises)
     with right:
         st.markdown(f"**{say('Mark a class')}**")
         class_field(work, view, exercises)
     class_marks(view, exercises)
 
 
-def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
-    """The set as a file, and as a sheet to print."""
-    written = exercises.to_json()
-    st.download_button(
-        say("Download the exercise set"),
-        data=written.encode(),
-        file_name=file_name("exercises", "json", exercises.fingerprint),
-        mime="application/json",
-        icon=":material/download:",
-        on_click="ignore",
-        key="exercise-set",
+def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
+    """The set as a file, and as a sheet to print.
+
+    Parameters
+    ----------
+    own
+        Whether records of the session's table are in it.
+    """
+    file_button(
+        say("Download the exercise set"), lambda: exercises.to_json().encode(), "exercises",
+        "json", exercises.fingerprint, "exercise-set", own,
         help=say("Students open it under Files. No answer stands in it."),
-    )
+    )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
             say("Costs on the handout"),
@@ -63,26 +66,19 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet) -> None:
         )
     about = (exercises.fingerprint, view.metric, view.solutions)
     try:
-        page = state.remembered("handout", about, lambda: _handout(view, exercises))
+        page = state.remembered(
+            "handout",
+            about,
+            lambda: handout(exercises, view.metric or None, solutions=view.solutions),
+        )
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
-    st.download_button(
-        say("Download the handout to print"),
-        data=page.encode(),
-        file_name=file_name("handout", "html", repr(about)),
-        mime="text/html",
-        icon=":material/print:",
-        on_click="ignore",
-        key="exercise-handout",
+    file_button(
+        say("Download the handout to print"), lambda: page.encode(), "handout", "html",
+        repr(about), "exercise-handout", own,
         help=say("A page that opens without a network. Print it from the browser."),
-    )
-
-
-def _handout(view: ExercisesView, exercises: ExerciseSet) -> str:
-    return handout(
-        exercises.title, sheets_of(exercises), view.metric or None, solutions=view.solutions
-    )
+    )  # fmt: skip
 
 
 def _look(**fields: Any) -> None:

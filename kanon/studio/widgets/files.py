@@ -24,6 +24,8 @@ from kanon.studio.session import state
 OF_PLAN = say("It can hold every value of the hierarchies, so it is not for publication.")
 """What the help of every plan says."""
 
+_MIME = {**MIME, "json": "application/json", "html": "text/html"}
+
 _ICON = ":material/download:"
 
 
@@ -117,7 +119,7 @@ def file_button(
         label,
         data=content(make),
         file_name=file_name(what, ending, about),
-        mime=MIME[ending],
+        mime=_MIME[ending],
         icon=_ICON,
         on_click="ignore",
         key=key,

@@ -18,7 +18,7 @@ from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
 from kanon.teaching.answers import Answers, read_answers
 from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.handout import handout, sheets_of
+from kanon.teaching.handout import handout
 from kanon.teaching.hints import hint
 from kanon.teaching.marks import score
 from kanon.teaching.worked import worked
@@ -545,12 +545,12 @@ def test_marks_that_come_while_the_page_is_drawn_are_shown(page, monkeypatch):
 def test_the_set_and_the_handout_are_downloaded(page, downloads):
     go(page)
     assert read_exercises(downloads["exercise-set"][1]()).fingerprint == SET.fingerprint
-    assert downloads["exercise-handout"][1]() == handout(SET.title, sheets_of(SET)).encode()
+    assert downloads["exercise-handout"][1]() == handout(SET).encode()
     page.selectbox(key="exercise-metric").set_value("ncp")
     at = go(page)
     at.checkbox(key="exercise-solutions").set_value(True)
     at = go(at)
-    wanted = handout(SET.title, sheets_of(SET), "ncp", solutions=True)
+    wanted = handout(SET, "ncp", solutions=True)
     assert downloads["exercise-handout"][1]() == wanted.encode()
     at.selectbox(key="exercise-metric").set_value("custom")
     at = go(at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -16,13 +17,45 @@ _numbers = itertools.count()
 
 
 @dataclass
-class _Draft:
+class TypedTable:
     """The table without edits, what the editor began with, and how it stands now."""
 
     fresh: pd.DataFrame
     began: pd.DataFrame
     now: pd.DataFrame
-    number: int
+    key: str
+
+
+def typed_table(
+    name: str, key: Hashable, fresh: Callable[[], pd.DataFrame], **how: Any
+) -> TypedTable:
+    """Draw a table to edit, rows of which can be added and removed.
+
+    Parameters
+    ----------
+    name
+        What is edited; each has a draft of its own.
+    key
+        When it changes, the table begins anew.
+    fresh
+        Makes the table without edits.
+    **how
+        Further arguments of ``st.data_editor``.
+    """
+
+    def begin() -> TypedTable:
+        table = fresh()
+        return TypedTable(table, table, table, f"draft-{next(_numbers)}")
+
+    draft = state.remembered(f"draft-{name}", key, begin)
+    # An editor keeps its edits under its key.
+    if state.typed(draft.key) is None:
+        # The editor is new on the page: it begins with what was typed before the page was left.
+        draft.began = draft.now.reset_index(drop=True)
+    draft.now = st.data_editor(
+        draft.began, key=draft.key, num_rows="dynamic", hide_index=True, width="stretch", **how
+    )
+    return draft
 
 
 def table_editor(
@@ -31,42 +64,22 @@ def table_editor(
     fresh: Callable[[], pd.DataFrame],
     apply: Callable[[pd.DataFrame], None],
 ) -> None:
-    """Draw a table to edit, and the buttons that apply or forget what was edited.
-
-    Parameters
-    ----------
-    name
-        What is edited; each has a draft of its own.
-    fresh
-        Makes the table without edits.
-    """
-
-    def begin() -> _Draft:
-        table = fresh()
-        return _Draft(table, table, table, next(_numbers))
-
-    draft = state.remembered(f"draft-{name}", key, begin)
-    widget = f"draft-{draft.number}"  # an editor keeps its edits under its key
-    if state.typed(widget) is None:
-        # The editor is new on the page: it begins with what was typed before the page was left.
-        draft.began = draft.now
+    """Draw a table to edit, and the buttons that apply or forget what was edited."""
     buttons = st.container(horizontal=True, vertical_alignment="center")
-    draft.now = st.data_editor(
-        draft.began, key=widget, num_rows="dynamic", hide_index=True, height=420, width="stretch"
-    )
+    draft = typed_table(name, key, fresh, height=420)
     changed = not draft.now.equals(draft.fresh)
     with buttons:
         st.button(
             say("Apply the table"),
             type="primary" if changed else "secondary",
             disabled=not changed,
-            key=f"{widget}-apply",
+            key=f"{draft.key}-apply",
             on_click=lambda: apply(draft.now),
         )
         st.button(
             say("Forget the changes"),
             disabled=not changed,
-            key=f"{widget}-forget",
+            key=f"{draft.key}-forget",
             on_click=state.forget,
             args=(f"draft-{name}",),
         )

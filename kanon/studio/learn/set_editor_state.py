@@ -1,0 +1,174 @@
+"""The exercise set that is made on the page Learn, and how a session goes from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pandas as pd
+
+from kanon.base.language import say
+from kanon.errors import ExerciseError
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemorySource, MemoryTable
+from kanon.studio.jobs.worker import Progress
+from kanon.studio.learn.exercises import with_set
+from kanon.studio.learn.exercises_state import Attempt, ExercisesView
+from kanon.studio.session import state
+from kanon.studio.session.request import Request
+from kanon.studio.session.work import Work, with_fields
+from kanon.teaching.case import texts_of
+from kanon.teaching.exercise_draft import (
+    SetDraft,
+    TableDraft,
+    checked_set,
+    table_from,
+    with_table,
+)
+from kanon.teaching.exercises import ExerciseSet
+from kanon.teaching.small_tables import SmallTable
+
+FEW = 8
+"""How many records of the session's table are taken, unless another number is typed."""
+
+
+@dataclass(frozen=True)
+class CheckedDraft:
+    """A draft, and the set that it means: every question of it has an answer."""
+
+    draft: SetDraft
+    exercises: ExerciseSet
+
+
+@dataclass(frozen=True, eq=False)
+class SetEditorView:
+    """What is shown.
+
+    Attributes
+    ----------
+    open
+        Whether the editor stands in the place of the exercises.
+    draft
+        The set that is made; None if none was begun.
+    before
+        The draft in whose place another one was begun, to go back to.
+    table, question
+        The places of those that are shown.
+    began
+        Rises whenever something else than typing changes a table, so that its editor begins anew.
+    records
+        How many records of the session's table would be taken.
+    tried
+        What was answered in the preview.
+    checked
+        The draft that was checked last.
+    own_sets
+        The fingerprints of sets that were opened and hold some.
+    """
+
+    open: bool = False
+    draft: SetDraft | None = None
+    before: SetDraft | None = None
+    table: int = 0
+    question: int = 0
+    began: int = 0
+    records: int = FEW
+    tried: Attempt = field(default_factory=Attempt)
+    checked: CheckedDraft | None = None
+    own_sets: frozenset[str] = frozenset()
+
+    def for_another_table(self) -> SetEditorView:
+        """The same: what was made stays."""
+        return self
+
+    read_again = for_another_table
+
+
+def look(**fields: Any) -> None:
+    """Show something else."""
+    state.change(view=replace(state.work().view(SetEditorView), **fields))
+
+
+def change_draft(make: Callable[[SetDraft], SetDraft], **fields: Any) -> None:
+    """Change the draft, and what is shown of it."""
+    look(draft=make(state.work().view(SetEditorView).draft or SetDraft()), **fields)
+
+
+def change_table(place: int, make: Callable[[TableDraft], TableDraft], **fields: Any) -> None:
+    """Change a table of the draft."""
+    change_draft(lambda draft: with_table(draft, place, make(draft.tables[place])), **fields)
+
+
+def begin(draft: SetDraft) -> None:
+    """Go on with another draft; the one before can be had back."""
+    view = state.work().view(SetEditorView)
+    look(
+        open=True, draft=draft, before=view.draft, table=0, question=0,
+        began=view.began + 1, tried=Attempt(), checked=None,
+    )  # fmt: skip
+
+
+def try_answer(exercises: ExerciseSet, make: Callable[[ExercisesView], ExercisesView]) -> None:
+    """Answer the question of the preview, whose answers stay apart."""
+    view = ExercisesView(attempts={exercises.fingerprint: state.work().view(SetEditorView).tried})
+    look(tried=make(view).attempts[exercises.fingerprint])
+
+
+def own_table(work: Work, size: int) -> TableDraft:
+    """The first records of the session's table, without identifiers and insensitive columns.
+
+    Raises
+    ------
+    ExerciseError
+        The records lie in an engine, or there are no quasi-identifiers with a hierarchy.
+    """
+    kept, trees = work.table.coarse_records, work.table.trees
+    if not isinstance(kept, MemoryTable):
+        raise ExerciseError(
+            say(
+                "The table stays in its engine, and an exercise needs its records here; download "
+                "a few of them as a table of their own, and open that."
+            )
+        )
+    roles = {
+        name: role
+        for name, role in work.table.roles.items()
+        if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    }
+    first = kept.frame.head(size)
+    frame = pd.DataFrame({name: texts_of(first[name]) for name in roles}, dtype="str")
+    schema = Schema(roles)
+    used = {name: trees[name] for name in schema.quasi_identifiers if name in trees}
+    table = SmallTable(frame, schema, MemorySource(frame, schema, used))
+    return table_from(say("my table"), table, own=True)
+
+
+# --- checking and opening -------------------------------------------------------------------
+def checked_draft(progress: Progress, draft: SetDraft) -> CheckedDraft:
+    """For a worker: a draft with the best answers that were found on the way."""
+    return CheckedDraft(draft, checked_set(draft, progress))
+
+
+def checking_request(_: Work, draft: SetDraft) -> Request:
+    """Check a draft: its best answers may take seconds to find."""
+    return Request(
+        "exercises", checked_draft, (draft,), with_checked,
+        cancelled=lambda work: with_fields(
+            work, notice=say("Checking was cancelled; nothing was changed.")
+        ),
+    )  # fmt: skip
+
+
+def with_checked(work: Work, found: CheckedDraft) -> Work:
+    """The work with a draft that was checked."""
+    return with_fields(work, view=replace(work.view(SetEditorView), checked=found))
+
+
+def with_opened(work: Work, exercises: ExerciseSet) -> Work:
+    """The work with the set that was made open for answers; the draft stays."""
+    view = work.view(SetEditorView)
+    own = {exercises.fingerprint} if view.draft and view.draft.own else set()
+    return with_fields(
+        with_set(work, exercises), view=replace(view, open=False, own_sets=view.own_sets | own)
+    )

@@ -1,0 +1,243 @@
+"""Exercise sets in the making: as a file and back, and what is not right yet in one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.errors import KanonError
+from kanon.hierarchy.build import suppression
+from kanon.metrics import PUBLISHED
+from kanon.schema import Role, Schema
+from kanon.sources.memory import MemorySource
+from kanon.teaching.exercise_draft import (
+    ColumnDraft,
+    SetDraft,
+    TableDraft,
+    checked_set,
+    draft_of,
+    free_name,
+    moved,
+    put_at,
+    set_of,
+    table_from,
+    with_column,
+    with_question,
+    with_records,
+    with_table,
+    without_column,
+)
+from kanon.teaching.exercises import read_exercises
+from kanon.teaching.presets import PRESETS, preset_table
+from kanon.teaching.questions import NumberQuestion
+from kanon.teaching.small_tables import SmallTable
+from support.exercise_sets import GIVEN, exercises_of
+from support.random_tables import examples
+
+TREE = "*\n  Felid\n    cat\n    lion\n  dog"
+RACE = ColumnDraft("race", Role.QUASI_IDENTIFIER, TREE)
+TABLE = TableDraft("zoo", (RACE, ColumnDraft("ill", Role.SENSITIVE)), (("cat", "flu"),) * 3)
+RECODE = {"id": "q1", "table": "zoo", "kind": "recode", "k": 2}
+DRAFT = SetDraft("Zoo", tables=(TABLE,), questions=(RECODE,))
+
+TEXT = st.text(st.sampled_from(list("abé漢 ;\"'<>&=*_\n")), max_size=12)
+NAME = TEXT.map(str.strip).filter(bool)
+METRIC = st.sampled_from(list(PUBLISHED))
+
+
+@st.composite
+def tables(draw, name):
+    """A table with one tree that was typed, one that is flat, and a sensitive column."""
+    names = draw(st.lists(NAME, min_size=4, max_size=4, unique=True))
+    values = draw(
+        st.lists(NAME.filter(lambda text: text != "*"), min_size=2, max_size=4, unique=True)
+    )
+    flat = st.sampled_from(["F", "M"])
+    records = draw(
+        st.lists(
+            st.tuples(NAME, st.sampled_from(["cat", "lion", "dog"]), flat, st.sampled_from(values)),
+            min_size=2,
+            max_size=5,
+        )
+    )
+    columns = (
+        ColumnDraft(names[0], Role.IDENTIFIER),
+        ColumnDraft(names[1], Role.QUASI_IDENTIFIER, TREE),
+        ColumnDraft(names[2], Role.QUASI_IDENTIFIER),
+        ColumnDraft(names[3], Role.SENSITIVE),
+    )
+    return TableDraft(name, columns, tuple(records))
+
+
+@st.composite
+def questions(draw, number, table):
+    """A question of any kind about a table."""
+    kind = draw(st.sampled_from(["recode", "levels", "number", "choice"]))
+    found = {
+        "id": f"q{number}",
+        "table": table.name,
+        "kind": kind,
+        "title": draw(TEXT),
+        "text": draw(TEXT),
+        "points": draw(st.floats(0.01, 1000)),
+    }
+    if kind in ("recode", "levels"):
+        return found | {"k": draw(st.integers(2, 30)), "metric": draw(METRIC)}
+    if kind == "number":
+        levels = {table.columns[1].name: draw(st.integers(0, 2))}
+        more = {
+            "number": draw(st.sampled_from(list(NumberQuestion.TITLES))),
+            "levels": draw(st.sampled_from([{}, levels])),
+            "tolerance": draw(st.floats(0, 10)),
+            "sensitive": table.columns[3].name,
+        }
+        return found | more | {"metric": draw(METRIC)}
+    chosen = draw(st.sampled_from(["smallest", "partner"]))
+    return found | {"choose": chosen, "merges": draw(st.integers(0, 29)), "metric": draw(METRIC)}
+
+
+@st.composite
+def drafts(draw):
+    names = draw(st.lists(NAME, min_size=1, max_size=2, unique=True))
+    made = [draw(tables(name)) for name in names]
+    asked = [
+        draw(questions(number, draw(st.sampled_from(made))))
+        for number in range(draw(st.integers(1, 4)))
+    ]
+    return SetDraft(draw(NAME), draw(TEXT), draw(st.booleans()), tuple(made), tuple(asked))
+
+
+@examples(100)
+@given(drafts())
+def test_a_draft_is_a_file_and_the_file_is_that_draft(draft):
+    made = set_of(draft)
+    again = draft_of(made)
+    assert set_of(again) == made and draft_of(set_of(again)) == again
+    assert [table.records for table in again.tables] == [table.records for table in draft.tables]
+    assert [one["id"] for one in again.questions] == [one["id"] for one in draft.questions]
+    for one, other in zip(draft.questions, again.questions, strict=True):
+        assert {key: other[key] for key in one} == one
+    try:
+        read = read_exercises(made.to_json().encode())
+    except KanonError:  # k above the records, merges beyond the last one
+        with pytest.raises(KanonError):
+            checked_set(draft)
+    else:
+        assert read == made == checked_set(draft) and read.fingerprint == made.fingerprint
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_table_that_comes_with_kanon_is_taken_with_its_trees(name):
+    table = preset_table(name)
+    draft = table_from(name, table)
+    made = set_of(SetDraft("t", tables=(draft,), questions=({**RECODE, "table": name},))).made[name]
+    assert made.frame.to_numpy().tolist() == table.frame.astype(str).to_numpy().tolist()
+    for tree, taken in zip(table.classes.hierarchies, made.classes.hierarchies, strict=True):
+        if tree.n_leaves <= 20:
+            assert taken == tree
+        else:
+            assert taken.n_leaves <= 20 and set(taken.labels) <= set(tree.labels)
+
+
+def test_of_a_large_tree_what_occurs_is_taken():
+    frame = pd.DataFrame({"n": ["1", "7"]}, dtype="str")
+    schema = Schema({"n": Role.QUASI_IDENTIFIER})
+    tree = suppression([str(number) for number in range(30)])
+    table = SmallTable(frame, schema, MemorySource(frame, schema, {"n": tree}))
+    draft = table_from("t", table, own=True)
+    assert draft.columns[0].tree.split() == ["*", "1", "7"] and draft.own
+
+
+def test_what_a_kind_does_not_have_counts_for_nothing():
+    exercises = exercises_of(GIVEN)
+    draft = draft_of(exercises)
+    more = tuple({**one, "choose": "partner", "k": 2} for one in draft.questions)
+    assert set_of(replace(draft, questions=more)).questions[:3] == exercises.questions[:3]
+
+
+def column(name, **changed):
+    return replace(
+        DRAFT,
+        tables=(replace(TABLE, columns=(replace(RACE, name=name, **changed), TABLE.columns[1])),),
+    )
+
+
+def records(*rows):
+    return replace(DRAFT, tables=(replace(TABLE, records=rows),))
+
+
+def asking(**keys):
+    return replace(DRAFT, questions=(RECODE, {**RECODE, "id": "q2", **keys}))
+
+
+@pytest.mark.parametrize(
+    ("draft", "said"),
+    [
+        (replace(DRAFT, title=" "), "The set has no title; type one."),
+        (replace(DRAFT, tables=()), "The set has no table; add one."),
+        (replace(DRAFT, questions=()), "The set has no question; add one."),
+        (replace(DRAFT, tables=(TABLE, TABLE)), "Two tables are called 'zoo'; each needs"),
+        (replace(DRAFT, tables=(replace(TABLE, name=""),)), "The table 1 has no name; type one."),
+        (column(""), "Table 'zoo': The column 1 has no name; type one."),
+        (column("ill"), "Table 'zoo': Two columns are called 'ill'; each needs"),
+        (column("x" * 101), "it has to be text of at most 100 characters"),
+        (column("race", tree="*\n  cat\n  cat"), "Table 'zoo': Tree of 'race': Line 3: 'cat'"),
+        (column("race", tree="*\n  dog"), "hierarchy lacks 1 distinct value ('cat')"),
+        (column("race", role=Role.INSENSITIVE), "Table 'zoo': No column is a quasi-identifier"),
+        (records(), "Table 'zoo': there are 0 records; it takes 1 to 30."),
+        (records(*[("cat", "flu")] * 31), "Table 'zoo': there are 31 records; it takes 1 to 30."),
+        (records(("cat", "")), "the cell of 'ill' in record 1 has 0 characters; it takes 1 to 100"),
+        (asking(k=1), "Question 2 key k: '1' is not allowed; it has to be at least 2."),
+        (asking(points=0.0), "Question 2 key points: '0.0' is not allowed; it has to be above 0."),
+        (asking(title="x" * 61), "Question 2 key title"),
+        (asking(table="u"), "Question 2: there is no table 'u'; known are 'zoo'."),
+        (asking(k=4), "Question 2 Recode the table: k = 4 cannot be reached"),
+        (
+            asking(metric="custom"),
+            "Question 2 Recode the table: The metric 'custom' needs a weight",
+        ),
+        (
+            asking(kind="choice", choose="partner", title="Which one"),
+            "Question 2 Which one: The table has one class, so there is nothing to be merged.",
+        ),
+    ],
+)
+def test_what_is_not_right_yet_is_said_with_its_place(draft, said):
+    with pytest.raises(KanonError) as error:
+        checked_set(draft)
+    assert said in error.value.sentence, error.value.sentence
+
+
+def test_a_set_that_no_file_may_hold_is_refused():
+    big = "*\n" + "\n".join(f"    {number:0100}" for number in range(9000)) + "\n    cat"
+    with pytest.raises(KanonError, match="the most allowed is 1 MB"):
+        checked_set(column("race", tree=big))
+
+
+def test_one_question_is_made_whatever_the_others_are():
+    draft = replace(asking(k=1), title="", tables=(TABLE, TableDraft("half done")))
+    (question,) = set_of(draft, only=0).questions
+    assert question.k == 2
+    with pytest.raises(KanonError, match="Question 2 key k"):
+        set_of(draft, only=1)
+
+
+def test_changes_keep_the_rest():
+    wider = with_column(TABLE, ColumnDraft("sex"))
+    assert without_column(wider, 2) == TABLE
+    assert wider.records[0] == ("cat", "flu", "")
+    typed = pd.DataFrame([[" cat ", None], [None, None], ["", "flu"]])
+    assert with_records(TABLE, typed).records == (("cat", ""), ("", "flu"))
+    renamed = with_table(DRAFT, 0, replace(TABLE, name="farm"))
+    assert renamed.questions[0]["table"] == "farm"
+    two = replace(DRAFT, tables=(TABLE, replace(TABLE, name="farm")))
+    assert with_table(two, 1, replace(TABLE, name="zoo")).tables[1].name == "zoo2"
+    more = with_question(with_question(DRAFT))
+    assert [one["id"] for one in more.questions] == ["q1", "q2", "q3"]
+    assert checked_set(more).questions[2].table == "zoo"
+    assert moved((1, 2, 3), 2, -1) == (1, 3, 2) and put_at((1, 2), 0) == (2,)
+    assert free_name("q2", ["q2", "q3"]) == "q4"
