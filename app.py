@@ -34,7 +34,7 @@ def main() -> None:
     state.enter()
     glossary_control()
     belongings()
-    guide()
+    guide(page)
     first()
     run_page(page)
 

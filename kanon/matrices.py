@@ -14,7 +14,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import thin
 from kanon.hierarchy import Hierarchy
 
 LARGEST_MATRIX = 200
@@ -42,6 +41,9 @@ class CostMatrix:
         How many values below the common ancestor of all nodes are below none of them.
     largest : float
         The largest cost in the whole hierarchy: what it costs to lose a value completely.
+    decimals : int
+        With how many decimals its costs are written, and those of its edges (see
+        :func:`decimals_of`).
     """
 
     nodes: tuple[int, ...]
@@ -50,6 +52,13 @@ class CostMatrix:
     grouped: bool
     left_out: int
     largest: float
+    decimals: int
+
+    def written(self, cost: float, percent: bool = False) -> str:
+        """A cost with the decimals of this matrix; a share from 0 to 1 as a number of percent."""
+        if percent:
+            return cost_text(100 * cost, max(0, self.decimals - 2))
+        return cost_text(cost, self.decimals)
 
 
 def cut(tree: Hierarchy, focus: int, most: int = LARGEST_MATRIX) -> tuple[int, ...]:
@@ -204,6 +213,7 @@ def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> C
     [0.0, 1.0, 1.0, 1.0]
     """
     shown = np.asarray(nodes)
+    edges = potential[: tree.root] - potential[tree.parent[: tree.root]]
     if _disjoint(tree, nodes):
         values = grouped_matrix(tree, potential, nodes)
         grouped = bool((tree.level[shown] > 0).any())
@@ -217,6 +227,7 @@ def matrix_of(tree: Hierarchy, potential: np.ndarray, nodes: Sequence[int]) -> C
         grouped=grouped,
         left_out=_left_out(tree, shown),
         largest=float(potential.max()),
+        decimals=decimals_of(values, edges),
     )
 
 
@@ -235,25 +246,26 @@ def as_share(matrix: CostMatrix) -> CostMatrix:
     So matrices of metrics in different units can be compared. Nothing costs anything if the
     largest cost is 0.
 
-    >>> half = as_share(CostMatrix((0,), ("a",), np.array([[3.0]]), False, 0, largest=6.0))
-    >>> half.values.tolist(), half.largest
-    ([[0.5]], 1.0)
+    >>> half = as_share(CostMatrix((0,), ("a",), np.array([[3.0]]), False, 0, 6.0, 0))
+    >>> half.values.tolist(), half.largest, half.decimals
+    ([[0.5]], 1.0, 1)
     """
-    return replace(matrix, values=matrix.values / (matrix.largest or 1.0), largest=1.0)
+    values = matrix.values / (matrix.largest or 1.0)
+    return replace(matrix, values=values, largest=1.0, decimals=decimals_of(values))
 
 
 def difference(one: CostMatrix, other: CostMatrix) -> CostMatrix:
     """One matrix minus another of the same nodes: above 0 where the first costs more.
 
     What differs by a rounding alone does not differ: metrics that are multiples of each other
-    are the same as shares.
+    are the same as shares. It is written with as many decimals as show both matrices too.
 
     Raises
     ------
     ValueError
         The nodes differ.
 
-    >>> one = CostMatrix((0,), ("a",), np.array([[3.0]]), False, 0, largest=6.0)
+    >>> one = CostMatrix((0,), ("a",), np.array([[3.0]]), False, 0, 6.0, 0)
     >>> difference(one, replace(one, values=one.values / 2)).values.tolist()
     [[1.5]]
     """
@@ -262,7 +274,8 @@ def difference(one: CostMatrix, other: CostMatrix) -> CostMatrix:
     largest = max(one.largest, other.largest)
     values = one.values - other.values
     values[np.abs(values) <= _ROUNDING * largest] = 0.0
-    return replace(one, values=values, largest=largest)
+    decimals = decimals_of(values, one.values, other.values)
+    return replace(one, values=values, largest=largest, decimals=decimals)
 
 
 def path_edges(
@@ -300,6 +313,7 @@ def path_text(
     high: int,
     *,
     start: float | None = None,
+    decimals: int | None = None,
     longest: int = 40,
     most: int | None = None,
 ) -> str:
@@ -311,6 +325,8 @@ def path_text(
         See :func:`path_edges`.
     start
         For a group: the mean cost of raising its values to it, where the path begins.
+    decimals
+        With how many decimals the costs are written; as this path alone needs, if not given.
     longest
         Longer labels are shortened.
     most
@@ -335,13 +351,15 @@ def path_text(
     names = names if start is None else ["values", *names]
     names += [_short(tree.labels[above], longest) for _, above, _ in edges]
     costs += [weight for *_, weight in edges]
+    total = sum(costs)
+    if decimals is None:
+        decimals = decimals_of(np.array([*costs, total]))
+    terms = [cost_text(cost, decimals) for cost in costs]
     if most is not None and len(costs) > most:
         names = [*names[:most], "…", names[-1]]
-        terms = [*map(number_text, costs[: most - 1]), "…", number_text(costs[-1])]
-    else:
-        terms = [number_text(cost) for cost in costs]
-    total = number_text(sum(costs))
-    sums = f"{' + '.join(terms)} = {total}" if len(terms) > 1 else total
+        terms = [*terms[: most - 1], "…", terms[-1]]
+    said = cost_text(total, decimals)
+    sums = f"{' + '.join(terms)} = {said}" if len(terms) > 1 else said
     return f"{' → '.join(names)}: {sums}"
 
 
@@ -370,32 +388,66 @@ def cell_text(
     if matrix.grouped and tree.level[low] > 0:
         if high == low:
             label = _short(tree.labels[low], longest)
-            return f"between two values of {label} = {number_text(cost)}"
+            return f"between two values of {label} = {matrix.written(cost)}"
         start = cost - sum(weight for *_, weight in path_edges(tree, weights, low, high))
         start = start if start > 1e-9 * cost else 0.0  # less is a rounding
-    return path_text(tree, weights, low, high, start=start, longest=longest, most=most)
+    return path_text(
+        tree, weights, low, high, start=start, decimals=matrix.decimals, longest=longest, most=most
+    )
 
 
 def _short(label: str, longest: int) -> str:
     return label if len(label) <= longest else label[: longest - 1] + "…"
 
 
-def number_text(number: float) -> str:
-    """A cost with up to three significant digits, a large one as a whole number.
+def decimals_of(*costs: np.ndarray) -> int:
+    """With how many decimals the costs of one picture are written, so that they can be added up.
 
-    >>> number_text(4.0), number_text(1 / 3), number_text(-0.25)
-    ('4', '0.333', '−0.25')
-    >>> number_text(1234.5) == "1\\u202f234", number_text(2.5e9)
+    The fewest that show all of them exactly, if three significant digits of the smallest that is
+    not 0 are enough for that, or one more; otherwise those three digits. Never more than six
+    digits of the largest.
+
+    >>> decimals_of(np.array([0, 1, 4.0])), decimals_of(np.array([0.625, 25 / 24, 5 / 3]))
+    (0, 3)
+    >>> decimals_of(np.array([0.25, 1])), decimals_of(np.array([3 / 16, 7 / 16]))
+    (2, 4)
+    >>> decimals_of(np.array([1 / 3, 1234.0]))
+    2
+    """
+    sizes = np.unique(np.abs(np.concatenate([np.ravel(each) for each in costs])))
+    sizes = sizes[sizes > _ROUNDING * sizes[-1]]
+    if not len(sizes):
+        return 0
+    smallest, largest = (int(np.floor(np.log10(end))) for end in (sizes[0], sizes[-1]))
+    most = max(0, min(2 - smallest, 5 - largest))
+    exact = (
+        places
+        for places in range(most + 2)
+        if (np.abs(sizes - sizes.round(places)) <= _ROUNDING * sizes[-1]).all()
+    )
+    return next(exact, most)
+
+
+def cost_text(cost: float, decimals: int) -> str:
+    """A cost with so many decimals; only what they would show as 0, or a million, has others.
+
+    >>> cost_text(25 / 24, 3), cost_text(-0.25, 3), cost_text(0, 3), cost_text(0.00012, 3)
+    ('1.042', '−0.250', '0', '0.00012')
+    >>> cost_text(1234.5, 1) == "1\\u202f234.5", cost_text(2.5e9, 0)
     (True, '2.5e+09')
     """
-    text = thin(number) if 999.5 <= abs(number) < 1e6 else f"{number + 0.0:.3g}"
-    return text.replace("-", "−")
+    if abs(cost) <= _ROUNDING * 10.0**-decimals:
+        return "0"
+    text = f"{cost:,.{decimals}f}"
+    if abs(cost) >= 1e6 or not text.strip("-0."):
+        text = f"{cost:.3g}"
+    return text.replace(",", "\u202f").replace("-", "−")
 
 
 def matrix_table(matrix: CostMatrix) -> pd.DataFrame:
     """The matrix as a table to save: the rows are the values that are raised.
 
-    >>> matrix_table(CostMatrix((0,), ("a",), np.array([[0.0]]), False, 0, 1.0)).index.name
+    >>> matrix_table(CostMatrix((0,), ("a",), np.array([[0.0]]), False, 0, 1, 0)).index.name
     'from \\\\ to'
     """
     rows = pd.Index(matrix.labels, name="from \\ to")

@@ -326,7 +326,9 @@ def _projects() -> list[Any]:
     column = work.table.quasi_identifiers[0]
     tree = work.table.choices[column].tree
     assert tree is not None
-    edited = tree_edits.with_tree_drawn(work, column, edit.insert_level(tree, tree.labels[:1]))
+    edited = tree_edits.with_tree_drawn(
+        work, column, edit.insert_group_above(tree, tree.labels[:1])
+    )
     kept = json.loads(saved_project(edited))
     kept["kept"] = [{"title": "first", "shown": True, "plan": dict(kept["plan"])}]
     return [json.loads(saved_project(work)), kept]
@@ -459,7 +461,7 @@ _OPERATIONS: Mapping[str, Callable[[Hierarchy, Random], Hierarchy]] = {
     "group": lambda tree, draw: edit.group(tree, _labels(tree, draw), _text(draw)),
     "ungroup": lambda tree, draw: edit.ungroup(tree, _labels(tree, draw)),
     "rename": lambda tree, draw: edit.rename(tree, _label(tree, draw), _text(draw)),
-    "level": lambda tree, draw: edit.insert_level(tree, _labels(tree, draw)),
+    "insert": lambda tree, draw: edit.insert_group_above(tree, _labels(tree, draw)),
     "sort": lambda tree, draw: edit.sort(tree, _label(tree, draw)),
     "weigh": lambda tree, draw: edit.set_weight(tree, _label(tree, draw), draw.choice(JUNK)),
     "weights": lambda tree, draw: edit.with_weights(tree, _weights(tree, draw)),
@@ -501,7 +503,7 @@ def _edit(seed: int) -> None:
     _is_tree(tree)
 
 
-_KINDS = ("move", "group", "rename", "ungroup", "level", "weigh", "sort", "undo", "redo")
+_KINDS = ("move", "group", "rename", "ungroup", "insert", "weigh", "sort", "undo", "redo")
 
 
 @cache

@@ -40,6 +40,8 @@ _QUIET = "#4A525A"
 _RING = "#CC3399"
 _SCALE = "Viridis_r"  # dark is more
 _WIDE = 900.0  # pixels of the drawing on a page, about
+_NARROW, _HIGH = 520, 460  # pixels: the width in a window of 1024, the height of a lattice
+_ABOVE = 104  # pixels: the title, and three lines of legend in a narrow window
 
 
 def lattice_chart(
@@ -75,9 +77,11 @@ def lattice_chart(
     edges = _path(pairs, at, _EDGE_OF_FEW if few else _EDGE, 1 if few else 0.6)
     data = _nodes(explored, found, x, y, colouring, size)
     data.append(_rings(explored.minimal, at, size))
-    lines, labels = walk_traces(explored, walks, step, at)
+    lines, labels = walk_traces(
+        explored, walks, step, at, _scale(explored), _marked(explored, size, chosen)
+    )
     data += [*lines, *_marks(explored, at, size, chosen), *labels, _counts(explored)]
-    return _finished(data, explored, _finding(explored), colouring, 440, edges)
+    return _finished(data, explored, _finding(explored), colouring, _HIGH, edges)
 
 
 def heights_chart(
@@ -111,13 +115,15 @@ def heights_chart(
     listed = sorted(wanted)
     x, y = _places(explored, listed)
     at = dict(zip(listed, zip(x.tolist(), y.tolist(), strict=True), strict=True))
-    lines, labels = walk_traces(explored, walks, step, at)
+    lines, labels = walk_traces(
+        explored, walks, step, at, _scale(explored), _marked(explored, 9, chosen)
+    )
     data = [bars, *lines, *_marks(explored, at, 9, chosen), *labels, _counts(explored)]
-    figure = _finished(data, explored, _finding(explored), None, 440)
+    figure = _finished(data, explored, _finding(explored), None, _HIGH)
     figure.update_layout(
         coloraxis={
             "colorscale": [[0, "#DDE2E7"], [0.001, "#D5EDE4"], [1, "#00664B"]],
-            "cmin": 0, "cmax": 100, "colorbar": _bar("Nodes that<br>satisfy, %"),
+            "cmin": 0, "cmax": 100, "colorbar": _bar("Nodes that satisfy, %"),
         }
     )  # fmt: skip
     return figure
@@ -367,6 +373,24 @@ def _marks(
     return data
 
 
+def _marked(explored: Exploration, size: float, chosen: Node | None) -> dict[Node, float]:
+    """How large the marks are of nodes that have one: in pixels."""
+    marked = {} if explored.least is None else {explored.least: size + 9}
+    return marked if chosen is None else {**marked, chosen: size + 22}
+
+
+def _scale(explored: Exploration) -> tuple[float, float]:
+    """About how many pixels a node is wide and high in the narrowest window; see _finished."""
+    left, right = _across(explored)
+    return _NARROW / (right - left), (_HIGH - _ABOVE) / len(explored.per_height)
+
+
+def _across(explored: Exploration) -> tuple[float, float]:
+    """From where to where the picture goes, the counts at its right included."""
+    half = max(explored.per_height) / 2
+    return -half * 1.02 - 0.5, half * 1.18 + 0.6
+
+
 def _few_edges(
     pairs: Sequence[tuple[Node, Node]], at: Mapping[Node, tuple[float, float]]
 ) -> dict[str, Any]:
@@ -430,13 +454,12 @@ def _finished(
     edges: Mapping[str, Any] | None = None,
 ) -> go.Figure:
     """The figure around the traces."""
-    half = max(explored.per_height) / 2
     legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 13},
               "entrywidth": 112, "itemclick": False, "itemdoubleclick": False}  # fmt: skip
     layout: dict[str, Any] = {"hovermode": "closest", "showlegend": True, "legend": legend,
                               "dragmode": False, "barmode": "overlay",
                               "shapes": [edges] if edges else [],
-                              "margin": {"l": 56, "r": 96, "t": 84, "b": 12}}  # fmt: skip
+                              "margin": {"l": 56, "r": 96, "t": _ABOVE, "b": 12}}  # fmt: skip
     if colouring == "loss":
         layout["coloraxis"] = {"colorscale": _SCALE, "cmin": 0, "cmax": 100,
                                "colorbar": _bar("Loss, %")}  # fmt: skip
@@ -451,7 +474,7 @@ def _finished(
         data,
         title,
         height,
-        x={"visible": False, "range": [-half * 1.02 - 0.5, half * 1.18 + 0.6], "fixedrange": True},
+        x={"visible": False, "range": list(_across(explored)), "fixedrange": True},
         y={
             "title": "Height: the sum of the levels",
             "range": [-0.6, len(explored.per_height) - 0.4],
@@ -466,4 +489,10 @@ def _finished(
 
 
 def _bar(title: str) -> dict[str, Any]:
-    return {"title": {"text": title, "font": {"size": 13}}, "thickness": 14, "x": 1.01, "len": 0.9}
+    # Above the bar, its title would touch the largest number beside it.
+    return {
+        "title": {"text": title, "font": {"size": 13}, "side": "right"},
+        "thickness": 14,
+        "x": 1.01,
+        "len": 0.9,
+    }

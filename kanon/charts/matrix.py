@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Sequence
+from functools import partial
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -18,17 +20,21 @@ from kanon.matrices import (
     CostMatrix,
     as_share,
     cell_text,
-    number_text,
+    cost_text,
+    decimals_of,
 )
 from kanon.matrices import difference as minus
 
 _COSTS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
-_SHARE = "share of the cost of losing a value completely, in %"
-_SHARE_SAID = "<br>%{z:.1f} % of the cost of losing a value completely"
-_WRITTEN = {1: 15, 2: 12}  # up to so many nodes, the values stand in the cells
+_SHARE = "in % of what losing a value completely costs"
 _ROW, _CELL = 11, 52  # pixels: a row that can just be labelled, the largest cell
-_SIDE = {1: 500, 2: 400}  # pixels: the height of all cells, until rows would become too low
-_SQUARE = {1: 46, 2: 36}  # of more nodes, square cells would be lower than a row in 3/5 of a page
+_SMALL, _LARGE = 9, 14  # pixels: the letters of labels and of costs in cells
+_PAGE = 684  # pixels: what a page is wide at least, in a window of 1024
+_ONE = 548  # pixels: one matrix leaves room for a tree beside it in a window of 1280
+_RIGHT, _APART = 8, 20  # pixels: to the right of cells, between two pictures
+_CHARACTER = 0.56  # the width of a character, as a part of its height
+_READ = 40  # the most nodes of a matrix whose cells have room for a cost
+_LEAST = 400  # pixels: what the head and the scale need
 _LABEL, _HOVERED = 20, 16  # characters: the longest labels of rows and columns, and in a hover
 _STEPS = 4  # the most steps of a path in a hover
 _TEXTS = 2_500_000  # bytes: the most that all hovers of a chart may take
@@ -79,7 +85,8 @@ def _path_said(
 ) -> str:
     """Every step; for a group, from the mean cost of raising its values to it."""
     text = cell_text(tree, weights, matrix, (row, column), longest=_HOVERED, most=_STEPS)
-    return escaped(text, longest=len(text))
+    said = escaped(text, longest=len(text)).replace(" → ", "<br>→ ")
+    return ":<br>".join(said.rsplit(": ", 1))  # short lines, which no side of the chart cuts
 
 
 def _cost_said(
@@ -87,7 +94,7 @@ def _cost_said(
 ) -> str:
     """The common ancestor and the cost."""
     label = escaped(tree.labels[high], _HOVERED)
-    return f"up to {label} = {number_text(float(matrix.values[row, column]))}"
+    return f"up to {label} = {matrix.written(float(matrix.values[row, column]))}"
 
 
 def _sent(texts: Sequence[str]) -> int:
@@ -109,17 +116,22 @@ def difference_hovers(
     """
     labels = [escaped(label, _HOVERED) for label in tree.labels]
     ancestors = tree.common_ancestors(one.nodes).tolist()
-    unit = " %" if share else ""
-    first, second = (
-        (as_share(matrix).values * 100 if share else matrix.values).tolist()
-        for matrix in (one, other)
-    )
+    if share:
+        one, other = as_share(one), as_share(other)
+    apart = minus(one, other)
+    say, unit = partial(apart.written, percent=share), " %" if share else ""
     return [
         [
-            f"up to {labels[high]}: {number_text(a)}{unit} − {number_text(b)}{unit}"
-            for high, a, b in zip(*row, strict=True)
+            f"up to {labels[high]}:<br>{say(a)}{unit} − {say(b)}{unit} = {say(d)}{unit}"
+            for high, a, b, d in zip(*row, strict=True)
         ]
-        for row in zip(ancestors, first, second, strict=True)
+        for row in zip(
+            ancestors,
+            one.values.tolist(),
+            other.values.tolist(),
+            apart.values.tolist(),
+            strict=True,
+        )
     ]
 
 
@@ -164,31 +176,45 @@ def matrix_chart(
         matrices = [as_share(matrix) for matrix in matrices]
     drawn = [minus(*matrices)] if difference else matrices
     values = [matrix.values * (100 if share else 1) for matrix in drawn]
-    names = [escaped(title, 90) for title in titles]
     notes = _notes(drawn[0])
     if difference and not drawn[0].values.any():
         notes = f"Both cost the same everywhere. {notes}"
-    layout = _Layout(matrices[0].labels, len(values), bool(notes))
-    figure = make_subplots(rows=1, cols=len(values), horizontal_spacing=0.03)
+    written: list[Texts] = [
+        [[matrix.written(cost, share) for cost in row] for row in matrix.values.tolist()]
+        if len(matrix.nodes) <= _READ
+        else []
+        for matrix in drawn
+    ]
+    layout = _Layout(matrices[0].labels, written, _PAGE if len(drawn) > 1 else _ONE, notes)
+    figure = make_subplots(
+        rows=1, cols=len(values), horizontal_spacing=_APART / (layout.width - layout.left - _RIGHT)
+    )
     lay_out(figure, "", layout.height)
-    said = _SHARE_SAID if share and not difference else ""
-    for column, (cells, texts) in enumerate(zip(values, hovers, strict=True), 1):
-        figure.add_trace(_heatmap(cells, texts, said, layout), row=1, col=column)
+    figure.update_layout(width=layout.width)
+    for column, (cells, texts, costs) in enumerate(zip(values, hovers, written, strict=True), 1):
+        places = max(0, drawn[column - 1].decimals - 2)
+        said = (
+            f"<br>%{{z:.{places}f}} % of losing it completely" if share and not difference else ""
+        )
+        figure.add_trace(_heatmap(cells, texts, costs, said, layout), row=1, col=column)
     _axes(figure, layout)
+    names = [escaped(title, layout.head_length // len(titles)) for title in titles]
     heads = [f"{names[0]} minus {names[1]}"] if difference else names
     heads = [f"{head}, as a share" for head in heads] if share else heads
-    for axis, head in zip(("x", "x2"), heads, strict=False):
-        _line(figure, f"<b>{head}</b>", layout.head, size=17, xref=f"{axis} domain")
-    _line(figure, notes, layout.notes)
+    _line(figure, f"<b>{heads[0]}</b>", layout.head, layout, size=17)
+    if len(heads) > 1:
+        _line(figure, f"<b>{heads[1]}</b>", layout.head, layout, size=17, xref="x2 domain")
+    _line(figure, "<br>".join(layout.noted), layout.notes, layout)
     if difference:
         unit = f"← {names[1]} costs more   ·   {names[0]} costs more →"
-        _line(figure, unit + (f" ({_SHARE})" if share else ""), layout.unit)
+        unit += "   in percentage points" if share else ""
         most = float(np.abs(values).max()) or 1.0
         _scale(figure, _DIFFERENCES, -most, most, layout)
     else:
-        _line(figure, _SHARE if share else "cost, in the metric's own unit", layout.unit)
+        unit = _SHARE if share else "cost, in the metric's own unit"
         most = 100.0 if share else float(np.max(values)) or 1.0
         _scale(figure, _COSTS, 0.0, most, layout)
+    _line(figure, unit, layout.unit, layout)
     if marked is not None:
         _outline(figure, *marked)
     # What tells this picture from others, so that only the same one stays zoomed in.
@@ -209,48 +235,53 @@ def _notes(matrix: CostMatrix) -> str:
 class _Layout:
     """Where everything stands, in pixels above the cells; Plotly's own would let it overlap."""
 
-    def __init__(self, labels: Sequence[str], pictures: int, notes: bool) -> None:
+    def __init__(
+        self, labels: Sequence[str], costs: Sequence[Texts], wide: int, notes: str
+    ) -> None:
         self.labels = [escaped(label, _LABEL) for label in labels]
-        n = len(labels)
-        cell = min(_CELL, max(_ROW, _SIDE[pictures] / n))
-        self.font = float(np.clip(cell * 0.82, 9, 14))
-        self.square = n <= _SQUARE[pictures]
-        self.written = n <= _WRITTEN[pictures]
-        self.beside = int(max(min(len(label), _LABEL) for label in labels) * self.font * 0.56) + 10
+        longest, n = max(min(len(label), _LABEL) for label in labels), len(labels)
+        # The largest letters whose lines fit into the rows of square cells.
+        for self.font in range(_LARGE, _SMALL - 1, -1):
+            self.beside = int(longest * self.font * _CHARACTER) + 10
+            self.left = self.beside + 24
+            room = wide - self.left - _RIGHT - _APART * (len(costs) - 1)
+            cell = min(_CELL, room / len(costs) / n)
+            if cell * 0.82 >= self.font:
+                break
+        self.square = cell >= _ROW
+        digits = max((len(cost) for matrix in costs for row in matrix for cost in row), default=0)
+        self.cost_font = min(self.font, int((cell - 4) / (max(digits, 1) * _CHARACTER)))
+        self.written = digits > 0 and self.cost_font >= _SMALL
         self.turned = self.beside > cell
+        used = len(costs) * n * cell + _APART * (len(costs) - 1)
+        self.width = int(self.left + max(used, _LEAST) + _RIGHT)
+        self.noted = wrap(notes, int(self.width / 7.2))
+        self.head_length = int(self.width / 9.6) - len(" minus , as a share")
         # From below: column labels, "to", the scale and its ticks, its unit, notes, the head.
-        self.scale = (self.beside if self.turned else int(self.font) + 10) + 22 + 44
+        self.scale = (self.beside if self.turned else self.font + 10) + 22 + 44
         self.unit = self.scale + 22
-        self.notes = self.unit + (22 if notes else 0)
+        self.notes = self.unit + 20 * len(self.noted)
         self.head = self.notes + 28
         self.top = self.head + 8
-        self.height = int(self.top + n * cell + 12)
+        self.height = int(self.top + n * max(cell, _ROW) + 12)
 
 
-def _written(value: float, nodes: int) -> str:
-    """A cost in its cell: of more nodes, cells are too narrow for a third digit."""
-    return (
-        number_text(value) if nodes <= 8 or abs(value) >= 10 else number_text(float(f"{value:.2g}"))
-    )
-
-
-def _heatmap(cells: np.ndarray, texts: Texts, said: str, layout: _Layout) -> go.Heatmap:
+def _heatmap(
+    cells: np.ndarray, texts: Texts, costs: Texts, said: str, layout: _Layout
+) -> go.Heatmap:
     """One matrix. Its places are called by number: two labels may look alike once shortened."""
     places = [str(place) for place in range(len(cells))]
     written: dict[str, Any] = {}
     if layout.written:
-        written = {
-            "text": [[_written(value, len(cells)) for value in row] for row in cells.tolist()],
-            "texttemplate": "%{text}",
-            "textfont": {"size": layout.font},
-        }
+        font = {"size": layout.cost_font}
+        written = {"text": costs, "texttemplate": "%{text}", "textfont": font}
     return go.Heatmap(
         z=cells.astype(np.float32),  # half the size, and nobody sees the eighth digit
         x=places,
         y=places,
         customdata=texts,
         coloraxis="coloraxis",
-        hovertemplate=f"from <b>%{{y}}</b> to <b>%{{x}}</b><br>%{{customdata}}{said}"
+        hovertemplate=f"from <b>%{{y}}</b><br>to <b>%{{x}}</b><br>%{{customdata}}{said}"
         "<extra></extra>",
         hoverlabel={"font": {"size": 14, "color": INK}, "align": "left", "bgcolor": "white"},
         **written,
@@ -282,24 +313,28 @@ def _axes(figure: go.Figure, layout: _Layout) -> None:
     if layout.square:
         figure.update_xaxes(tickmode="linear", dtick=1)
         figure.update_yaxes(scaleanchor="x", col=1)
-    margin = {"l": layout.beside + 24, "r": 8, "t": layout.top, "b": 12, "autoexpand": False}
+    margin = {"l": layout.left, "r": _RIGHT, "t": layout.top, "b": 12, "autoexpand": False}
     figure.update_layout(margin=margin, hovermode="closest", plot_bgcolor="rgba(0,0,0,0)")
 
 
-def _line(figure: go.Figure, text: str, above: int, size: int = 14, xref: str = "paper") -> None:
-    """A line of text that begins so many pixels above the cells."""
+def _line(
+    figure: go.Figure, text: str, above: int, layout: _Layout, size: int = 14, xref: str = "paper"
+) -> None:
+    """A line of text that begins so many pixels above the cells, at the edge of the chart."""
     if text:
         figure.add_annotation(
             text=text, xref=xref, x=0, xanchor="left", yref="paper", y=1, yanchor="top",
-            yshift=above, showarrow=False, font={"size": size, "color": INK}, borderpad=0,
+            xshift=4 - layout.left if xref == "paper" else 0, yshift=above, showarrow=False,
+            align="left", font={"size": size, "color": INK}, borderpad=0,
         )  # fmt: skip
 
 
 def _scale(figure: go.Figure, colours: str, least: float, most: float, layout: _Layout) -> None:
     """One scale for all pictures, above the cells: below, a long matrix would hide it."""
-    ticks = np.linspace(least, most, 5).tolist()
+    ticks = np.linspace(least, most, 5)
+    decimals = decimals_of(ticks)
     bar = {
-        "tickvals": ticks, "ticktext": [number_text(tick) for tick in ticks],
+        "tickvals": ticks, "ticktext": [cost_text(tick, decimals) for tick in ticks],
         "orientation": "h", "x": 0, "xanchor": "left", "xpad": 0, "ypad": 0,
         "y": 1 - (layout.top - layout.scale) / layout.height, "yref": "container",
         "yanchor": "top", "len": 260, "lenmode": "pixels", "thickness": 12, "outlinewidth": 0,

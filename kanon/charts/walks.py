@@ -40,17 +40,36 @@ WALK_LOOKS: Mapping[str, WalkLook] = {
 
 HALO = "0 0 3px white, 0 0 3px white, 0 0 2px white"
 
+_SIDES = (
+    *("middle left", "middle right", "top center", "bottom center"),
+    *("top left", "top right", "bottom left", "bottom right"),
+)
+_DIGIT, _LINE, _NODE = 8, 16, 15  # pixels: a digit's width, its height, what a number stands beside
+
 
 def walk_traces(
     explored: Exploration,
     names: Sequence[str],
     step: int | None,
     at: Mapping[Node, tuple[float, float]],
+    scale: tuple[float, float],
+    marked: Mapping[Node, float],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The walks as thick lines with a white rim, and the numbers of their steps."""
+    """The walks as thick lines with a white rim, and the numbers of their steps.
+
+    Parameters
+    ----------
+    at
+        Where the nodes stand.
+    scale
+        About how many pixels a unit is across and up.
+    marked
+        The nodes that have larger marks, and how large those are: in pixels.
+    """
     rims: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
+    taken = [_around(at[node], scale, size / 2) for node, size in marked.items() if node in at]
     for name in names:
         walk, look = explored.walk(name), WALK_LOOKS[name]
         nodes = [one.node for one in walk.until(step)]
@@ -71,17 +90,67 @@ def walk_traces(
                 "unselected": {"marker": {"opacity": 1}},
             }
         )  # fmt: skip
-        ink = darkened(look.colour)
+        ink, numbers = darkened(look.colour), _numbers(walk, nodes)
+        sizes = [marked.get(node, _NODE) for node in nodes]
+        sides = [
+            _free(at[node], scale, size, number, look.side, taken)
+            for node, size, number in zip(nodes, sizes, numbers, strict=True)
+        ]
         labels.append(
             {
-                **line, "mode": "markers+text", "marker": {"size": 15, "opacity": 0},
-                "text": _numbers(walk, nodes), "textposition": look.side, "cliponaxis": False,
+                **line, "mode": "markers+text", "marker": {"size": sizes, "opacity": 0},
+                "text": numbers, "textposition": sides, "cliponaxis": False,
                 "textfont": {"size": 13, "color": ink, "weight": 700, "shadow": HALO},
                 "unselected": {"textfont": {"color": ink}},
                 "showlegend": False, "name": f"steps of {short_title(name)}",
             }
         )  # fmt: skip
     return rims + lines, labels
+
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top, in pixels."""
+
+
+def _around(place: tuple[float, float], scale: tuple[float, float], reach: float) -> Box:
+    x, y = (value * by for value, by in zip(place, scale, strict=True))
+    return x - reach, y - reach, x + reach, y + reach
+
+
+def _free(
+    place: tuple[float, float],
+    scale: tuple[float, float],
+    size: float,
+    number: str,
+    wanted: str,
+    taken: list[Box],
+) -> str:
+    """The side of a node where a number covers nothing, the wanted one if it can be; now taken."""
+    if not number:
+        return wanted
+    left, bottom, right, top = _around(place, scale, size / 2)
+    wide = _DIGIT * len(number)
+    middle = (left + right - wide) / 2, (bottom + top - _LINE) / 2
+    boxes = {}
+    for side in _SIDES:
+        across, up = middle
+        if side.endswith("left"):
+            across = left - wide
+        elif side.endswith("right"):
+            across = right
+        if side.startswith("top"):
+            up = top
+        elif side.startswith("bottom"):
+            up = bottom - _LINE
+        boxes[side] = across, up, across + wide, up + _LINE
+    sides = sorted(_SIDES, key=lambda side: side != wanted)
+    found = next((side for side in sides if not any(_meet(boxes[side], b) for b in taken)), wanted)
+    taken.append(boxes[found])
+    return found
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return all(one[i] < other[i + 2] and other[i] < one[i + 2] for i in (0, 1))
 
 
 def _numbers(walk: Walk, nodes: Sequence[Node]) -> list[str]:

@@ -2,8 +2,9 @@
 
 Nodes are named by their labels. No operation but :func:`add_leaves` and :func:`remove_leaves`
 changes the set of leaves. Where edge weights were drawn, :func:`group` of siblings,
-:func:`insert_level` and :func:`ungroup` keep the cost of every path between nodes that existed
-before, so that changing the shape of a tree does not silently change what it says about loss.
+:func:`insert_group_above` and :func:`ungroup` keep the cost of every path between nodes that
+existed before, so that changing the shape of a tree does not silently change what it says about
+loss.
 """
 
 from __future__ import annotations
@@ -274,7 +275,7 @@ def rename(tree: Hierarchy, label: str, name: str) -> Hierarchy:
     return draft.build()
 
 
-def insert_level(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
+def insert_group_above(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     """Give each of the nodes a new parent of its own, named "<label> (group)".
 
     With drawn weights each edge is split in halves, so that every path keeps its cost.
@@ -287,7 +288,7 @@ def insert_level(tree: Hierarchy, labels: Sequence[str]) -> Hierarchy:
     Examples
     --------
     >>> from kanon.hierarchy.build import suppression
-    >>> insert_level(suppression(["F", "M"]), ["F"]).labels
+    >>> insert_group_above(suppression(["F", "M"]), ["F"]).labels
     ('F', 'M', 'F (group)', '*')
     """
     nodes = _not_root(tree, labels, "given a parent of its own")

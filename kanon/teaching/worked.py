@@ -12,7 +12,7 @@ import pandas as pd
 
 from kanon.base.formatting import counted, percent
 from kanon.classes import EquivalenceClasses
-from kanon.matrices import number_text
+from kanon.matrices import cost_text, decimals_of
 from kanon.measures import alteration
 from kanon.metrics import Metric, metric_named, potentials
 from kanon.privacy import distinct_l_diversity, entropy_l_diversity, t_closeness
@@ -63,16 +63,16 @@ def worked(question: AnyQuestion, table: SmallTable) -> Worked:
             assert_never(question)
 
 
-def cost_text(number: float) -> str:
+def _written(number: float) -> str:
     """A cost exactly, as a fraction where it has more than three digits; else with three digits.
 
-    >>> cost_text(2.5), cost_text(4 / 3), cost_text(0.0), cost_text(2 ** 0.5)
+    >>> _written(2.5), _written(4 / 3), _written(0.0), _written(2 ** 0.5)
     ('2.5', '4/3', '0', '1.41')
     """
     part = Fraction(number).limit_denominator(_LARGEST_PART)
     short = float(f"{number:.3g}")
     if part.denominator == 1 or abs(short - number) < 1e-9 or abs(part - number) > 1e-9:
-        return number_text(number)
+        return cost_text(number, decimals_of(np.array([number])))
     return str(part)
 
 
@@ -90,14 +90,14 @@ def loss_text(release: Recoding, metric: Metric) -> str:
 
 def lost_text(release: Recoding, metric: Metric) -> str:
     """What all records of a release lose."""
-    return cost_text(float(_per_record(release, metric).sum(axis=1) @ release.original.counts))
+    return _written(float(_per_record(release, metric).sum(axis=1) @ release.original.counts))
 
 
 def most_text(release: Recoding, metric: Metric) -> str:
     """What they would lose with everything at the root."""
     classes = release.original
     pairs = zip(_depths(classes, metric), classes.nodes.T, strict=True)
-    return cost_text(float(sum(depth[own] @ classes.counts for depth, own in pairs)))
+    return _written(float(sum(depth[own] @ classes.counts for depth, own in pairs)))
 
 
 def meeting(
@@ -128,8 +128,8 @@ def _sum(costs: Iterable[float]) -> str:
     ('1 + 0.5 = 1.5', '2')
     """
     terms = [float(cost) for cost in costs]
-    added = cost_text(sum(terms))
-    return f"{' + '.join(map(cost_text, terms))} = {added}" if len(terms) > 1 else added
+    added = _written(sum(terms))
+    return f"{' + '.join(map(_written, terms))} = {added}" if len(terms) > 1 else added
 
 
 # --- kind by kind ---------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def _altered(release: Recoding, metric: Metric) -> pd.DataFrame:
                 "class": tuple_text(labels_of(release, own)),
                 "becomes": tuple_text(labels_of(release, to)),
                 f"one record loses ({' + '.join(classes.attributes)})": _sum(costs),
-                "its records lose": f"{records} × {cost_text(one)} = {cost_text(records * one)}",
+                "its records lose": f"{records} × {_written(one)} = {_written(records * one)}",
             }
         )
     return pd.DataFrame(rows)
@@ -274,8 +274,8 @@ def _partner(question: ChoiceQuestion, table: SmallTable) -> Worked:
             )))
             for side in (taken, place)
         ]  # fmt: skip
-        products = " + ".join(f"{records} × {cost_text(one)}" for records, one in paid)
-        total = cost_text(sum(records * one for records, one in paid))
+        products = " + ".join(f"{records} × {_written(one)}" for records, one in paid)
+        total = _written(sum(records * one for records, one in paid))
         rows.append(
             {
                 "class": tuple_text(step.options[place]),

@@ -18,12 +18,13 @@ from kanon.hierarchy.build import groups, suppression
 from kanon.matrices import (
     LARGEST_MATRIX,
     as_share,
+    cost_text,
     cut,
+    decimals_of,
     difference,
     grouped_matrix,
     matrix_of,
     matrix_table,
-    number_text,
     path_edges,
     path_text,
 )
@@ -233,9 +234,32 @@ def test_metrics_that_are_multiples_of_each_other_do_not_differ_as_shares():
     assert not difference(one, other).values.any()
 
 
-def test_numbers_never_lose_what_three_digits_show():
-    shown = [number_text(x) for x in (0, -0.0, 999.4, 999.6, 1e-5, -2.5)]
-    assert shown == ["0", "0", "999", "1\u202f000", "1e−05", "−2.5"]
+@examples(150)
+@given(trees(max_nodes=12, weighted=True), st.sampled_from([*SEVEN, "custom"]))
+def test_costs_are_written_so_that_a_path_can_be_added_up(plain, metric):
+    """1.458 was shown as 1.5 and 1.042 as 1: every edge has three digits, all the same decimals."""
+    tree, depth, weights = drawn(plain, metric)
+    matrix = matrix_of(tree, depth, range(tree.n_nodes))
+    last = 10.0**-matrix.decimals
+    for node in range(tree.root):
+        text = matrix.written(float(weights[node]))
+        if weights[node] == 0:
+            assert text == "0"
+        elif matrix.largest < 1000:  # of six digits, three are left
+            assert len(text.replace(".", "").lstrip("0")) >= 3 or float(text) == pytest.approx(
+                weights[node], rel=1e-9
+            )
+        edges = path_edges(tree, weights, node, tree.root)
+        shown = sum(float(matrix.written(weight).replace("\u202f", "")) for *_, weight in edges)
+        total = float(matrix.written(float(matrix.values[node, tree.root])).replace("\u202f", ""))
+        assert abs(shown - total) <= (len(edges) + 1) * last / 2 + 1e-9 * total
+
+
+def test_a_cost_is_never_shown_as_nothing_nor_with_digits_that_mean_nothing():
+    assert [cost_text(x, 0) for x in (0, -0.0, 999.6, -2.0)] == ["0", "0", "1\u202f000", "−2"]
+    assert cost_text(1e-5, 3) == "1e−05" and cost_text(1e-17, 3) == "0"
+    assert decimals_of(np.array([0.0])) == 0
+    assert decimals_of(np.array([1e-9, 250_000.0])) == 0
 
 
 # The chart
@@ -301,7 +325,7 @@ def test_a_group_says_from_where_its_cost_comes():
     texts = cost_hovers(tree, weights, matrix)
     # A value loses 40 − 0 leaves up to g0 and 1 200 − 40 from there. Of pairs in g0 1 of 40 is of
     # one value, which costs nothing: 40 · 39/40 = 39.
-    assert texts[0][1] == "values → g0 → *: 40 + 1 160 = 1 200"
+    assert texts[0][1] == "values<br>→ g0<br>→ *:<br>40 + 1 160 = 1 200"
     assert texts[0][0] == "between two values of g0 = 39"
     assert "Rows and columns are groups" in said(matrix_chart([matrix], ["?"], [texts]))
 

@@ -20,7 +20,7 @@ from kanon.hierarchy.edit import (
     add_leaf,
     add_leaves,
     group,
-    insert_level,
+    insert_group_above,
     move,
     remove_leaves,
     rename,
@@ -150,7 +150,7 @@ def operations(draw, tree: Hierarchy, number: int) -> Operation:
         target = draw(st.sampled_from([x for x in inner(tree, root=True) if x not in under]))
         return name, lambda t: move(t, chosen, target)
     if name == "insert":
-        return name, lambda t: insert_level(t, chosen)
+        return name, lambda t: insert_group_above(t, chosen)
     return name, lambda t: group(t, chosen, new)
 
 
@@ -234,7 +234,7 @@ def test_a_group_of_any_nodes_stands_where_the_first_stood(plain, data):
 def test_a_level_between_keeps_every_path_and_can_be_taken_back(plain, data):
     tree = tree_of(plain)
     chosen = some(data.draw, tree.labels[: tree.root])
-    deeper = insert_level(tree, chosen)
+    deeper = insert_group_above(tree, chosen)
     new = set(deeper.labels) - set(tree.labels)
     assert new == {f"{label} (group)" for label in chosen}
     assert {p: c for p, c in costs(deeper).items() if not new & set(p)} == costs(tree)
@@ -414,7 +414,7 @@ def test_nothing_named_is_nothing_done():
         remove_leaves(tree, []),
         move(tree, [], "A"),
         ungroup(tree, []),
-        insert_level(tree, []),
+        insert_group_above(tree, []),
     ):
         assert same == tree
 
@@ -426,8 +426,8 @@ def test_nodes_are_named_in_any_writing():
 
 def test_a_level_between_gets_a_name_that_is_free():
     tree = suppression(["a", "a (group)", "a (group) 2"])
-    assert inner(insert_level(tree, ["a"])) == ["a (group) 3"]
-    twice = insert_level(insert_level(suppression(["b"]), ["b"]), ["b"])
+    assert inner(insert_group_above(tree, ["a"])) == ["a (group) 3"]
+    twice = insert_group_above(insert_group_above(suppression(["b"]), ["b"]), ["b"])
     assert path(twice, "b") == ["b", "b (group) 2", "b (group)", "*"]
 
 
@@ -488,8 +488,8 @@ REFUSED: dict[str, tuple[Callable[[], Hierarchy], str]] = {
     "rename to what exists": (lambda: rename(ZOO, "Felid", "Dog"), "is taken"),
     "rename to a long name": (lambda: rename(ZOO, "*", "x" * (LONGEST_NAME + 1)), "at most"),
     "rename to half a character": (lambda: rename(ZOO, "*", "\ud800"), "not valid text"),
-    "a level above the root": (lambda: insert_level(ZOO, ["*"]), "parent of its own"),
-    "a level above nobody": (lambda: insert_level(ZOO, ["Cow"]), "no node"),
+    "a group above the root": (lambda: insert_group_above(ZOO, ["*"]), "parent of its own"),
+    "a group above nobody": (lambda: insert_group_above(ZOO, ["Cow"]), "no node"),
     "sort a leaf": (lambda: sort(ZOO, "Cat"), "is a value"),
     "sort nobody": (lambda: sort(ZOO, "Cow"), "no node"),
     "sort by too few": (lambda: sort(ZOO, "*", np.ones(2)), "one number for each of the 7"),
@@ -556,7 +556,7 @@ def test_a_deep_tree_needs_no_recursion():
     flat = ungroup(chain, [f"g{i}" for i in range(deep + 1)])
     assert flat.labels == ("leaf", "*")
     assert flat.weight.tolist() == [deep + 2, 0]
-    assert insert_level(chain, chain.labels[:-1]).height == 2 * chain.height - 1
+    assert insert_group_above(chain, chain.labels[:-1]).height == 2 * chain.height - 1
     assert sort(chain, "*") == chain
     assert move(chain, ["leaf"], "*").labels == ("leaf", "*")
     assert group(chain, ["leaf"], "new").height == chain.height + 1

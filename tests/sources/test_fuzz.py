@@ -84,7 +84,7 @@ class Editing(RuleBasedStateMachine):
     @rule(places=labels)
     def give_a_level(self, places):
         if self.tree.n_nodes < 40:
-            self.attempt(edit.insert_level, self.named(places))
+            self.attempt(edit.insert_group_above, self.named(places))
 
     @rule(place=st.integers(0, 30), name=st.text(max_size=3))
     def rename(self, place, name):

@@ -10,7 +10,7 @@ from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
 from kanon.hierarchy.spellings import TIMES
 from kanon.studio.session import state
-from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.text import plain, shortened, with_blanks_seen
 from kanon.studio.session.work import Work
 from kanon.studio.widgets import tree_edits
 
@@ -60,9 +60,15 @@ def spellings_panel(work: Work, column: str) -> None:
                     key=f"spellings-shown-{work.version}-{column}-{len(found)}",
                     width=160,
                 )
-        for place, one in enumerate(found[first : first + _AT_ONCE]):
+        shown = found[first : first + _AT_ONCE]
+        if any(with_blanks_seen(value) != value for one in shown for value in one.records):
+            st.caption(say("␣ is a blank: one of several, or of another kind than the usual one."))
+        for place, one in enumerate(shown):
             text, button = st.columns([8, 1], vertical_alignment="center")
-            members = [f"{shortened(value)} ({thin(n)})" for value, n in one.records.items()]
+            members = [
+                f"{shortened(with_blanks_seen(value))} ({thin(n)})"
+                for value, n in one.records.items()
+            ]
             text.markdown(plain(", ".join(members)))  # all of them, as all are joined
             button.button(
                 say("Join"), key=f"spellings-{place}", on_click=_join, args=(column, {one.name})

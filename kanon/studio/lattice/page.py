@@ -87,8 +87,8 @@ def choices(work: Work) -> None:
             ),
             format_func=lambda name: plain(shortened(name)),
         )
-    left, middle, right = st.columns([20, 38, 42])
-    with left:
+    beside = st.container(horizontal=True)  # what has no room goes below, and is not cut
+    with beside.container(width=200):
         suppression_field(
             work,
             "lattice-suppression",
@@ -98,7 +98,7 @@ def choices(work: Work) -> None:
                 "as published."
             ),
         )
-    middle.segmented_control(
+    beside.segmented_control(
         say("Colour says") if drawn_whole(work) else say("Colour beside the chosen node says"),
         list(COLOURINGS),
         **bound(
@@ -109,9 +109,10 @@ def choices(work: Work) -> None:
             keep=True,
         ),
         format_func=lambda name: say_of(COLOURINGS[name]),
+        width="content",
         help=say("The marker always says whether a node satisfies: circles do, crosses do not."),
     )
-    right.pills(
+    beside.pills(
         say("Walks of searches"),
         list(WALK_LOOKS),
         selection_mode="multi",
@@ -123,6 +124,7 @@ def choices(work: Work) -> None:
             read=tuple,
         ),
         format_func=lambda name: say_of(short_title(name)),
+        width="content",
         help=say("Which nodes a search moved through, in its order; a number at each step."),
     )
 

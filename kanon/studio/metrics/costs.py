@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.language import say_of
+from kanon.base.formatting import joined
+from kanon.base.language import say, say_of
 from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
 from kanon.hierarchy import Hierarchy
 from kanon.matrices import CostMatrix, as_share, cell_text, cut, difference, matrix_of, matrix_table
@@ -17,7 +18,7 @@ from kanon.metrics import Metric, edge_weights, potentials
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session.run_choices import counted_records, metric_called, usable_metrics
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.tree_edits import DRAWN, picture
+from kanon.studio.widgets.tree_edits import picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +66,77 @@ class Costs:
         nodes = self.tree.path(row)
         return nodes[: nodes.index(self.tree.lca(row, column)) + 1]
 
+    @property
+    def climbed(self) -> list[int]:
+        """The nodes of which the edge above counts in the cost of the cell."""
+        return self.path[:-1]
+
+    @property
+    def titles(self) -> list[str]:
+        """What the metrics are called."""
+        return [say_of(metric.card.title) for metric in self.metrics]
+
+    @property
+    def shown(self) -> list[CostMatrix]:
+        """The matrices in their own units or as shares."""
+        return [as_share(one) if self.view.share else one for one in self.matrices]
+
     def sentences(self) -> list[str]:
-        """How the cost of the cell adds up, a line per metric."""
-        of_each = zip(self.metrics, self.weights, self.matrices, strict=True)
-        return [
-            f"{say_of(metric.card.title)}: {cell_text(self.tree, weights, matrix, self.cell)}"
-            for metric, weights, matrix in of_each
-        ]
+        """How the cost of the cell adds up, a line per metric, and its share and difference."""
+        cell, percent = self.cell, self.view.share
+        costs = [float(one.values[cell]) for one in self.shown]
+        unit = " %" if percent else ""
+        found = []
+        for place, (title, one) in enumerate(zip(self.titles, self.matrices, strict=True)):
+            line = f"{title}: {cell_text(self.tree, self.weights[place], one, cell)}"
+            if percent:
+                share = self.shown[place].written(costs[place], percent)
+                largest = one.written(one.largest)
+                line = say("{sum}; {share} % of {largest}", sum=line, share=share, largest=largest)
+            found.append(line)
+        if self.view.mode == "difference":
+            apart = difference(*self.shown)
+            first, second, both = (
+                apart.written(cost, percent) + unit for cost in (*costs, float(apart.values[cell]))
+            )
+            found.append(f"{' − '.join(self.titles)}: {first} − {second} = {both}")
+        return found
+
+    def explained(self) -> list[str]:
+        """What a difference is, and what shares are: where they are shown."""
+        said = []
+        if self.view.mode == "difference":
+            first, second = self.titles
+            said.append(
+                say(
+                    "Each cell is the cost by {first} minus the cost by {second}. 0: both cost "
+                    "the same. Above 0, purple: {first} costs more. Below 0, orange: {second} "
+                    "costs more.",
+                    first=first,
+                    second=second,
+                )
+            )
+            said.append(
+                say("It is in percentage points.")
+                if self.view.share
+                else say(
+                    "Each metric has a unit of its own, so which of them costs more says little "
+                    "by itself; “As shares” gives both the same one."
+                )
+            )
+        if self.view.share:
+            largest = joined(
+                f"{title} {one.written(one.largest)}"
+                for title, one in zip(self.titles, self.matrices, strict=True)
+            )
+            said.append(
+                say(
+                    "A share is a cost divided by the largest one in this hierarchy by the same "
+                    "metric, which loses a value completely: {largest}.",
+                    largest=largest,
+                )
+            )
+        return said
 
     def figure(self) -> go.Figure:
         """The heat maps."""
@@ -93,24 +158,23 @@ class Costs:
 
     def table(self) -> pd.DataFrame:
         """The numbers behind the picture: in the metrics' own units, or as shares."""
-        shown = [as_share(one) if self.view.share else one for one in self.matrices]
         if self.view.mode == "difference":
-            return matrix_table(difference(*shown)).reset_index()
-        tables = [matrix_table(matrix).reset_index() for matrix in shown]
+            return matrix_table(difference(*self.shown)).reset_index()
+        tables = [matrix_table(matrix).reset_index() for matrix in self.shown]
         if len(tables) == 1:
             return tables[0]
         named = zip(self.metrics, tables, strict=True)
         return pd.concat([table.assign(metric=metric.name) for metric, table in named])
 
     def drawing(self, work: Work, column: str) -> dict[str, Any]:
-        """The tree with the path of the cell lit up."""
-        first = self.metrics[0].name
-        shown = DRAWN if first == "custom" else first
-        data = picture(work, column, work.table.choices[column], editable=False, shown=shown)
+        """The tree with the path of the cell lit up, by the first metric."""
+        data = picture(work, column, work.table.choices[column], editable=False, shown="")
         return {
             **data,
             "about": f"{data['about']}|costs",
             "lit": self.path,
+            "climbed": self.climbed,
+            "weights": [self.matrices[0].written(cost) for cost in self.weights[0].tolist()],
             "height": 520,
             "bare": True,
             "records": None,

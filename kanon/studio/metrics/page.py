@@ -165,16 +165,19 @@ def matrices(work: Work, column: str, view: MatrixView) -> None:
     )
     costs = state.remembered("costs", key, lambda: costs_of(work, column, view))
     figure = state.remembered("costs-figure", key, costs.figure)
-    picture, beside = st.columns([3, 2]) if view.mode == "one" else (st.container(),) * 2
-    with picture:
-        matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
-        versions = [(name, work.table.history(name).version) for name in trees]
-        about = f"{view}|{column}|{versions}|{work.table.missing}|{work.settings.composed}"
-        data_button(say("Data"), costs.table, "cost-matrix", about, kind="tertiary")
-    with beside:
-        cell_choice(work, costs)
-        if drawable(tree):
-            tree_editor(costs.drawing(work, column), key="costs-tree", edited=lambda _: None)
+    if explained := costs.explained():
+        st.caption(plain(" ".join(explained)))
+    # As wide as it has to be, so that no label is cut; in a narrow window the rest stands below.
+    with st.container(horizontal=view.mode != "two"):
+        with st.container(width=int(figure.layout.width)):
+            matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
+            versions = [(name, work.table.history(name).version) for name in trees]
+            about = f"{view}|{column}|{versions}|{work.table.missing}|{work.settings.composed}"
+            data_button(say("Data"), costs.table, "cost-matrix", about, kind="tertiary")
+        with st.container():
+            cell_choice(work, costs)
+            if drawable(tree):
+                tree_editor(costs.drawing(work, column), key="costs-tree", edited=lambda _: None)
     with st.expander(say("How it is computed")):
         for metric in costs.metrics:
             st.markdown(how_metric(metric, trees, column))

@@ -45,6 +45,15 @@ def spoken(text: object) -> str:
     return " ".join(re.sub(r"[^\w-]+", " ", str(text)).split())
 
 
+def with_blanks_seen(text: str) -> str:
+    """Text in which a blank that an eye would miss is a sign: one of several, or of another kind.
+
+    >>> with_blanks_seen("a nurse"), with_blanks_seen("a  nurse"), with_blanks_seen("a\\u00a0nurse")
+    ('a nurse', 'a␣␣nurse', 'a␣nurse')
+    """
+    return re.sub(r"\s{2,}|[^\S ]", lambda found: "␣" * len(found[0]), text)
+
+
 def shortened(text: str, longest: int = 32) -> str:
     """A title that leaves room for others.
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from kanon.base.language import say
 from kanon.studio.session import state
+
+_text = st.components.v2.component(
+    "kanon_tour",
+    html='<p class="tour-text" role="status"><strong></strong> <span></span></p>',
+    css=".tour-text { margin: 0; font-family: var(--st-font); color: var(--st-text-color); }",
+    js=(Path(__file__).parent / "tour.js").read_text("utf-8"),
+)
 
 
 @dataclass(frozen=True)
@@ -20,63 +29,132 @@ class TourStop:
         The file of its page.
     title
         What the page is about, in a few words.
-    look
-        What to look at there and to try; true of any table.
+    looks
+        What to look at there and to try, true of any table: CSS selectors of parts of the page, and
+        what is said of each. The first part that is on the page is pointed at.
     """
 
     page: str
     title: str
-    look: str
+    looks: tuple[tuple[str, str], ...]
 
 
 STEPS = (
     TourStop(
         "pages/anonymise.py",
         say("What it costs"),
-        say(
-            "In the table on the right, every record looks like at least k − 1 others in the "
-            "columns that could single somebody out. The curve says how much detail that costs for "
-            "every k at once. Move the slider below it: the picture, the numbers and the table "
-            "follow."
+        (
+            (
+                ".st-key-alteration-curve",
+                say(
+                    "In the released table every record looks like at least k − 1 others in the "
+                    "columns that could single somebody out. This curve says how much detail that "
+                    "costs for every k at once. Move the slider below it: the picture, the "
+                    "numbers and the table follow."
+                ),
+            ),
+            (
+                ".st-key-after",
+                say(
+                    "In this table every record looks like at least k − 1 others in the columns "
+                    "that could single somebody out. The numbers above it say how much detail "
+                    "that costs."
+                ),
+            ),
+            (
+                ".st-key-run",
+                say(
+                    "Press Anonymise: every record will look like at least k − 1 others in the "
+                    "columns that could single somebody out, and numbers say how much detail that "
+                    "costs."
+                ),
+            ),
         ),
     ),
     TourStop(
         "pages/data.py",
         say("Who could be found"),
-        say(
-            "Each column has a role. An identifier never leaves; quasi-identifiers are what others "
-            "may know, so they are blurred; a sensitive column is what must not come out. Change a "
-            "role: the picture beside it says how many records are one of a kind."
+        (
+            (
+                "[class*='st-key-role-']",
+                say(
+                    "Each column has a role. An identifier never leaves; quasi-identifiers are "
+                    "what others may know, so they are blurred; a sensitive column is what must "
+                    "not come out. Change a role: the numbers of how exposed the table is follow."
+                ),
+            ),
         ),
     ),
     TourStop(
         "pages/hierarchies.py",
         say("How values are blurred"),
-        say(
-            "A tree says what a value may become: the higher, the less it says. Drag a value to "
-            "another group, or select some and press g to group them; Undo takes it back."
+        (
+            (
+                ".st-key-tree-editor",
+                say(
+                    "A tree says what a value may become: the higher, the less it says. Drag a "
+                    "value to another group, or select some and press g to group them; Undo takes "
+                    "it back."
+                ),
+            ),
+            (
+                "[data-testid=stDataFrame]",
+                say(
+                    "The tree as a table says what a value may become: the higher, the less it "
+                    "says. Type over a group to move a value; Undo takes it back."
+                ),
+            ),
         ),
     ),
     TourStop(
         "pages/compare.py",
         say("Which choice is better"),
-        say(
-            "Compare runs several metrics, strategies or algorithms and shows all of them at every "
-            "k. One cursor goes through all pictures; the table below says which is best, and "
-            "where it is undecided."
+        (
+            (
+                ".st-key-compared",
+                say(
+                    "Several metrics, strategies or algorithms at every k. One cursor goes "
+                    "through all pictures; the table below them says which is best, and where it "
+                    "is undecided."
+                ),
+            ),
+            (
+                ".st-key-compare",
+                say(
+                    "Press Compare: several metrics, strategies or algorithms run, and all of "
+                    "them are shown at every k."
+                ),
+            ),
         ),
     ),
     TourStop(
         "pages/privacy.py",
         say("What still comes out"),
-        say(
-            "Many alike are not enough: where all of them share one illness, it is known of each. "
-            "Pick what an attacker knows, and see who fits and what follows. Also require, on the "
-            "page Anonymise, adds what prevents it."
+        (
+            (
+                "[class*='st-key-privacy-known-']",
+                say(
+                    "Many alike are not enough: where all of them share one illness, it is known "
+                    "of each. Pick what an attacker knows, and see who fits and what follows. Also "
+                    "require, on the page Anonymise, adds what prevents it."
+                ),
+            ),
+            (
+                ".st-key-privacy-run",
+                say("Press Anonymise: then you see what can still be found out from the release."),
+            ),
         ),
     ),
 )
 """The tour, in its order."""
+
+# It stays in sight, below the line of the browser's own, whatever is scrolled or drawn anew.
+_STYLE = """<style>
+[data-testid="stLayoutWrapper"]:has(> .st-key-tour) {
+    position: sticky; top: 3.75rem; z-index: 90; background: light-dark(#FFFFFF, #14181D);
+}
+.st-key-tour { padding: 0.75rem 1rem; gap: 0.5rem 1rem; }
+</style>"""
 
 
 def invite() -> None:
@@ -87,25 +165,46 @@ def invite() -> None:
         _go_to(1)
 
 
-def guide() -> None:
-    """Draw the step that the tour is at, with the ways on, back and out."""
+def guide(page: StreamlitPage) -> None:
+    """Draw the step that the tour is at, with the ways on, back and out.
+
+    Parameters
+    ----------
+    page
+        The page that is drawn.
+    """
     at = state.work().shared.tour
     if not at:
         return
     step = STEPS[at - 1]
-    head = say("Tour, {step} of {steps}: {title}.", step=at, steps=len(STEPS), title=step.title)
+    here = step.page == f"pages/{page.url_path or 'anonymise'}.py"  # the first page has no path
+    st.html(_STYLE)
     with st.container(border=True, key="tour"):
-        st.markdown(f"**{head}** {step.look}")
+        _text(
+            key="tour-text",
+            data={
+                "head": say(
+                    "Tour, {step} of {steps}: {title}.", step=at, steps=len(STEPS), title=step.title
+                ),
+                "looks": step.looks if here else (),
+                "otherwise": "" if here else say("This step is on another page."),
+            },
+        )
         with st.container(horizontal=True, vertical_alignment="center"):
             if at > 1 and st.button(say("Back"), icon=":material/arrow_back:", key="tour-back"):
                 _go_to(at - 1)
+            if not here and st.button(say("Go there"), type="primary", key="tour-there"):
+                _go_to(at)
             if at < len(STEPS) and st.button(
-                say("Next"), icon=":material/arrow_forward:", type="primary", key="tour-next"
+                say("Next"),
+                icon=":material/arrow_forward:",
+                type="primary" if here else "secondary",
+                key="tour-next",
             ):
                 _go_to(at + 1)
             st.button(
                 say("End the tour"),
-                type="primary" if at == len(STEPS) else "tertiary",
+                type="primary" if here and at == len(STEPS) else "tertiary",
                 key="tour-end",
                 on_click=lambda: state.change(tour=0),
             )

@@ -1,7 +1,7 @@
 // The tree of one column: drawn, walked through and edited. The page owns the tree. Each edit is told
 // to it as one operation, the next one only when that is answered, and the tree comes back as new data.
 // What only this window knows (folded, selected, searched, zoomed) is kept by label across new data.
-const ROW = 30, BOX = 24, PAD = 10, GAP = 46, WEIGHT = 30, NARROW = 110, WIDE = 230, SMALL = 130;
+const ROW = 30, BOX = 24, PAD = 10, GAP = 46, WEIGHT = 30, NARROW = 110, WIDE = 230, SMALL = 60;
 // all in pixels at 100 %
 const MARGIN = 8; // rows drawn above and below the visible ones
 const LARGE = 300; // nodes; larger trees start folded
@@ -10,7 +10,7 @@ const MOST = 100; // groups offered at once
 const SLOW = 150, LOST = 10000; // milliseconds; a large tree takes up to as many more as it has nodes
 const DEFAULTS = {
   about: "", version: 0, answered: "", said: "", bad: false, select: [], labels: [], parents: [], leaves: 0,
-  records: null, empty: [], weights: null, weighable: false, editable: true, undo: 0, redo: 0, lit: [],
+  records: null, empty: [], weights: null, weighable: false, editable: true, undo: 0, redo: 0, lit: [], climbed: [],
   height: 520, bare: false,
 };
 const KEYS = [
@@ -18,7 +18,7 @@ const KEYS = [
   ["Space", "select, or no longer"], ["Shift+↑ ↓", "select a range"], ["Ctrl+A", "select all siblings"],
   ["Escape", "close, cancel, or select nothing"], ["/", "find"], ["G", "put the selected into a new group"],
   ["M", "move the selected to a group"], ["Enter, F2", "rename a group"], ["Delete", "remove groups"],
-  ["I", "insert a level above the selected"], ["W", "change the weight of the edge"],
+  ["I", "insert a group above each selected"], ["W", "change the weight of the edge"],
   ["Ctrl+Z, Ctrl+Y", "undo, redo"], ["Ctrl+wheel", "zoom"], ["Mouse", "drag nodes onto a group; drag the " +
     "background to pan, with Shift to select; Ctrl or Shift and click select more"],
 ];
@@ -69,6 +69,9 @@ function* above(tree, id) {
   for (let at = tree.parents[id]; at >= 0; at = tree.parents[at]) yield at;
 }
 
+// Beside other pictures there is no room for a button that a small tree can do without.
+const folds = (tree, data, id) => tree.children[id].length && !(data.bare && tree.labels.length <= LARGE);
+
 // Where each node that is not folded away stands: the rows from `top` to `bottom` that it spans.
 function planOf(tree, folded) {
   const shown = [], index = new Map(), top = [], bottom = [], middle = [];
@@ -95,20 +98,20 @@ function planOf(tree, folded) {
 // The left edge and the width of each level, wide enough for most labels at any folding.
 function columnsOf(tree, data, font) {
   const pen = document.createElement("canvas").getContext("2d"), widths = [], seen = [], longest = [];
-  const most = data.bare ? SMALL : WIDE, least = data.bare ? SMALL / 2 : NARROW;
+  const least = data.bare ? SMALL : NARROW;
   pen.font = `600 14px ${font}`;
   for (const id of tree.order) {
     const depth = tree.depth[id];
     const { length } = tree.labels[id];
     seen[depth] = (seen[depth] || 0) + 1;
-    if (widths[depth] >= most || (seen[depth] > MEASURED && length <= longest[depth])) continue;
+    if (widths[depth] >= WIDE || (seen[depth] > MEASURED && length <= longest[depth])) continue;
     longest[depth] = Math.max(longest[depth] || 0, length);
-    const fold = tree.children[id].length ? 20 + 7 * thin(tree.values[id]).length : 0;
+    const fold = folds(tree, data, id) ? 20 + 7 * thin(tree.values[id]).length : 0;
     const records = data.records ? 8 + 6.5 * data.records[id].length : 0;
     const wanted = pen.measureText(tree.labels[id].slice(0, 60)).width + records + fold + 20;
-    widths[depth] = between(widths[depth] || least, Math.ceil(wanted), most);
+    widths[depth] = between(widths[depth] || least, Math.ceil(wanted), WIDE);
   }
-  const gap = GAP + (data.weights ? WEIGHT : 0);
+  const gap = (data.bare ? GAP / 2 : GAP) + (data.weights ? WEIGHT : 0);
   let left = PAD;
   return widths.map((width) => {
     const column = { left, width };
@@ -337,7 +340,7 @@ function editorOf(root) {
     const one = nodes.length === 1 ? nodes[0] : undefined, { undo, redo } = steps();
     const group = one !== undefined && isGroup(one), what = group ? "the selected group" : "the whole tree";
     const can = {
-      undo: undo > 0, redo: redo > 0, group: movable, move: movable, level: movable,
+      undo: undo > 0, redo: redo > 0, group: movable, move: movable, insert: movable,
       rename: group, ungroup: nodes.some((id) => isGroup(id) && id !== tree.root),
       "by-records": data.records !== null, matches: matches.length > 0,
     };
@@ -359,7 +362,8 @@ function editorOf(root) {
   // --- drawing ---------------------------------------------------------------------------------
   function refresh() {
     plan = planOf(tree, folded);
-    marks = { lit: new Set(data.lit), match: new Set(matches), empty: new Set(data.empty) };
+    const { lit, climbed, empty } = data;
+    marks = { lit: new Set(lit), climbed: new Set(climbed), match: new Set(matches), empty: new Set(empty) };
     if (!plan.index.has(cursor)) cursor = [...above(tree, cursor)].find((id) => plan.index.has(id));
     draw();
     bar();
@@ -399,7 +403,7 @@ function editorOf(root) {
       if (layer.children[place] !== box) layer.insertBefore(box, layer.children[place] || null);
       dress(id, box, at);
       if (parent < 0) return;
-      lines[marks.lit.has(id) && marks.lit.has(parent) ? 1 : 0] += edge(spot(parent), at);
+      lines[marks.climbed.has(id) ? 1 : 0] += edge(spot(parent), at);
     });
     paths.forEach((path, place) => path.setAttribute("d", lines[place]));
     if (has(cursor)) frame.setAttribute("aria-activedescendant", `node-${cursor}`);
@@ -419,7 +423,7 @@ function editorOf(root) {
     box.append(make("span", { class: "label", dir: "auto" }, short(text, 200)));
     box.title = marks.empty.has(id) ? `${short(text)}: no record` : short(text);
     if (data.records) box.append(make("span", { class: "records" }, data.records[id]));
-    if (tree.children[id].length) {
+    if (folds(tree, data, id)) {
       box.append(make("button", { class: "fold", type: "button", tabindex: -1, "aria-hidden": true }));
     }
     if (data.weights && id !== tree.root) {
@@ -450,6 +454,7 @@ function editorOf(root) {
     const inner = tree.children[id].length > 0, open = inner && !folded.has(id), drag = press && press.drag;
     const names = {
       group: isGroup(id), selected: selected.has(id), cursor: id === cursor, lit: marks.lit.has(id),
+      climbed: marks.climbed.has(id),
       match: marks.match.has(id), found: id === matches[found], empty: marks.empty.has(id),
       target: drag && drag.to === id, taken: drag && drag.nodes.has(id),
     };
@@ -460,6 +465,7 @@ function editorOf(root) {
     if (!inner) return;
     const fold = box.querySelector(".fold"), values = counted(tree.values[id], "value", "values");
     box.setAttribute("aria-expanded", open);
+    if (!fold) return;
     write(fold, open ? "−" : `+${thin(tree.values[id])}`);
     fold.title = open ? "Fold" : `Unfold: ${values}`;
   }
@@ -950,7 +956,7 @@ function editorOf(root) {
     ungroup: () => submit("ungroup", {
       nodes: labelsOf(inOrder(selected).filter((id) => isGroup(id) && id !== tree.root)),
     }),
-    level: () => submit("level", { nodes: labelsOf(inOrder(selected)) }),
+    insert: () => submit("insert", { nodes: labelsOf(inOrder(selected)) }),
     "by-name": () => sortBy("name"),
     "by-records": () => sortBy("records"),
     matches: () => { passing = false; select(matches, cursor); frame.focus({ preventScroll: true }); },
@@ -971,7 +977,7 @@ function editorOf(root) {
     " ": () => toggle(cursor), "Ctrl+a": siblings, Escape: escape,
     "/": () => { search.focus(); search.select(); }, "?": showKeys,
     Enter: () => edit(cursor, "name"), F2: () => edit(cursor, "name"), w: () => edit(cursor, "weight"),
-    g: () => withSelection("group"), m: () => withSelection("move"), i: () => withSelection("level"),
+    g: () => withSelection("group"), m: () => withSelection("move"), i: () => withSelection("insert"),
     Delete: () => withSelection("ungroup"), "Ctrl+z": () => useButton("undo"),
     "Ctrl+y": () => useButton("redo"), "Ctrl+Shift+z": () => useButton("redo"),
   };

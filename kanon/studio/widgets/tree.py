@@ -24,8 +24,8 @@ _HTML = """<div class="tree">
             <button data-do="rename" title="Rename the selected group (F2)">Rename</button>
             <button data-do="ungroup" title="What is in the selected groups goes up (Delete)">
                 Remove group</button>
-            <button data-do="level" title="Give each of the selected a new group of its own (I)">
-                Insert level</button>
+            <button data-do="insert" title="A group of its own above each of the selected (I)">
+                Insert group above</button>
         </span>
         <span class="set"><span class="word" aria-hidden="true">Sort</span>
             <button data-do="by-name" aria-label="Sort by name">by name</button>
@@ -113,7 +113,9 @@ def tree_editor(data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]
         undo, redo : int
             How many steps there are.
         lit : list of int
-            Nodes whose path is lit up.
+            Nodes that are lit up.
+        climbed : list of int
+            Nodes of which the edge above is lit up, with its weight.
         height : int
             The largest height of the drawing in pixels.
         bare : bool
@@ -127,7 +129,7 @@ def tree_editor(data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]
         - ``move``: ``nodes``, ``to``
         - ``group``: ``nodes``, ``name``
         - ``rename``: ``node``, ``name``
-        - ``ungroup``, ``level``: ``nodes``
+        - ``ungroup``, ``insert``: ``nodes``
         - ``weigh``: ``node``, ``weight`` (the text as typed)
         - ``sort``: ``node``, ``by`` ("name" or "records")
         - ``undo``, ``redo``

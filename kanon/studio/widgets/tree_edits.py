@@ -25,7 +25,7 @@ from kanon.hierarchy.tables import (
     tree_from_edges,
     tree_from_levels,
 )
-from kanon.matrices import number_text
+from kanon.matrices import cost_text, decimals_of
 from kanon.metrics import edge_weights
 from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice, drawn
@@ -190,8 +190,8 @@ def _ungrouped(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
     return edit.ungroup(asked.tree, asked.nodes()), ()
 
 
-def _levelled(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
-    made = edit.insert_level(asked.tree, asked.nodes())
+def _inserted(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
+    made = edit.insert_group_above(asked.tree, asked.nodes())
     return made, _new(asked.tree, made)
 
 
@@ -214,7 +214,7 @@ _OPERATIONS: Mapping[str, Callable[[_Asked], tuple[Hierarchy, Sequence[str]]]] =
     "group": _grouped,
     "rename": _renamed,
     "ungroup": _ungrouped,
-    "level": _levelled,
+    "insert": _inserted,
     "weigh": _weighed,
     "sort": _sorted,
 }
@@ -418,7 +418,6 @@ def picture(
     shown = shown_now(work, choice) if shown is None else shown
     weights = shown_weights(work, column, tree, shown)
     records = _records(tree, choice)
-    said = weight_text if editable else number_text
     return {
         "about": _about(work, column) if editable else f"preview {_about(work, column)}",
         "version": history.version,
@@ -431,14 +430,24 @@ def picture(
         "leaves": tree.n_leaves,
         "records": [thin(count) for count in records.tolist()],
         "empty": np.flatnonzero(records[: tree.n_leaves] == 0).tolist(),
-        "weights": None if weights is None else [said(w) for w in weights.tolist()],
+        "weights": None if weights is None else _weight_texts(weights, shown == DRAWN),
         "weighable": editable and weights is not None,
         "editable": editable,
         "undo": len(history.past),
         "redo": len(history.future),
         "lit": [],
+        "climbed": [],
         "height": 560,
     }
+
+
+def _weight_texts(weights: np.ndarray, own: bool) -> list[str]:
+    """The weights on the edges: the user's own as they were typed, a metric's as its costs are."""
+    if own:
+        return [weight_text(weight) for weight in weights.tolist()]
+    decimals = decimals_of(weights)
+    # Without spaces: whoever changes one of them begins with this text.
+    return [cost_text(weight, decimals).replace("\u202f", "") for weight in weights.tolist()]
 
 
 def weight_text(weight: float) -> str:

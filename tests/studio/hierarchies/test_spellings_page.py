@@ -54,6 +54,13 @@ def below(at, label):
     return sorted(made.labels[made.first[node] : made.last[node]])
 
 
+def test_spellings_that_differ_in_blanks_alone_do_not_look_the_same(page):
+    jobs = {"Head nurse": 9, "Head  nurse": 3, "Head\u00a0nurse": 2, "Cook": 4}
+    with_jobs(page, jobs)
+    assert "Head nurse (9), Head␣␣nurse (3), Head␣nurse (2)" in texts(page)
+    assert any("␣ is a blank" in said for said in captions(page))
+
+
 def test_a_group_is_joined_by_its_button_and_one_undo_takes_it_back(page):
     assert "2 groups of values look like spellings of one" in with_jobs(page, FEW)
     before, cells = tree(page), work(page).table.records.counted("job").counts

@@ -124,7 +124,7 @@ def test_entropy_counts_the_records_of_the_table(start, drawn):
         ],
     )
     assert "log2(count(x′) / count(x))" in text(at) and "the records at a node" in text(at)
-    assert drawn["trees"][-1]["weights"][:3] == ["0.585", "1.58", "2"]
+    assert drawn["trees"][-1]["weights"][:3] == ["0.585", "1.585", "2.000"]
 
 
 def test_the_example_of_the_paper_is_shown_exactly(mammals, drawn):

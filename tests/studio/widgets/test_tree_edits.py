@@ -109,8 +109,8 @@ def test_moving_the_last_member_away_says_that_the_group_went(work):
     assert "Felid" in tree(undone(work, "animal")).labels
 
 
-def test_removing_a_group_inserting_a_level_and_sorting(work):
-    work = ask(work, "level", nodes=["Cat", "Dog"])
+def test_removing_a_group_inserting_a_group_and_sorting(work):
+    work = ask(work, "insert", nodes=["Cat", "Dog"])
     assert {"Cat (group)", "Dog (group)"} <= set(tree(work).labels)
     work = ask(work, "ungroup", nodes=["Cat (group)", "Dog (group)"])
     assert tree(work).height == 2
@@ -208,7 +208,7 @@ def test_a_drawing_survives_another_builder(work):
 OPERATIONS = st.lists(
     st.tuples(
         st.sampled_from(
-            ["group", "ungroup", "move", "rename", "level", "sort", "weigh", "undo", "redo", "bad"]
+            ["group", "ungroup", "move", "rename", "insert", "sort", "weigh", "undo", "redo", "bad"]
         ),
         st.lists(st.integers(0, 12), min_size=1, max_size=4),
         st.integers(0, 12),
@@ -406,7 +406,7 @@ def test_an_edit_is_done_on_the_column_that_it_was_drawn_on(work):
         "id": "x",
         "about": about(work, "animal"),
         "base": 0,
-        "kind": "level",
+        "kind": "insert",
         "nodes": [0],
     }
     done = tree_edits.edited(work, operation)
