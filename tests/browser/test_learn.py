@@ -10,6 +10,20 @@ from support import browser as by
 pytestmark = pytest.mark.browser
 
 SOON = 15_000
+OLD_PROJECTOR, PHONE = {"width": 1024, "height": 768}, {"width": 420, "height": 800}
+
+# What goes on beyond the right edge of the page, or of a part of it that hides what does.
+CUT = """() => {
+  const hides = one => getComputedStyle(one).overflowX !== "visible";
+  const right = one => one.getBoundingClientRect().right;
+  const seen = ":is(p, td, th, button, img, input[role=combobox])";
+  return [...document.querySelectorAll(`.stMain ${seen}`)].filter(one => {
+    if (hides(one) && one.scrollWidth > one.clientWidth + 1) return true;
+    for (let around = one.parentElement; around; around = around.parentElement)
+      if (hides(around) && right(one) > right(around) + 1) return true;
+    return false;
+  }).map(one => one.outerHTML.slice(0, 200));
+}"""
 
 
 def by_key(page, label):
@@ -69,3 +83,42 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
     letters = page.locator('[data-testid="stPlotlyChart"] text')
     assert min(letters.evaluate_all(f"all => all.map({size})")) >= 18
     by.picture(page, "learn-large")
+
+
+def test_two_lessons_side_by_side_and_what_a_narrow_window_shows(server, page):
+    page.goto(f"{server.url}/learn")
+    expect(page.get_by_text("Step 0 of 3: The table")).to_be_visible(timeout=30_000)
+    by.idle(page)
+    with by.answered(page):
+        page.get_by_text("Compare with another").click()
+    records = page.get_by_role("region", name="Each record and its class.")
+    charts = page.locator(".st-key-two [data-testid=stPlotlyChart]")
+    expect(charts).to_have_count(2, timeout=SOON)
+    page.get_by_role("heading", level=1).click()  # keys belong to a field that has the focus
+    for step in ("Step 1 of 3: Merge 1", "Step 2 of 3: Merge 2"):
+        for _ in range(2):  # Datafly has more steps than the merges
+            if not page.get_by_text(step).is_visible():
+                with by.answered(page):
+                    page.keyboard.press("ArrowRight")
+        expect(page.get_by_text(step)).to_be_visible(timeout=SOON)
+    by.idle(page)
+    try:
+        for size in (by.VIEWPORT, OLD_PROJECTOR):
+            page.set_viewport_size(size)
+            by.no_wider_than_the_window(page)
+            for pair in (charts, records):
+                left, right = (pair.nth(side).bounding_box() for side in range(2))
+                assert left["y"] == right["y"], "at the same height"
+                assert abs(left["width"] - right["width"]) <= 1
+                assert left["x"] + left["width"] < right["x"], "and beside each other"
+        for part, last in (("Attacks", "Background knowledge"), ("Exercises", "9")):
+            page.set_viewport_size(by.VIEWPORT)
+            for name in (part, last):
+                with by.answered(page):
+                    page.get_by_role("radio", name=name, exact=True).click()
+            for size in (OLD_PROJECTOR, PHONE):
+                page.set_viewport_size(size)
+                by.no_wider_than_the_window(page)
+                page.wait_for_function(f"() => !({CUT})().length", timeout=SOON)
+    finally:
+        page.set_viewport_size(by.VIEWPORT)

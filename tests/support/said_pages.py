@@ -22,6 +22,7 @@ from warnings import catch_warnings
 from kanon import settings
 from kanon.base import language
 from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.steps_state import Beside
 from kanon.studio.session.work import with_fields
 from kanon.studio.utility.state import UtilityView
 from support.paths import ROOT
@@ -47,6 +48,7 @@ from kanon.studio.decide.advice import advice_of
 from kanon.studio.decide.state import DecideView
 from kanon.studio.learn.exercises_state import Scores
 from kanon.studio.learn.lesson import told
+from kanon.studio.learn.two_lessons import beside_of, showing
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import Work
@@ -68,6 +70,7 @@ MARKS = Scores(EXAM.fingerprint, marked_class(EXAM, [("a", b"{}")]))
 EXAM_HANDED_IN = Answers(
     version=2, set=EXAM.fingerprint, student="Ada", log=[]
 ).own_fingerprint  # fmt: skip
+BESIDE = Beside("datafly", "custom", "s1")
 WORK = "kanon-work"
 PAGES = sorted(path.name for path in (ROOT / "pages").glob("*.py"))
 TEXTS = {
@@ -163,12 +166,17 @@ def words_of(*tables: pd.DataFrame) -> set[str]:
 
 def lessons(work: Work) -> tuple[set[str], list[str]]:
     """The words of the small tables, and the sentences of lessons, which stay English."""
-    steps = told(work, lambda name, key, make: make()).lesson.steps
+    view = work.view(LessonsView).steps
+    steps = [
+        step
+        for each in (view, beside_of(replace(view, beside=BESIDE)))
+        for step in told(showing(work, each), lambda name, key, make: make()).lesson.steps
+    ]
     choices = [choice for step in steps for choice in step.choices]
     said = [text for step in steps for text in (step.heading, step.sentence)]
     said += [text for choice in choices for text in (choice.question, choice.best)]
     said += [
-        text for choice in choices for one in choice.candidates for text in (one.name, one.note)
+        text for choice in choices for one in choice.candidates for text in (one.name, one.refused)
     ]
     said += [SET.title, SET.author]
     said += [*MARKS.marks.files["problem"], EXAM_HANDED_IN]
@@ -255,6 +263,7 @@ FURTHER: Mapping[str, Sequence[str | Callable[[Work], Work]]] = {
         "simulating-start",
     ],
     "learn.py": [
+        part_of_learn("steps", beside=BESIDE),
         part_of_learn("attacks"),
         part_of_learn("attacks", kind="background", step=4),
         part_of_learn("attacks", step=5),

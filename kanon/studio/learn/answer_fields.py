@@ -32,8 +32,8 @@ Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]
 
 _SMALL = "rgba(213, 94, 0, 0.20)"
 
-_WIDTH = 6.5
-"""Of a column of the grid, in letters' sizes, with the gap beside it."""
+_WIDTH, _NARROW = 6.5, 4.2
+"""Of a column of the grid, and in a narrow window, in letters' sizes, with the gap beside it."""
 
 _LARGEST = 1e15
 """The largest number that the field shows; beyond it a browser rounds counts."""
@@ -176,6 +176,9 @@ def _rows_style(count: int) -> str:
     flex-wrap: nowrap; min-width: {count * _WIDTH - 1}rem;
 }}
 {grid} [data-testid="stColumn"] {{ flex: 1 1 0; min-width: 0; }}
+@media (max-width: 1270px) {{
+    {grid} {row}:has(> [data-testid="stColumn"]) {{ min-width: {count * _NARROW - 1}rem; }}
+}}
 </style>"""
 
 

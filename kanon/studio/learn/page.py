@@ -11,6 +11,7 @@ from kanon.base.language import say
 from kanon.studio.learn.attacks_panel import show_attacks
 from kanon.studio.learn.exercises_panel import show_exercises
 from kanon.studio.learn.large_type import LARGE
+from kanon.studio.learn.narrow import NARROW
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_panel import show_steps
 from kanon.studio.session import state
@@ -50,4 +51,7 @@ def page() -> None:
     choices(work)
     if work.view(LessonsView).large:
         st.html(LARGE)
-    SHOW[work.view(LessonsView).part](work)
+    part = work.view(LessonsView).part
+    if part != "steps":
+        st.html(NARROW)
+    SHOW[part](work)

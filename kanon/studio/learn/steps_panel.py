@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.algorithms.catalogue import algorithm_named, algorithms, uses
+from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_of
 from kanon.base.sentences import classes_told_apart, left_out, lost, smallest_class
 from kanon.charts.lesson import picture_of, picture_table
 from kanon.charts.lesson_numbers import running_chart
 from kanon.errors import KanonError
-from kanon.strategies import LOOKS_AT, STRATEGIES
+from kanon.strategies import LOOKS_AT
 from kanon.studio.learn.lesson import (
     FEWEST,
     OWN,
     TableLesson,
     largest_k,
-    metrics_of,
-    strategies_of,
     table_of,
     told,
 )
+from kanon.studio.learn.lesson_choices import algorithm_choice, metric_choice, strategy_choice
 from kanon.studio.learn.player import change, player
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
 from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.learn.two_panel import beside_choices, show_two
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
@@ -54,6 +53,10 @@ def show_steps(work: Work) -> None:
     # Large, the choices would fill the screen that the picture is to be seen on.
     with st.expander(say("What is told")) if work.view(LessonsView).large else st.container():
         _choices(work, view)
+        beside_choices(work, view)
+    if view.beside is not None:
+        show_two(work)
+        return
     try:
         found = told(work, state.remembered)
     except KanonError as error:
@@ -72,32 +75,24 @@ def _choices(work: Work, view: StepsView) -> None:
     titles[OWN] = say("The table I work on")
     about = say("Some records of your table.") if own else say_of(PRESETS[table_of(view)].about)
     until = say("Until you choose one, it is the table on which the algorithm is seen best.")
-    _choice(
-        next(places), say("Table of the lesson"), "table", titles, table_of(view),
-        f"{about} {until}",
-    )  # fmt: skip
-    module = algorithm_named(view.algorithm)
-    _choice(
-        next(places), say("Algorithm told"), "algorithm",
-        {name: say_of(one.CARD.title) for name, one in algorithms().items()}, view.algorithm,
-        f"{say_of(module.CARD.summary)} {say_of(module.GUARANTEES)}",
-    )  # fmt: skip
-    names, metric = metrics_of(work, view)
-    about = f"{say('What counts as a loss.')} {say_of(metric_called(work, metric).card.summary)}"
-    if not uses(view.algorithm, "metric"):
-        about = f"{about} {say('This algorithm is not guided by it.')}"
-    _choice(
-        next(places), say("Costs by"), "metric",
-        {name: say_of(metric_called(work, name).card.title) for name in names}, metric, about,
-    )  # fmt: skip
+    next(places).selectbox(
+        say("Table of the lesson"),
+        list(titles),
+        **bound(
+            "learn-table",
+            table_of(view),
+            lambda value: change(table=value, step=0, playing=False),
+        ),
+        format_func=lambda name: titles[name],
+        help=plain(f"{about} {until}"),
+    )
+    with next(places):
+        algorithm_choice(view)
+    with next(places):
+        metric_choice(work, view)
     if uses(view.algorithm, "strategy"):
-        names, strategy = strategies_of(work, view)
-        about = say("Which class a smallest one is merged with.")
-        _choice(
-            next(places), say("Partner by"), "strategy",
-            {name: say_of(STRATEGIES[name].title) for name in names}, strategy,
-            f"{about} {say_of(STRATEGIES[strategy].summary)}",
-        )  # fmt: skip
+        with next(places):
+            strategy_choice(work, view)
     most, k = largest_k(work, view)
     next(places).number_input(
         say("k asked for"),
@@ -112,26 +107,6 @@ def _choices(work: Work, view: StepsView) -> None:
     )
     if own:
         _records(work, view)
-
-
-def _choice(
-    place: st.delta_generator.DeltaGenerator,
-    label: str,
-    field: str,
-    titles: dict[str, str],
-    value: str,
-    said: str,
-) -> None:
-    """A select box for one field of what is shown; another lesson begins with its table."""
-    place.selectbox(
-        label,
-        list(titles),
-        **bound(
-            f"learn-{field}", value, lambda value: change(**{field: value}, step=0, playing=False)
-        ),
-        format_func=lambda name: titles[name],
-        help=plain(said),
-    )
 
 
 def _records(work: Work, view: StepsView) -> None:

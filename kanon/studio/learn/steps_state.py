@@ -6,6 +6,21 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Beside:
+    """The lesson beside the first one, on the same table and with the same k.
+
+    Attributes
+    ----------
+    algorithm, metric, strategy
+        As those of :class:`StepsView`.
+    """
+
+    algorithm: str
+    metric: str
+    strategy: str
+
+
+@dataclass(frozen=True)
 class StepsView:
     """What is shown.
 
@@ -22,9 +37,11 @@ class StepsView:
     metric, strategy, k
         What guides; an empty metric, and None for k, for what is usual on the table.
     step
-        The position of the step that is shown.
+        The position of the step that is shown; of two lessons, their place side by side.
     playing
         Whether the steps follow each other by themselves.
+    beside
+        The lesson that stands beside this one; None for no other.
     """
 
     algorithm: str = "gaa"
@@ -36,3 +53,4 @@ class StepsView:
     k: int | None = None
     step: int = 0
     playing: bool = False
+    beside: Beside | None = None

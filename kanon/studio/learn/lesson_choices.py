@@ -1,0 +1,82 @@
+"""What a lesson is told by: its algorithm, metric and strategy, of one lesson or of two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from kanon.algorithms.catalogue import algorithm_named, algorithms, uses
+from kanon.base.language import say, say_of
+from kanon.strategies import STRATEGIES
+from kanon.studio.learn.lesson import metrics_of, strategies_of
+from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.learn.two_lessons import choose
+from kanon.studio.session.binding import bound
+from kanon.studio.session.run_choices import metric_called
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+
+
+def algorithm_choice(view: StepsView, unlike: StepsView | None = None) -> None:
+    """Which algorithm is told.
+
+    Parameters
+    ----------
+    unlike
+        Of a lesson that stands beside another one, that one: what differs is offered first.
+    """
+    module = algorithm_named(view.algorithm)
+    _choice(
+        (say("Algorithm told"), say("Second algorithm")), "algorithm",
+        {name: say_of(one.CARD.title) for name, one in algorithms().items()}, view.algorithm,
+        [say_of(module.CARD.summary), say_of(module.GUARANTEES)],
+        None if unlike is None else unlike.algorithm,
+    )  # fmt: skip
+
+
+def metric_choice(work: Work, view: StepsView, unlike: StepsView | None = None) -> None:
+    """What counts costs; see :func:`algorithm_choice`."""
+    names, metric = metrics_of(work, view)
+    about = [say("What counts as a loss."), say_of(metric_called(work, metric).card.summary)]
+    if not uses(view.algorithm, "metric"):
+        about.append(say("This algorithm is not guided by it."))
+    _choice(
+        (say("Costs by"), say("Second costs by")), "metric",
+        {name: say_of(metric_called(work, name).card.title) for name in names}, metric, about,
+        None if unlike is None else metrics_of(work, unlike)[1],
+    )  # fmt: skip
+
+
+def strategy_choice(work: Work, view: StepsView, unlike: StepsView | None = None) -> None:
+    """By what partners are chosen; see :func:`algorithm_choice`."""
+    names, strategy = strategies_of(work, view)
+    _choice(
+        (say("Partner by"), say("Second partner by")), "strategy",
+        {name: say_of(STRATEGIES[name].title) for name in names}, strategy,
+        [say("Which class a smallest one is merged with."), say_of(STRATEGIES[strategy].summary)],
+        None if unlike is None else strategies_of(work, unlike)[1],
+    )  # fmt: skip
+
+
+def _choice(
+    labels: tuple[str, str],
+    field: str,
+    titles: Mapping[str, str],
+    value: str,
+    said: Sequence[str],
+    unlike: str | None,
+) -> None:
+    """A select box for one field of a lesson, or of the one beside it."""
+    second = unlike is not None
+    st.selectbox(
+        labels[second],
+        sorted(titles, key=lambda name: name == unlike),
+        **bound(
+            f"learn-{field}-beside" if second else f"learn-{field}",
+            value,
+            lambda value: choose(second, **{field: value}),
+        ),
+        format_func=lambda name: titles[name],
+        help=plain(" ".join(said)),
+    )

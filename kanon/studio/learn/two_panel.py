@@ -1,0 +1,234 @@
+"""Two lessons step by step, side by side, on the page Learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+
+import streamlit as st
+
+from kanon.algorithms.catalogue import uses
+from kanon.base.formatting import percent, thin
+from kanon.base.language import say, say_of
+from kanon.charts.lesson import picture_of, picture_table
+from kanon.charts.lesson_half import halved
+from kanon.studio.learn.lesson import OWN, TableLesson, table_of
+from kanon.studio.learn.lesson_choices import algorithm_choice, metric_choice, strategy_choice
+from kanon.studio.learn.player import player
+from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.step_sheet import STYLE, records_sheet
+from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.learn.two_lessons import (
+    SIDES,
+    Two,
+    beside_of,
+    names_of,
+    set_beside,
+    two_of,
+)
+from kanon.studio.session import state
+from kanon.studio.session.binding import bound
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.picture import data_button, picture
+from kanon.teaching.lesson import Step, written
+from kanon.teaching.merging import Merge
+from kanon.teaching.side_by_side import SideBySide, cost_so_far
+from kanon.teaching.tables import records_table
+
+_RULES = {
+    "merges": say(
+        "Both stand after the same number of merges; the one that needs fewer waits at its release."
+    ),
+    "steps": say("Both stand at the same step; the one that has fewer steps waits at its release."),
+    "share": say(
+        "The algorithms work differently, so both stand after the same share of their steps, "
+        "rounded down to a whole step."
+    ),
+}
+_STYLE = """<style>
+.st-key-two [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; }
+.st-key-two [data-testid="stColumn"] { flex: 1 1 0; min-width: 0; }
+.st-key-two .lesson th, .st-key-two .lesson td { padding: 0.15rem 0.3rem; }
+.st-key-two [data-testid="stElementContainer"]:has(> * > .side) { display: none; }
+@media (max-width: 640px) {
+    .st-key-two [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
+    .st-key-two [data-testid="stColumn"] { flex-basis: 100%; }
+    .st-key-two [data-testid="stElementContainer"]:has(> * > .side) { display: block; }
+    .side { font-weight: 600; }
+}
+</style>"""
+"""Left and right are as wide, side by side where there is room; else each says whose it is."""
+
+_ENDINGS = {
+    "same": say("Both end with the same release."),
+    "values": say("Both end with the same classes, which show other values."),
+    "classes": say("Their releases differ."),
+}
+
+
+def beside_choices(work: Work, view: StepsView) -> None:
+    """The switch for a second lesson, and what that is told by: below the choices of the first."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.toggle(
+            say("Compare with another"),
+            **bound("learn-beside", view.beside is not None, set_beside),
+            help=say(
+                "Two lessons side by side, on the same table and with the same k. Changing one "
+                "leaves the other where it is."
+            ),
+        )
+        if view.beside is None:
+            return
+        other = beside_of(view)
+        algorithm_choice(other, view)
+        metric_choice(work, other, view)
+        if uses(other.algorithm, "strategy"):
+            strategy_choice(work, other, view)
+
+
+def show_two(work: Work) -> None:
+    """Draw both lessons, and the one player that moves them."""
+    two, view = two_of(work), work.view(LessonsView).steps
+    at = player(view, two.last) if two.last >= 0 else 0
+    two_steps(work, two, at)
+
+
+def two_steps(work: Work, two: Two, at: int) -> None:
+    """Both lessons at a place: what is the same, and each step with its picture and records.
+
+    Each kind of thing stands in a row of its own, so that left and right begin at the same height.
+    """
+    view = work.view(LessonsView).steps
+    views, own = (view, beside_of(view)), table_of(view) == OWN
+    if two.pair is not None:
+        _compared(work, views, two.pair)
+    st.html(STYLE + _STYLE)
+    names = [names_of(work, one, other) for one, other in (views, views[::-1])]
+
+    def row(draw: Callable[[TableLesson, int, str], None], first: bool = False) -> None:
+        for place, found, position, side, name in zip(
+            st.columns(2, gap="medium"), two.told, two.positions(at), SIDES, names, strict=True
+        ):
+            with place:
+                if first and name:
+                    st.markdown(f"#### {plain(name)}")
+                if isinstance(found, TableLesson):
+                    if not first:
+                        st.html(f'<div class="side">{escape(name)}</div>')
+                    draw(found, position, side)
+                elif first:
+                    st.warning(plain(found.sentence), icon=":material/error:")
+
+    with st.container(key="two"):
+        row(lambda found, at, side: _said(found, at), first=True)
+        row(lambda found, at, side: _numbers(found, at))
+        row(lambda found, at, side: _picture(found, at, side, own))
+        row(lambda found, at, side: _records(found, at, side, own))
+    st.caption(
+        say(
+            "Equal numbers and colours are one class. Behind an arrow stands what a value became; "
+            "in a frame, what this step changed."
+        )
+    )
+
+
+# --- what is compared -----------------------------------------------------------------------
+def _compared(work: Work, views: tuple[StepsView, StepsView], pair: SideBySide) -> None:
+    """Where the two differ for the first time, how they end, and what is kept equal."""
+    one, other = (names_of(work, *each, brief=True) for each in (views, views[::-1]))
+    if not one:
+        st.info(
+            say("Both sides are the same; choose something else for one of them."),
+            icon=":material/info:",
+        )
+        return
+    st.markdown(plain(f"{_parted(pair, one, other)} {_ENDINGS[pair.ending]}"))
+    said = _RULES[pair.rule]
+    if pair.one.metric != pair.other.metric:
+        units = say("Their metrics count costs in units of their own.")
+        said = f"{said} {units}"
+    st.caption(said)
+
+
+def _parted(pair: SideBySide, one: str, other: str) -> str:
+    """The same up to where, and what each does then."""
+    place = pair.parting
+    if place is None:
+        return say("{one} and {other} have the same classes all along.", one=one, other=other)
+    at, there = pair.positions(place)
+    does = {"one": _does(one, pair.one.steps[at]), "other": _does(other, pair.other.steps[there])}
+    if place == 1:
+        return say("They differ from the first step on: {one}; {other}.", **does)
+    if pair.rule == "merges":
+        return say("The same up to merge {number}; then {one}; {other}.", number=place - 1, **does)
+    if pair.rule == "steps":
+        return say(
+            "The same classes up to step {number}; then {one}; {other}.", number=place - 1, **does
+        )
+    at, there = pair.positions(place - 1)
+    return say(
+        "The same classes up to step {at} of {first} and step {there} of {second}; then {one}; "
+        "{other}.",
+        at=at,
+        there=there,
+        first=one,
+        second=other,
+        **does,
+    )
+
+
+def _does(name: str, step: Step) -> str:
+    """What one of them does in a step."""
+    if isinstance(step.detail, Merge):
+        return say(
+            "{name} takes “{picked}” with “{partner}”",
+            name=name,
+            picked=step.detail.picked.label,
+            partner=step.detail.partner.label,
+        )
+    return say("{name} has “{heading}”", name=name, heading=step.heading)
+
+
+# --- a side ---------------------------------------------------------------------------------
+def _said(found: TableLesson, at: int) -> None:
+    """What happens in the step."""
+    lesson = found.lesson
+    step, last = lesson.steps[at], len(lesson.steps) - 1
+    heading = say("Step {step} of {last}: {heading}", step=at, last=last, heading=step.heading)
+    st.markdown(f"**{plain(heading)}**  \n{plain(step.sentence)}")
+
+
+def _numbers(found: TableLesson, at: int) -> None:
+    """What the table amounts to after it."""
+    lesson = found.lesson
+    now = lesson.steps[at].numbers
+    st.markdown(
+        say(
+            "Minimum k ↑ **{least}** · Cost so far ↓ **{cost}** ({metric}) · Alteration ↓ "
+            "**{alteration}**",
+            least=say("none") if now.min_k is None else thin(now.min_k),
+            cost=written(cost_so_far(lesson, at)),
+            metric=plain(say_of(lesson.metric.card.title)),
+            alteration=percent(now.alteration),
+        )
+    )
+
+
+def _picture(found: TableLesson, at: int, side: str, own: bool) -> None:
+    about = f"{found.key}-{at}"
+    figure = state.remembered(
+        f"lesson-picture-{side}", about, lambda: halved(picture_of(found.lesson, at))
+    )
+    name = f"lesson-picture-{side}"
+    picture(figure, lambda: picture_table(found.lesson, at), name, about, original=own)
+
+
+def _records(found: TableLesson, at: int, side: str, own: bool) -> None:
+    steps = found.lesson.steps
+    now, before = steps[at].recoding, steps[max(at - 1, 0)].recoding
+    st.html(records_sheet(found.table, now, before))
+    data_button(
+        say("Records"), lambda: records_table(found.table, now), f"lesson-records-{side}",
+        f"{found.key}-{at}", kind="tertiary", original=own,
+    )  # fmt: skip

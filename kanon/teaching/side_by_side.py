@@ -1,0 +1,161 @@
+"""Two lessons on one table, side by side: which of their steps belong together, where they part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from kanon.recoding import Recoding
+from kanon.teaching.lesson import Lesson
+from kanon.teaching.merging import Merge
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide:
+    """Two lessons on the same table, walked through together.
+
+    A place is a number from 0 to :attr:`last`. The longer lesson goes one step further at each.
+
+    Attributes
+    ----------
+    one, other
+        The lessons.
+
+    Raises
+    ------
+    ValueError
+        They are not on the same table.
+
+    Examples
+    --------
+    GAA on ten patients, by S1 and by S3: the same six merges, then others.
+
+    >>> from kanon.algorithms import gaa
+    >>> from kanon.algorithms.task import Task
+    >>> from kanon.measures.cells import whole_potentials
+    >>> from kanon.metrics import metric_named
+    >>> from kanon.teaching.lesson_builder import lesson_of
+    >>> from kanon.teaching.presets import preset_table
+    >>> table, total = preset_table("hospital").classes, metric_named("total")
+    >>> costs = whole_potentials(table, total)
+    >>> s1, s3 = (
+    ...     lesson_of(gaa, Task(table, costs, 3, strategy=by, sensitive="disease"), total)
+    ...     for by in ("s1", "s3")
+    ... )
+    >>> pair = SideBySide(s1, s3)
+    >>> pair.rule, pair.last, pair.positions(2), pair.parting, pair.ending
+    ('merges', 8, (2, 2), 7, 'classes')
+    >>> [round(cost_so_far(lesson, 7), 3) for lesson in (s1, s3)]
+    [20.0, 23.333]
+    """
+
+    one: Lesson
+    other: Lesson
+
+    def __post_init__(self) -> None:
+        one, other = self.one.task.classes, self.other.task.classes
+        if not (
+            one.attributes == other.attributes
+            and np.array_equal(one.nodes, other.nodes)
+            and np.array_equal(one.counts, other.counts)
+        ):
+            raise ValueError("the two lessons are not on the same table")
+
+    @cached_property
+    def rule(self) -> Literal["merges", "steps", "share"]:
+        """What both have done as much of at every place.
+
+        ``merges`` where every step of both merges two classes; ``steps`` of one algorithm; else
+        the same ``share`` of all its steps, as far as whole ones go. By the first two, the shorter
+        lesson waits at its release.
+        """
+        if _merges_alone(self.one) and _merges_alone(self.other):
+            return "merges"
+        return "steps" if self.one.algorithm == self.other.algorithm else "share"
+
+    @property
+    def last(self) -> int:
+        """The last place: both lessons are at their release."""
+        return max(self._ends)
+
+    def positions(self, place: int) -> tuple[int, int]:
+        """The position in each lesson, at a place."""
+        one, other = (
+            place * end // self.last if self.rule == "share" else min(place, end)
+            for end in self._ends
+        )
+        return one, other
+
+    def first_at(self, side: int, position: int) -> int:
+        """The first place at which a side (0 or 1) is at a position of its lesson, or beyond."""
+        places = (place for place in range(self.last) if self.positions(place)[side] >= position)
+        return next(places, self.last)
+
+    @cached_property
+    def parting(self) -> int | None:
+        """The first place at which the two part the records differently; None if there is none."""
+        return next((place for place in range(self.last + 1) if not self._alike(place)), None)
+
+    @cached_property
+    def ending(self) -> Literal["same", "values", "classes"]:
+        """What of the releases differs: nothing, the values of the same classes, or the classes."""
+        if not self._alike(self.last):
+            return "classes"
+        one, other = (_shown(each.steps[-1].recoding) for each in (self.one, self.other))
+        return "same" if one == other else "values"
+
+    @property
+    def _ends(self) -> tuple[int, int]:
+        return len(self.one.steps) - 1, len(self.other.steps) - 1
+
+    def _alike(self, place: int) -> bool:
+        """Whether both have the same classes of records."""
+        at, there = self.positions(place)
+        return _parts(self.one.steps[at].recoding) == _parts(self.other.steps[there].recoding)
+
+
+def cost_so_far(lesson: Lesson, position: int) -> float:
+    """What all records have paid up to a step, in the metric's own unit.
+
+    It is what the alteration is the share of; attribute weights are counted where the algorithm
+    does. Suppressed records count as raised to the root.
+    """
+    recoding = lesson.steps[position].recoding
+    classes = recoding.classes
+    ends = np.array([[tree.root for tree in classes.hierarchies]] * classes.n_classes)
+    to = ends if recoding.ranged else recoding.targets
+    paid = sum(
+        records * lesson.paid(j, low, high)
+        for records, lows, highs in zip(
+            classes.counts.tolist(), classes.nodes.tolist(), to.tolist(), strict=True
+        )
+        for j, (low, high) in enumerate(zip(lows, highs, strict=True))
+    )
+    if not recoding.ranged:
+        return paid
+    # What a range costs stands on no tree: its share of the whole is known. Nobody weighs ranges.
+    return paid * lesson.steps[position].numbers.alteration / 100
+
+
+def _merges_alone(lesson: Lesson) -> bool:
+    """Whether every step between the table and the release merges two classes."""
+    return lesson.complete and all(isinstance(step.detail, Merge) for step in lesson.steps[1:-1])
+
+
+def _parts(recoding: Recoding) -> frozenset[frozenset[int]]:
+    """The original classes that are together in each class; of what left, nothing."""
+    return frozenset(
+        frozenset(np.flatnonzero(recoding.assigned == each).tolist())
+        for each in range(recoding.n_classes)
+    )
+
+
+def _shown(recoding: Recoding) -> list[tuple[str, ...]]:
+    """The values of each original class."""
+    return [
+        tuple(tree.labels[node] for tree, node in zip(recoding.hierarchies, row, strict=True))
+        for row in recoding.targets.tolist()
+    ]

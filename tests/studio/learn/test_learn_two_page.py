@@ -1,0 +1,182 @@
+"""The page Learn, two lessons side by side, driven by AppTest."""
+
+from __future__ import annotations
+
+import json
+
+from kanon.algorithms.catalogue import algorithm_named
+from kanon.base.formatting import percent
+from kanon.strategies import STRATEGIES
+from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.two_lessons import beside_of, two_of
+from kanon.teaching.lesson import written
+from kanon.teaching.presets import preset_for
+from kanon.teaching.side_by_side import cost_so_far
+from support.dashboard import captions, choose, go, infos, press, texts, title, warnings, work
+
+LEARN = "pages/learn.py"
+
+
+def view_of(at):
+    return work(at).view(LessonsView).steps
+
+
+def pair_of(at, monkeypatch):
+    """The two lessons that the page shows, built anew."""
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "kanon.studio.learn.two_lessons.state.remembered", lambda name, key, make: make()
+        )
+        return two_of(work(at))
+
+
+def figures(at):
+    found = {one.key: json.loads(one.proto.spec) for one in at.get("plotly_chart")}
+    return [found.get(f"lesson-picture-{side}") for side in ("one", "other")]
+
+
+def compare(at, on=True):
+    at.toggle(key="learn-beside").set_value(on)
+    return go(at)
+
+
+def positions(at, monkeypatch):
+    """Where both stand; what the page shows of them is what their lessons have there."""
+    two, said = pair_of(at, monkeypatch), texts(at)
+    found = two.positions(view_of(at).step)
+    sheets = [one.proto.body for one in at.get("html") if 'class="lesson' in one.proto.body]
+    assert len(sheets) == 2 and all(figures(at))
+    for one, position in zip(two.told, found, strict=True):
+        lesson = one.lesson
+        step, last = lesson.steps[position], len(lesson.steps) - 1
+        assert f"**Step {position} of {last}: {step.heading}**  \n{step.sentence}" in said
+        cost, unit = written(cost_so_far(lesson, position)), lesson.metric.card.title
+        numbers = (
+            f"Minimum k ↑ **{step.numbers.min_k}** · Cost so far ↓ **{cost}** ({unit}) · "
+            f"Alteration ↓ **{percent(step.numbers.alteration)}**"
+        )
+        assert numbers in said
+    return found
+
+
+def test_two_strategies_are_moved_together_until_they_part(start, monkeypatch):
+    at = start(LEARN, "census")
+    choose(at, "learn-table", "hospital")
+    at.number_input(key="learn-k-hospital-10").set_value(3)
+    go(at)
+    press(at, "Next")
+    compare(at)
+    # The first that comes to differ; S2 does the same as S1 on this table.
+    assert view_of(at).beside.strategy == "s3"
+    options = at.selectbox(key="learn-strategy-beside").options
+    assert options[0] == STRATEGIES["s2"].title and options[-1] == STRATEGIES["s1"].title
+    assert "learn-table-beside" not in [one.key for one in at.selectbox], "the table is shared"
+    assert positions(at, monkeypatch) == (1, 1)
+    assert [f"#### {STRATEGIES[name].title}" in texts(at) for name in ("s1", "s3")] == [True] * 2
+    (said,) = [text for text in texts(at) if text.startswith("The same up to")]
+    pair = pair_of(at, monkeypatch).pair
+    parted = [lesson.steps[7].detail for lesson in (pair.one, pair.other)]
+    assert said == (
+        "The same up to merge 6; "
+        + "; ".join(
+            f"{'then ' if name == 'S1' else ''}{name} takes “{one.picked.label}” with "
+            f"“{one.partner.label}”"
+            for name, one in zip(("S1", "S3"), parted, strict=True)
+        )
+        + ". Their releases differ."
+    )
+    assert any("same number of merges" in caption for caption in captions(at))
+    for place in range(2, 8):
+        press(at, "Next")
+        assert positions(at, monkeypatch) == (place, place)
+    assert figures(at)[0] != figures(at)[1]
+    press(at, "Last")
+    assert positions(at, monkeypatch) == (8, 8)
+
+
+def test_to_change_a_side_leaves_the_other_one_where_it_is(start, monkeypatch):
+    at = start(LEARN, "hospital")
+    choose(at, "learn-table", "hospital")
+    compare(at)
+    for _ in range(3):
+        press(at, "Next")
+    assert positions(at, monkeypatch) == (3, 3)
+    for key, value in (
+        ("learn-strategy-beside", "t"),
+        ("learn-metric-beside", "ncp"),
+        ("learn-strategy", "s6"),
+        ("learn-metric", "llm"),
+        ("learn-algorithm", "gaa-small"),
+        ("learn-algorithm-beside", "kaca"),
+    ):
+        choose(at, key, value)
+        assert positions(at, monkeypatch) == (3, 3), key
+    # A search has steps of another kind: what is not changed stays, also on the way back.
+    choose(at, "learn-algorithm-beside", "mingen")
+    one, other = positions(at, monkeypatch)
+    assert one == 3 and other > 3
+    assert any("same share" in caption for caption in captions(at))
+    choose(at, "learn-algorithm-beside", "kaca")
+    assert positions(at, monkeypatch) == (3, 3)
+    assert any("units of their own" in caption for caption in captions(at)), "LLM and NCP"
+    choose(at, "learn-algorithm", "mingen")
+    assert positions(at, monkeypatch)[1] == 3
+    compare(at, on=False)
+    assert view_of(at).beside is None and view_of(at).table == "hospital"
+    (heading,) = [one.value for one in at.subheader if one.value.startswith("Step ")]
+    assert heading.startswith("Step 1"), "alone, the first one stays where it was"
+
+
+def test_a_lesson_that_cannot_be_told_says_why_and_the_other_one_goes_on(start, monkeypatch):
+    at = start(LEARN, "hospital")
+    choose(at, "learn-table", "animals-m23")
+    compare(at)
+    press(at, "Next")
+    choose(at, "learn-algorithm-beside", "mdav")
+    (said,) = warnings(at)
+    assert "MDAV takes means" in said
+    left, right = figures(at)
+    assert left is not None and right is None
+    step = view_of(at).step
+    press(at, "Next")
+    assert view_of(at).step == step + 1 and figures(at)[0] != left and warnings(at) == [said]
+    choose(at, "learn-algorithm", "mdav")
+    assert len(warnings(at)) == 2 and figures(at) == [None, None]
+    assert not [one for one in at.button if one.label == "Next"], "there is nothing to go through"
+    choose(at, "learn-algorithm", "gaa")
+    choose(at, "learn-algorithm-beside", "gaa")
+    assert not warnings(at) and positions(at, monkeypatch) == (step + 1, step + 1)
+    assert infos(at) == ["Both sides are the same; choose something else for one of them."]
+
+
+def test_what_is_offered_beside_an_algorithm_comes_to_differ(start, monkeypatch):
+    at = start(LEARN, "hospital")
+    assert title(at)
+    for name in ("gaa", "kaca", "ola", "mdav"):
+        choose(at, "learn-algorithm", name)
+        choose(at, "learn-table", preset_for(algorithm_named(name)))
+        compare(at)
+        view, pair = view_of(at), pair_of(at, monkeypatch).pair
+        assert pair is not None and not infos(at) and not warnings(at), name
+        differ = [
+            getattr(view, each) != getattr(beside_of(view), each)
+            for each in ("algorithm", "strategy")
+        ]
+        assert sum(differ) + (pair.one.metric != pair.other.metric) == 1, "in one choice alone"
+        assert pair.parting is not None, name
+        press(at, "Last")
+        positions(at, monkeypatch)
+        compare(at, on=False)
+
+
+def test_two_lessons_on_the_table_that_one_works_on(start, monkeypatch):
+    at = start(LEARN, "census")
+    choose(at, "learn-table", "own")
+    compare(at)
+    press(at, "Next")
+    for name in ("kaca", "mondrian", "datafly"):
+        choose(at, "learn-algorithm-beside", name)
+        assert positions(at, monkeypatch)[0] == 1, name
+    assert pair_of(at, monkeypatch).pair.one.task.classes.n_records == 12
+    asked = [one.label for one in at.button if (one.key or "").endswith("-ask")]
+    assert len(asked) == 4 and all("original values" in label for label in asked)

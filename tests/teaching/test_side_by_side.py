@@ -1,0 +1,189 @@
+"""Two lessons side by side: walked through together to the end, and where they part."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kanon.algorithms.catalogue import algorithms
+from kanon.algorithms.task import Task
+from kanon.errors import PlanError, Unsatisfiable
+from kanon.measures.cells import whole_potentials
+from kanon.metrics import metric_named
+from kanon.strategies import LOOKS_AT
+from kanon.teaching.lesson import Lesson
+from kanon.teaching.lesson_builder import lesson_of
+from kanon.teaching.merging import Merge
+from kanon.teaching.presets import PRESETS, preset_table
+from kanon.teaching.side_by_side import SideBySide, cost_so_far
+from support.lesson_tables import ILL, classes_of
+from support.random_tables import SEVEN, examples, problems
+
+MERGING = ("gaa", "gaa-small", "kaca")
+TOLD = [name for name in algorithms() if name != "mdav"]  # which takes numbers alone
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Lesson, Lesson]:
+    """Two lessons on one table: other algorithms, metrics, strategies, or all the same."""
+    problem = draw(problems(max_records=12))
+    n = len(problem.rows)
+    assume(n >= 2)
+    classes = classes_of(problem, draw(st.lists(st.sampled_from(ILL), min_size=n, max_size=n)))
+    k = draw(st.integers(2, min(n, 5)))
+    both = MERGING if draw(st.booleans()) else TOLD
+    found = []
+    for _ in range(2):
+        name, metric = draw(st.sampled_from(both)), metric_named(draw(st.sampled_from(SEVEN)))
+        uses = algorithms()[name].USES
+        strategy = draw(st.sampled_from(list(LOOKS_AT))) if "strategy" in uses else "s1"
+        node = [draw(st.integers(0, tree.height - 1)) for tree in classes.hierarchies]
+        task = Task(
+            classes, whole_potentials(classes, metric), k, strategy=strategy, sensitive="ill",
+            node=tuple(node) if "node" in uses else None,
+        )  # fmt: skip
+        try:
+            found.append(lesson_of(algorithms()[name], task, metric))
+        except (Unsatisfiable, PlanError):
+            assume(False)
+    return found[0], found[1]
+
+
+def merges(lesson: Lesson, position: int) -> int:
+    """How many merges there were up to a position."""
+    return sum(isinstance(step.detail, Merge) for step in lesson.steps[: position + 1])
+
+
+def groups(lesson: Lesson, position: int) -> list[set[int]]:
+    """The original classes that are one class, by whether their records look the same."""
+    recoding = lesson.steps[position].recoding
+    found: dict[tuple[int, ...], set[int]] = {}
+    for each, row in enumerate(recoding.targets.tolist()):
+        if recoding.assigned[each] >= 0:
+            found.setdefault(tuple(row), set()).add(each)
+    return sorted(found.values(), key=min)
+
+
+@given(pairs())
+@examples(150)
+def test_both_are_walked_through_to_their_end_and_part_where_their_classes_do(lessons):
+    pair = SideBySide(*lessons)
+    assert SideBySide(lessons[0], lessons[0]).parting is None
+    walked = [pair.positions(place) for place in range(pair.last + 1)]
+    for side, lesson in enumerate(lessons):
+        reached = [positions[side] for positions in walked]
+        assert sorted({*reached}) == list(range(len(lesson.steps)))
+        assert all(after - before in (0, 1) for before, after in pairwise(reached))
+        for position in range(len(lesson.steps)):
+            assert pair.first_at(side, position) == reached.index(position)
+    assert len({*walked}) == len(walked), "at every place something goes on"
+    alike = [groups(lessons[0], one) == groups(lessons[1], other) for one, other in walked]
+    assert pair.parting == (alike.index(False) if False in alike else None)
+    shown = [
+        [
+            [tree.labels[node] for tree, node in zip(last.hierarchies, row, strict=True)]
+            for row in last.targets.tolist()
+        ]
+        for last in (lesson.steps[-1].recoding for lesson in lessons)
+    ]
+    assert (pair.ending == "same") == (alike[-1] and shown[0] == shown[1])
+    assert (pair.ending == "classes") != alike[-1]
+
+    if pair.rule == "merges":
+        most = [merges(lesson, len(lesson.steps)) for lesson in lessons]
+        for place, positions in enumerate(walked):
+            done = [merges(*each) for each in zip(lessons, positions, strict=True)]
+            assert done == [min(place, each) for each in most]
+    else:
+        assert not {lesson.algorithm for lesson in lessons} <= {*MERGING}
+    if pair.rule == "share":
+        for one, other in walked:
+            ends = [len(lesson.steps) - 1 for lesson in lessons]
+            shares = one / ends[0], other / ends[1]
+            assert abs(shares[0] - shares[1]) < 1 / min(ends), "less than a step apart"
+    assert (pair.rule == "steps") == (
+        len({lesson.algorithm for lesson in lessons}) == 1 and pair.rule != "merges"
+    )
+
+
+@given(pairs())
+@examples(60)
+def test_what_was_paid_is_the_share_that_was_lost_and_the_sum_of_the_merges(lessons):
+    for lesson in lessons:
+        classes = lesson.task.classes
+        whole = sum(
+            count * lesson.paid(j, node, tree.root)
+            for count, row in zip(classes.counts.tolist(), classes.nodes.tolist(), strict=True)
+            for j, (node, tree) in enumerate(zip(row, classes.hierarchies, strict=True))
+        )
+        paid = 0.0
+        for position, step in enumerate(lesson.steps):
+            found = cost_so_far(lesson, position)
+            assert found == pytest.approx(whole * step.numbers.alteration / 100)
+            if isinstance(step.detail, Merge) and lesson.algorithm in MERGING:
+                paid += step.choices[-1].chosen.cost
+                assert found == pytest.approx(paid)
+
+
+def on(table: str, name: str, k: int, strategy: str = "s1", metric: str = "") -> Lesson:
+    """A lesson on a table that comes with kanon."""
+    classes = preset_table(table).classes
+    counted = metric_named(metric or PRESETS[table].metric)
+    task = Task(
+        classes, whole_potentials(classes, counted), k, strategy=strategy,
+        sensitive=classes.sensitive[0].name if classes.sensitive else None,
+    )  # fmt: skip
+    return lesson_of(algorithms()[name], task, counted)
+
+
+def test_two_strategies_on_ten_patients_part_at_the_last_merge():
+    """S1 and S3 make the same six merges; at the seventh the partners differ."""
+    pair = SideBySide(on("hospital", "gaa", 3), on("hospital", "gaa", 3, "s3"))
+    assert (pair.rule, pair.last, pair.parting, pair.ending) == ("merges", 8, 7, "classes")
+    one, other = (lesson.steps[7].detail for lesson in (pair.one, pair.other))
+    assert one.picked.label == other.picked.label
+    assert one.partner.label != other.partner.label
+    # S1 looks at the cost alone, so the seventh costs it less.
+    paid = [cost_so_far(lesson, 7) - cost_so_far(lesson, 6) for lesson in (pair.one, pair.other)]
+    assert paid[0] < paid[1]
+
+
+def test_two_ways_to_the_same_release():
+    """S1 and S6 part at the fifth merge, and end alike."""
+    pair = SideBySide(on("hospital", "gaa", 3), on("hospital", "gaa", 3, "s6"))
+    assert (pair.parting, pair.ending) == (5, "same")
+
+
+def test_a_search_beside_merges_goes_the_same_share():
+    gaa, datafly = on("hospital", "gaa", 3), on("hospital", "datafly", 3)
+    pair = SideBySide(gaa, datafly)
+    assert (len(gaa.steps), len(datafly.steps)) == (9, 10)
+    assert pair.rule == "share" and pair.last == 9
+    assert [pair.positions(place) for place in (0, 1, 5, 8, 9)] == [
+        (0, 0), (0, 1), (4, 5), (7, 8), (8, 9),
+    ]  # fmt: skip
+    assert (pair.first_at(0, 4), pair.first_at(1, 4)) == (5, 4)
+
+
+def test_the_same_search_by_two_metrics_goes_step_by_step():
+    found = on("hospital", "ola", 3), on("hospital", "ola", 3, metric="ncp")
+    assert SideBySide(*found).rule == "steps"
+
+
+def test_ranges_cost_what_they_hold():
+    """Eight points, cut once, at age 26; ward stays whole.
+
+    By NCP a range of 4 of the 8 ages costs 4/8, and the root 1: 8 x 1/2 + 8 x 1 = 12.
+    """
+    lesson = on("points", "mondrian", 4)
+    assert cost_so_far(lesson, 0) == 0
+    assert cost_so_far(lesson, 1) == 16, "one region: everything at the root"
+    assert cost_so_far(lesson, len(lesson.steps) - 1) == 12
+
+
+def test_lessons_on_two_tables_stand_not_side_by_side():
+    with pytest.raises(ValueError, match="not on the same table"):
+        SideBySide(on("hospital", "gaa", 3), on("animals-m23", "gaa", 3))
