@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+from datetime import date
 from pathlib import Path
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
+from kanon import __version__
 from kanon.charts.layout import COSTS, Layout, curves
 from kanon.experiments.criteria import CRITERIA
 from kanon.studio.compare.presets import PRESETS
@@ -17,6 +24,7 @@ pytestmark = pytest.mark.browser
 
 MEASURED: dict[str, object] = {}
 TIMINGS = "timings-board.json"
+SVG = "{http://www.w3.org/2000/svg}"
 
 # Moves the slider; tells where every dot stood before and after, and that nobody was asked between.
 MOVE = """async (slider, step) => {
@@ -255,3 +263,72 @@ def test_the_numbers_scroll_within_themselves_and_are_reached_by_keyboard(compar
     swatches = page.locator(".cursor .legend li svg")
     expect(swatches).to_have_count(2)
     expect(page.locator(".cursor .legend li").first).to_have_text("NCP")
+
+
+def taken(page, key, form):
+    """A picture as it was downloaded, and its name."""
+    found = by.taken_away(page, key, form)
+    return Path(found.path()).read_bytes(), found.suggested_filename
+
+
+def texts_of(svg):
+    """The texts of a picture, each on its own."""
+    return ["".join(one.itertext()) for one in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def seen_in(page, where):
+    """The texts that a drawing on the page shows."""
+    found = page.locator(f"{where} text").evaluate_all("all => all.map(one => one.textContent)")
+    return [text for text in found if text.strip()]
+
+
+def drawn_in(png, svg):
+    """The pixels of a picture, and that it is as large as the SVG, three times as sharp."""
+    image, size = Image.open(io.BytesIO(png)), ElementTree.fromstring(svg).attrib
+    assert image.format == "PNG"
+    assert image.size == (3 * int(size["width"]), 3 * int(size["height"]))
+    return np.asarray(image.convert("RGB"))
+
+
+def colours(pixels):
+    """How many colours are in every fourth row and column: a blank picture has one."""
+    return len(np.unique(pixels[::4, ::4].reshape(-1, 3) @ np.array([65536, 256, 1])))
+
+
+def test_the_board_and_a_chart_leave_as_pictures(compared):
+    page = compared
+    put(page, Layout(PRESETS["everything"].panels))
+    heads(page).to_have_count(9)
+    # What is scrolled out of sight is in the picture too.
+    page.locator(".cursor .place").evaluate(
+        "one => { one.style.maxHeight = '50px'; one.scrollTop = 20 }"
+    )
+    svg, name = taken(page, "board", "SVG")
+    texts = texts_of(svg)
+    assert name == "kanon-board-k5.svg"
+    assert set(seen_in(page, ".st-key-board") + seen_in(page, ".cursor .overlay")) <= set(texts)
+    headline, *legend = page.locator(".cursor .headline, .cursor .legend li").all_inner_texts()
+    cells = page.locator(".cursor .numbers td, .cursor .numbers tbody th").all_inner_texts()
+    assert headline in " ".join(texts) and len(legend) == 2 and len(cells) > 10
+    assert {*legend, *cells} <= set(texts)
+    said = " ".join(texts[-3:])
+    assert said.endswith(f"k = 5, counting records · kanon {__version__}, {date.today()}")
+    assert "algorithm: GAA; metrics: NCP, NLLM; strategy: S1" in said
+    assert b"127.0.0.1" not in svg and b"http://" not in re.sub(rb'xmlns[^=]*="[^"]*"', b"", svg)
+    png, name = taken(page, "board", "PNG")
+    assert name == "kanon-board-k5.png"
+    pixels = drawn_in(png, svg)
+    assert (pixels[0, 0] == 255).all(), "on the paper of the page"
+    below, panels = pixels[-90:], pixels[300:-300]
+    assert (below < 128).any(axis=2).sum() > 500, "the settings are drawn"
+    assert all(colours(third) > 50 for third in np.array_split(panels, 3, axis=1))
+    by.go(page, "Anonymise")
+    page.locator(".st-key-alteration-curve .main-svg").first.wait_for()
+    svg, name = taken(page, "alteration-curve", "SVG")
+    shown = seen_in(page, ".st-key-alteration-curve")
+    assert len(shown) > 10 and name == "kanon-alteration-curve-k5.svg"
+    assert texts_of(svg)[: len(shown)] == shown
+    png, _ = taken(page, "alteration-curve", "PNG")
+    assert colours(drawn_in(png, svg)) > 50
+    by.go(page, "Compare")
+    page.locator(".cursor .numbers td").first.wait_for()

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -532,6 +533,10 @@ def test_nothing_from_a_table_is_executed_or_fetched(server, page):
     assert page.locator('img[src*="x" i][onerror], img[src*="example"]').count() == 0
     released = read(by.download(page, "Released table").path())
     assert list(released) == HARMFUL
+    svg = ElementTree.parse(by.taken_away(page, "alteration-curve", "SVG").path()).getroot()
+    assert {one.tag.rpartition("}")[0] for one in svg.iter()} == {"{http://www.w3.org/2000/svg"}
+    assert not any(one.tag.endswith(("script", "image", "foreignObject")) for one in svg.iter())
+    assert "<img src=x onerror" in "".join(svg.itertext())
 
 
 def test_a_column_is_called_what_it_is_called(server, page):

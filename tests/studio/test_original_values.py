@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import streamlit
 
+from kanon import __version__
+from kanon.studio.widgets import picture
 from support.dashboard import (
     DATA,
     PEOPLE,
@@ -37,6 +40,24 @@ def opened(start):
     give_role(at, "disease", "sensitive")
     at.selectbox(key=f"hierarchy-{work(at).version}-0-builder").set_value("suppression")
     return anonymised(go(at))
+
+
+@pytest.fixture
+def pictures(monkeypatch):
+    """Per key of a chart what its links are told, once it was drawn with some; else nothing."""
+    drawn = {}
+    real = streamlit.plotly_chart
+
+    def chart(figure, *, key, **how):
+        drawn[key] = {}
+        return real(figure, key=key, **how)
+
+    def links(key, data, **how):
+        drawn[key.removesuffix("-picture")] = data
+
+    monkeypatch.setattr(streamlit, "plotly_chart", chart)
+    monkeypatch.setattr(picture, "_files", links)
+    return drawn
 
 
 def part(at, name):
@@ -77,6 +98,25 @@ def test_no_file_holds_original_values_unsaid(opened, downloads):
     assert {name.rpartition("-")[0] for name in holding - said} == OWN
 
 
+def test_every_chart_leaves_as_a_picture_and_is_asked_about_alike(opened, downloads, pictures):
+    seen(opened, downloads)
+    asked = {"privacy-attack", "lesson-picture", "lesson-running"}
+    asked |= {
+        f"utility-{one}" for one in ("distribution", "distributions", "representation-picture")
+    }
+    assert {name for name, told in pictures.items() if not told} == asked
+    asked_for(opened)[0].click()
+    seen(go(opened), downloads)
+    assert len(pictures) > 15 and all(pictures.values())
+    for name, told in pictures.items():
+        assert told["file"].startswith(f"kanon-{name}"), name
+        assert ("original-values" in told["file"]) == (name in asked), name
+        said = told["settings"]
+        assert "quasi-identifiers: 'zip'" in said and f"kanon {__version__}, " in said, said
+        assert said.startswith(("t.csv: 12 records", "Some of t.csv: ")), said
+        assert not any(cell in said for cell in {MARK.decode(), *PEOPLE["disease"]}), said
+
+
 def as_it_is(content):
     return content if isinstance(content, bytes) else str(content).encode()
 
@@ -100,11 +140,12 @@ def test_it_is_asked_once_in_a_session(opened, downloads):
     assert asked_for(at) == []
 
 
-def test_an_operator_forbids_them(opened, downloads, limits):
+def test_an_operator_forbids_them(opened, downloads, pictures, limits):
     limits("original_values_downloads = false\n")
     at = opened
     files = seen(at, downloads)
     assert not any("original-values" in name for name in files)
+    assert not any("original-values" in told.get("file", "") for told in pictures.values())
     for page in (PRIVACY, UTILITY, LEARN):
         go(at, page)
         found = [one for one in at.button if one.label.endswith("original values")]

@@ -446,6 +446,13 @@ def download(page: Page, label: str) -> Download:
     return coming.value
 
 
+def taken_away(page: Page, chart: str, form: str) -> Download:
+    """Press the link that makes a picture of a chart, and wait for the file."""
+    with page.expect_download() as coming:
+        page.locator(f".st-key-{chart}-picture").get_by_role("button", name=form).click()
+    return coming.value
+
+
 def tab_to(page: Page, target: Locator, most: int = 120) -> None:
     """Press the tabulator until a control has the focus."""
     target.wait_for(state="attached")

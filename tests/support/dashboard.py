@@ -283,8 +283,9 @@ def chart_titles(at):
 
 def told_to_cursor(at):
     """What the cursor over the board was told."""
-    (found,) = at.get("bidi_component")
-    return json.loads(found.proto.json)
+    every = [one.proto for one in at.get("bidi_component")]
+    (found,) = [one for one in every if one.component_name == "kanon_cursor"]
+    return json.loads(found.json)
 
 
 def captions(at):

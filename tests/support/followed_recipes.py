@@ -32,6 +32,7 @@ from support.dashboard import (
     go,
     press,
     settled,
+    told_to_cursor,
     work,
 )
 from support.random_tables import PlainTree
@@ -152,8 +153,7 @@ def test_followed_parts_are_on_the_pages(start):
     assert "Changed records" in options(at, kind)
     at.selectbox(key=kind).set_value("Changed records")
     settled(go(at))  # it is no running sum, so it is measured now that it is asked for
-    (board,) = at.get("bidi_component")
-    panel = json.loads(board.proto.json)["panels"][0]
+    panel = told_to_cursor(at)["panels"][0]
     assert panel["title"] == "Changed records" and len(panel["lines"]) == 2
     settled(press(go(at, ANONYMISE), "Anonymise"))
     go(at, "pages/utility.py")

@@ -24,6 +24,7 @@ from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
 from kanon.studio.session.outdated import outdated
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.requirements import others_of, summary
 from kanon.studio.session.text import plain
@@ -54,7 +55,7 @@ from kanon.studio.widgets.how import (
 )
 from kanon.studio.widgets.model_editor import also_require
 from kanon.studio.widgets.numbers import of_release, worst
-from kanon.studio.widgets.picture import chart, data_button
+from kanon.studio.widgets.picture import data_button, picture
 from kanon.studio.widgets.preview import before_and_after, preview_height
 from kanon.studio.widgets.remarks import remarked_release
 from kanon.studio.widgets.result import (
@@ -142,7 +143,10 @@ def curve(work: Work, result: Result, k: int) -> None:
     plan, curves = result.prepared.plan, result.solution.curves
     if curves is not None:
         also, of = summary(others_of(plan)), result.prepared.classes.of
-        chart(alteration_curve(curves, plan.metric, k, also, of), "alteration-curve")
+        picture(
+            alteration_curve(curves, plan.metric, k, also, of), None, "alteration-curve", "",
+            PictureSettings.of_run(work, result.prepared, k),
+        )  # fmt: skip
     choose_k(work, result, k, "run-k")
     better = cheaper(curves, plan.metric.name, k)
     if better is not None:

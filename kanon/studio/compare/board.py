@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from html import escape
@@ -29,10 +29,18 @@ from kanon.studio.compare.presets import MOST_NODES
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.run_choices import counted_records, metric_called
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import chart, data_button, on_dark_paper, picture
+from kanon.studio.widgets.picture import (
+    Part,
+    chart,
+    data_button,
+    on_dark_paper,
+    picture,
+    picture_links,
+)
 from kanon.studio.widgets.standings import titles_of_measures
 
 _FOLDER = Path(__file__).parent
@@ -43,6 +51,9 @@ _FILLING = """<style>
   gap: 0.5rem; background: light-dark(#FFFFFF, #14181D); }
 .st-key-board-filling .st-key-board { flex: 1; min-height: 0; }
 </style>"""
+_PARTS: Sequence[Part] = [
+    [(_KEY, ".headline"), (_KEY, ".finding")], [(_KEY, ".legend")], [("board",), (_KEY, ".overlay")]
+]  # fmt: skip
 
 _MOVE, _LEGEND, _NUMBERS, _BACK = map(
     escape,
@@ -70,7 +81,12 @@ _cursor = st.components.v2.component(
 
 
 def show_board(
-    comparison: Comparison, k: int, moved: Callable[[int], None], key: Hashable, about: str
+    comparison: Comparison,
+    k: int,
+    moved: Callable[[int], None],
+    key: Hashable,
+    about: str,
+    settings: PictureSettings,
 ) -> None:
     """Draw the board of a comparison as it was arranged, and the controls that arrange it.
 
@@ -86,6 +102,8 @@ def show_board(
         What tells this comparison from others: the board is drawn again when it changes.
     about
         All that decides the numbers; it goes into the fingerprints of downloads.
+    settings
+        What is said below pictures.
     """
     work = state.work()
     layout, filling = layout_of(work, comparison), work.view(CompareView).filling
@@ -104,20 +122,24 @@ def show_board(
     costs = costs_from(work, LARGEST_MATRIX)  # a file has room for more than a panel
     with st.container(horizontal=True):
         arrange(comparison)
-        with st.popover(say("Data of a panel"), icon=":material/download:"):
-            for place, panel in enumerate(drawn.cursor["panels"]):
-                title = plain(shortened(panel["title"])) or say("nothing")
-                data_button(
-                    f"{place + 1}: {title}",
-                    partial(panel_table, comparison, layout, place, costs),
-                    f"panel-{place + 1}",
-                    f"{about}|{layout.panels[place]}|{_fingerprint(work, layout)}",
-                    kind="tertiary",
-                )
-    _larger(comparison, k, key, about)
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            picture_links("board", settings, parts=_PARTS)
+            with st.popover(say("Data of a panel"), icon=":material/download:"):
+                for place, panel in enumerate(drawn.cursor["panels"]):
+                    title = plain(shortened(panel["title"])) or say("nothing")
+                    data_button(
+                        f"{place + 1}: {title}",
+                        partial(panel_table, comparison, layout, place, costs),
+                        f"panel-{place + 1}",
+                        f"{about}|{layout.panels[place]}|{_fingerprint(work, layout)}",
+                        kind="tertiary",
+                    )
+    _larger(comparison, k, key, about, settings)
 
 
-def _larger(comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+def _larger(
+    comparison: Comparison, k: int, key: Hashable, about: str, settings: PictureSettings
+) -> None:
     """Small multiples, and privacy against alteration at k: drawn only while they are open."""
     if len(comparison.lines) < 2:
         return
@@ -139,14 +161,14 @@ def _larger(comparison: Comparison, k: int, key: Hashable, about: str) -> None:
             "multiples", (key, measure, k), lambda: small_multiples(comparison, measure, k)
         )
         picture(figure, partial(measure_table, comparison, measure), "multiples",
-                f"{about}|{measure}")  # fmt: skip
+                f"{about}|{measure}", settings)  # fmt: skip
         protecting = titles_of_measures(comparison, privacy_measures(comparison))
         privacy = _measure(say("Against alteration"), 1, protecting)
         figure = state.remembered(
             "scatter", (key, privacy, k), lambda: privacy_against_alteration(comparison, k, privacy)
         )
         picture(figure, partial(scatter_table, comparison, privacy), "scatter",
-                f"{about}|{privacy}")  # fmt: skip
+                f"{about}|{privacy}", settings)  # fmt: skip
 
 
 def _measure(label: str, place: int, known: Mapping[str, str]) -> str:

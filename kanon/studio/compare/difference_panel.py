@@ -14,12 +14,20 @@ from kanon.experiments.comparison import (
 )
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import picture
 
 
-def difference(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+def difference(
+    work: Work,
+    comparison: Comparison,
+    k: int,
+    key: Hashable,
+    about: str,
+    settings: PictureSettings,
+) -> None:
     """Two lines, one minus the other."""
     titles = {line.name: line.title for line in comparison.lines}
     names = list(titles)
@@ -65,6 +73,7 @@ def difference(work: Work, comparison: Comparison, k: int, key: Hashable, about:
         lambda: difference_table(comparison, first, second),
         "difference",
         f"{about}|{first}|{second}",
+        settings,
     )
     told = "\n".join(f"- {plain(one)}" for one in found[1])
     st.markdown(say("**At k = {k}**", k=thin(k)) + f"\n\n{told}")

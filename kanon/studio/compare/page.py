@@ -17,6 +17,7 @@ from kanon.studio.compare.searches_panel import show_searches
 from kanon.studio.compare.tables_panel import table_choice, tables
 from kanon.studio.session import state
 from kanon.studio.session.comparison_runs import outlook
+from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
 from kanon.studio.widgets.how import how_compared
@@ -33,9 +34,16 @@ def last_made(work: Work) -> tuple[Comparison | None, str, str]:
     return shown, key, key
 
 
-def curves(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+def curves(
+    work: Work,
+    comparison: Comparison,
+    k: int,
+    key: Hashable,
+    about: str,
+    settings: PictureSettings,
+) -> None:
     """The board of curves at a k, and its data."""
-    show_board(comparison, k, lambda found: state.change(k=found), key, about)
+    show_board(comparison, k, lambda found: state.change(k=found), key, about, settings)
     if k != work.settings.k:
         st.caption(
             say(
@@ -70,14 +78,16 @@ def page() -> None:
     comparison = comparison.including(work.settings.k)
     key, about = (fingerprint, comparison.ks), f"{about}|{comparison.ks}"
     k = comparison.nearest(work.settings.k)
+    then = begun_with(work, "comparison") if seen.comparison is None else work
+    settings = PictureSettings.of_comparison(then, comparison, k)
     with st.container(key="compared"):
-        curves(work, comparison, k, key, about)
+        curves(work, comparison, k, key, about, settings)
     table_choice(work, True)
     if work.compare.table_shown == "searches":
         show_searches(work)
         return
     with st.container(key="compared-numbers"):
-        tables(work, comparison, k, key, about)
+        tables(work, comparison, k, key, about, settings)
         with st.expander(say("How it is computed")):
             made = work.findings.comparison
             st.markdown(how_compared(comparison, made.seconds if made is not None else 0.0))

@@ -27,9 +27,10 @@ from kanon.studio.compare.searches import (
 )
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
+from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import chart, data_button, picture
+from kanon.studio.widgets.picture import data_button, picture
 from kanon.studio.widgets.progress import begin_button
 from kanon.studio.widgets.result import fade
 
@@ -78,7 +79,10 @@ def _results(found: Searches, about: str) -> None:
     """Both pictures, what they say, and the lattices behind them."""
     about = f"{about}|{found.over_k['seconds'].sum()}"  # every run takes another time
     drawn = state.remembered("searches-k", about, lambda: over_k_chart(found))
-    picture(drawn, lambda: over_k_table(found), "searches-over-k", about)
+    then = begun_with(state.work(), "searches")
+    picture(
+        drawn, lambda: over_k_table(found), "searches-over-k", about, PictureSettings.of_table(then)
+    )
     claim = say(
         "**What is said of Improved greedy** (Babu et al. 2013, in our words): it rises clearly "
         "fewer levels than Datafly and about as many as Samarati, loses about as much as Samarati, "
@@ -99,7 +103,9 @@ def _results(found: Searches, about: str) -> None:
         return
     if found.over_columns["columns"].nunique() > 1:
         drawn = state.remembered("searches-columns", about, lambda: over_columns_chart(found))
-        chart(drawn, "searches-over-columns")
+        picture(
+            drawn, None, "searches-over-columns", about, PictureSettings.of_table(then, "k = 10")
+        )
     st.caption(say("Nodes evaluated, of at most so many, at k = 10, and the lattice they are in."))
     st.table(columns_table(found))
     data_button(

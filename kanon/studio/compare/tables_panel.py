@@ -17,6 +17,7 @@ from kanon.measures.comparing import Standing
 from kanon.studio.compare.difference_panel import difference
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import data_button
@@ -66,7 +67,14 @@ def table_choice(work: Work, compared: bool) -> None:
     )
 
 
-def tables(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
+def tables(
+    work: Work,
+    comparison: Comparison,
+    k: int,
+    key: Hashable,
+    about: str,
+    settings: PictureSettings,
+) -> None:
     """The numbers behind the curves, one table at a time."""
     if work.compare.table_shown == "areas":
         areas(work, comparison, key, about)
@@ -75,7 +83,7 @@ def tables(work: Work, comparison: Comparison, k: int, key: Hashable, about: str
     elif work.compare.table_shown == "alterations":
         alterations(work, comparison, k, key, about)
     else:
-        difference(work, comparison, k, key, about)
+        difference(work, comparison, k, key, about, settings)
 
 
 def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None:

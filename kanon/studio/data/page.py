@@ -40,6 +40,7 @@ from kanon.studio.session.hierarchy_choices import (
     with_level,
     with_role,
 )
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.run_choices import incomplete_records
 from kanon.studio.session.samples import SAMPLES
@@ -407,14 +408,22 @@ def exposure(work: Work, incomplete: int) -> None:
         for place, number in zip(st.columns(widths), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
         about = f"{work.table.quasi_identifiers}{work.table.missing}{work.table.person}"
+        settings = PictureSettings.of_table(work)
         before, without = seen.exposure, seen.unique_without
-        picture(class_size_chart(before), lambda: class_size_table(before), "class-sizes", about)
+        picture(
+            class_size_chart(before),
+            lambda: class_size_table(before),
+            "class-sizes",
+            about,
+            settings,
+        )
         if without:
             picture(
                 singling_out_chart(without, before),
                 lambda: singling_out_table(without, before),
                 "singling-out",
                 about,
+                settings,
             )
 
 

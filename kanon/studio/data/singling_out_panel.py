@@ -33,6 +33,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.changed_settings import changed_since
+from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import data_button, picture
@@ -294,7 +295,10 @@ def _undo() -> None:
 def _contributions(work: Work, found: SinglingOut) -> None:
     drawn = contributions_chart(found, work.table.roles)
     about = work.view(SinglingView).about
-    picture(drawn, lambda: contributions_table(found), "singling-out-columns", about)
+    picture(
+        drawn, lambda: contributions_table(found), "singling-out-columns", about,
+        PictureSettings.of_table(begun_with(work, "singling")),
+    )  # fmt: skip
 
 
 def _limits(found: SinglingOut) -> str:

@@ -48,6 +48,7 @@ from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.changed_settings import changed_since
+from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import data_button, picture
@@ -185,7 +186,8 @@ def _found(work: Work, advice: Advice) -> None:
         (about, concern),
         lambda: advised_chart(weighed, advice.proposals, concern),
     )
-    picture(figure, advice.table, "advised", about)
+    settings = PictureSettings.of_comparison(begun_with(work, "advising"), weighed.comparison)
+    picture(figure, advice.table, "advised", about, settings)
     if not weighed.comparison.sensitive:
         st.caption(ways_said(work))
     if said := about_first(weighed):

@@ -33,6 +33,7 @@ from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.findings import GreatestKResult
+from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.requirements import (
     KINDS,
     best,
@@ -225,7 +226,11 @@ def _results(work: Work, greatest: GreatestKResult) -> None:
             "reverse-chart", (greatest, most),
             lambda: reverse_chart(greatest.found, asked, greatest.metric, most),
         )  # fmt: skip
-        picture(drawn, lambda: greatest.found.ways, "greatest-k", about)
+        settings = PictureSettings.of_table(
+            begun_with(work, "reverse"),
+            f"metric: {greatest.metric.card.title}", greatest.model.sentence,
+        )  # fmt: skip
+        picture(drawn, lambda: greatest.found.ways, "greatest-k", about, settings)
 
 
 def _k_said(of: Counted) -> str:

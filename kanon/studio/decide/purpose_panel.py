@@ -46,6 +46,7 @@ from kanon.studio.decide.undo_button import back_button
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.population import population_used
 from kanon.studio.session.requirements import best
 from kanon.studio.session.text import plain
@@ -151,6 +152,7 @@ def _verdict(work: Work) -> Decision | None:
                 picture(
                     decision_chart(decision, _finding(decision, k)),
                     lambda: decision_table(decision), "decide-thresholds", about,
+                    PictureSettings.of_run(work, done.prepared, k),
                 )  # fmt: skip
     return decision
 

@@ -31,6 +31,7 @@ from kanon.studio.decide.simulated import (
 from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import content, file_name
@@ -106,7 +107,12 @@ def _ranks(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> 
     about = f"{simulation.key}|{len(found)}"
     means = mean_ranks(found)
     drawn = state.remembered("simulated ranks", about, lambda: mean_ranks_chart(means))
-    picture(drawn, lambda: means.reset_index(names="strategy"), "strategies-in-general", about)
+    settings = PictureSettings.of_table(
+        work, "simulated sensitive columns", f"metric: {simulation.study.metric.card.title}"
+    )
+    picture(
+        drawn, lambda: means.reset_index(names="strategy"), "strategies-in-general", about, settings
+    )
     st.markdown(f"**{best_said(means)}**")
     st.caption(known_said(work, simulation))
     titles = {

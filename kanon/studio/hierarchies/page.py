@@ -25,6 +25,7 @@ from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.hierarchy_choices import redone, undone
 from kanon.studio.session.outdated import comparison_outdated
+from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
@@ -382,6 +383,7 @@ def what_if(work: Work) -> None:
         lambda: found.reset_index(),
         "before-and-after",
         about,
+        PictureSettings.of_comparison(begun_with(work, "comparison"), after, work.settings.k),
     )
     st.caption(
         say(

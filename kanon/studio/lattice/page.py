@@ -51,11 +51,12 @@ from kanon.studio.lattice.subject import (
 )
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
 from kanon.studio.widgets.algorithm_options import suppression_field
-from kanon.studio.widgets.picture import chart, data_button
+from kanon.studio.widgets.picture import chart, data_button, picture_links
 
 
 def take_view(**fields: Any) -> None:
@@ -208,6 +209,7 @@ def picture(work: Work, one: Subject, explored: Exploration, node: Node) -> None
         chart(figure, "lattice-picture")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(plain(size_said(one)), width="content")
+        picture_links("lattice-picture", PictureSettings.of_lattice(work, one.prepared))
         looked = explored is not one.outline
         about = f"{one.settings}|{explored.complete}|{drawable}|{looked}"
         data_button(

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon.algorithms.catalogue import algorithm_named, uses
+from kanon.base.formatting import counted
 from kanon.base.language import say
 from kanon.base.sentences import records_said
 from kanon.errors import TableError
+from kanon.experiments.sweep import Configuration
 from kanon.metrics import BESIDE, PUBLISHED
 from kanon.plan import VERSION, Plan
 from kanon.run import PreparedRun
@@ -18,6 +20,7 @@ from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.session.picture_settings import PictureSettings, configurations_said
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import fingerprint_of, plan_content, plan_of
 from kanon.studio.session.work import Work, usable_strategies, with_fields
@@ -194,3 +197,20 @@ def _own_table(work: Work, view: StepsView) -> SmallTable:
         frame = kept.frame.sample(size, random_state=view.seed).sort_index()
     frame, schema = frame.reset_index(drop=True), Schema(dict(work.table.roles))
     return SmallTable(frame, schema, MemorySource(frame, schema, work.table.trees))
+
+
+def settings_of_lesson(work: Work, found: TableLesson) -> PictureSettings:
+    """What a picture of a lesson says of itself."""
+    lesson, task, classes = found.lesson, found.lesson.task, found.table.classes
+    name = table_of(work.view(LessonsView).steps)
+    led = Configuration(
+        lesson.metric.name, task.strategy, scope=task.scope, algorithm=lesson.algorithm
+    )
+    return PictureSettings.of(
+        f"Some of {work.table.title}" if name == OWN else PRESETS[name].title,
+        counted(classes.n_records, "record"),
+        classes.attributes,
+        configurations_said([(led, lesson.metric)]),
+        k=task.k,
+        counting=classes.of,
+    )

@@ -17,6 +17,7 @@ from kanon.studio.learn.lesson import (
     OWN,
     TableLesson,
     largest_k,
+    settings_of_lesson,
     table_of,
     told,
 )
@@ -164,6 +165,7 @@ def _step(work: Work, found: TableLesson, at: int) -> None:
     )
     st.markdown(plain(step.sentence))
     st.html(STYLE)
+    settings = settings_of_lesson(work, found)
     columns = len(found.table.classes.attributes) + len(found.table.classes.sensitive)
     below = large or columns > _BESIDE
     left, right = (st.container(), st.container()) if below else st.columns([55, 45])
@@ -171,7 +173,10 @@ def _step(work: Work, found: TableLesson, at: int) -> None:
         figure = state.remembered(
             "lesson-picture", (about, large), lambda: picture_of(lesson, at, large)
         )
-        picture(figure, lambda: picture_table(lesson, at), "lesson-picture", about, original=own)
+        picture(
+            figure, lambda: picture_table(lesson, at), "lesson-picture", about, settings,
+            original=own,
+        )  # fmt: skip
         for choice in step.choices:
             looked = LOOKS_AT[lesson.task.strategy]
             second = {"l": say("l left ↑"), "t": say("t left ↓"), "k": say("k left ↑")}.get(
@@ -199,7 +204,10 @@ def _step(work: Work, found: TableLesson, at: int) -> None:
         running = state.remembered(
             "lesson-running", (about, large), lambda: running_chart(lesson, at, large)
         )
-        picture(running, lambda: numbers_table(lesson), "lesson-running", found.key, original=own)
+        picture(
+            running, lambda: numbers_table(lesson), "lesson-running", found.key, settings,
+            original=own,
+        )  # fmt: skip
     st.caption(
         say(
             "Keys: → and ← go one step on and back, Home and End to the first and the last, the "

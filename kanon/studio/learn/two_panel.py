@@ -12,7 +12,7 @@ from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_of
 from kanon.charts.lesson import picture_of, picture_table
 from kanon.charts.lesson_half import halved
-from kanon.studio.learn.lesson import OWN, TableLesson, table_of
+from kanon.studio.learn.lesson import OWN, TableLesson, settings_of_lesson, table_of
 from kanon.studio.learn.lesson_choices import algorithm_choice, metric_choice, strategy_choice
 from kanon.studio.learn.player import player
 from kanon.studio.learn.state import LessonsView
@@ -221,7 +221,8 @@ def _picture(found: TableLesson, at: int, side: str, own: bool) -> None:
         f"lesson-picture-{side}", about, lambda: halved(picture_of(found.lesson, at))
     )
     name = f"lesson-picture-{side}"
-    picture(figure, lambda: picture_table(found.lesson, at), name, about, original=own)
+    settings = settings_of_lesson(state.work(), found)
+    picture(figure, lambda: picture_table(found.lesson, at), name, about, settings, original=own)
 
 
 def _records(found: TableLesson, at: int, side: str, own: bool) -> None:

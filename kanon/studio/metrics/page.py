@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.language import say, say_counted, say_of
+from kanon.errors import quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.intermediate_costs import COMPOSED, INTERMEDIATES
 from kanon.matrices import LARGEST_MATRIX
@@ -25,12 +26,13 @@ from kanon.studio.metrics.matrix import matrix_with_cells
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles, unready
 from kanon.studio.widgets.how import formula, how_metric
-from kanon.studio.widgets.picture import data_button
+from kanon.studio.widgets.picture import data_button, picture_links
 from kanon.studio.widgets.tree import tree_editor
 from kanon.studio.widgets.tree_edits import drawable
 
@@ -173,7 +175,10 @@ def matrices(work: Work, column: str, view: MatrixView) -> None:
             matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
             versions = [(name, work.table.history(name).version) for name in trees]
             about = f"{view}|{column}|{versions}|{work.table.missing}|{work.settings.composed}"
-            data_button(say("Data"), costs.table, "cost-matrix", about, kind="tertiary")
+            made = PictureSettings.of_table(work, f"hierarchy of {quoted(column)}")
+            with st.container(horizontal=True, vertical_alignment="center"):
+                data_button(say("Data"), costs.table, "cost-matrix", about, kind="tertiary")
+                picture_links("costs", made)
         with st.container():
             cell_choice(work, costs)
             if drawable(tree):

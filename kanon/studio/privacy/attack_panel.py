@@ -36,6 +36,7 @@ from kanon.studio.privacy.attacker import (
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import picture
@@ -164,5 +165,6 @@ def attacked(
             table, Series("table", INK, "whole table"), bars,
             "How sure is an attacker, before and after?", "Share of the matching records",
         ),
-        lambda: table, "privacy-attack", about, original=True,
+        lambda: table, "privacy-attack", about,
+        PictureSettings.of_run(state.work(), result.prepared, k), original=True,
     )  # fmt: skip

@@ -41,11 +41,12 @@ from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
 from kanon.studio.session.outdated import outdated
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain, released_label, released_tuple
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, sensitive_choice, unready
 from kanon.studio.widgets.how import what_was_checked
-from kanon.studio.widgets.picture import chart, data_button, picture
+from kanon.studio.widgets.picture import data_button, picture
 from kanon.studio.widgets.preview import before_and_after
 from kanon.studio.widgets.result import choose_k, in_columns, notice, release_shown, start_button
 
@@ -97,25 +98,26 @@ def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, col
     l_here = float(LEVELS["l"].each(sensitive).min())
     t_here = float(LEVELS["t"].each(sensitive).max())
     best, of = float(LEVELS["l"].each(sensitive.whole())[0]), done.prepared.classes.of
+    settings = PictureSettings.of_run(state.work(), done.prepared, k)
     left, right = st.columns(2)
     with left:
-        chart(
+        picture(
             level_chart(
                 curves, diverse, k, l_here,
                 f"k = {thin(k)}: the worst class has l = {rounded(l_here, up=False)} of "
                 f"{rounded(best, up=False)}",
                 "l, values (↑ better)", best, best, of,
             ),
-            "privacy-l",
+            None, "privacy-l", "", settings,
         )  # fmt: skip
     with right:
-        chart(
+        picture(
             level_chart(
                 curves, distance, k, t_here,
                 f"k = {thin(k)}: the worst class has t = {rounded(t_here, up=True)} of 1",
                 "t, 0 to 1 (↓ better)", 1.0, of=of,
             ),
-            "privacy-t",
+            None, "privacy-t", "", settings,
         )  # fmt: skip
 
 
@@ -227,6 +229,7 @@ def one_class(result: Result, done: Run, column: str, k: int, position: int) -> 
                 "This class against the whole table", f"Share of the {size} records of the class",
             ),
             lambda: table, "privacy-class", about,
+            PictureSettings.of_run(state.work(), done.prepared, k),
         )  # fmt: skip
     *both, shown = state.remembered(
         "records", (result.settings, k, position), lambda: records_of(done, position)

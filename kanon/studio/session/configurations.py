@@ -153,7 +153,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
             ground = _ground(
                 work, _with_sensitive(each.plan, whole, work.table.sensitive_columns), each.trees
             )
-            own = _own(each.plan)
+            own = configuration_of(each.plan)
             seeds = _seeds(work, own)
             found.append(PlannedLine(own, ground.plan, name, title, True, seeds, ground, None))
     if len(found) > MOST_LINES:
@@ -271,7 +271,7 @@ def led_by(
     return plan.model_copy(update={"algorithm": led.model_copy(update=wanted)})
 
 
-def _own(plan: Plan) -> Configuration:
+def configuration_of(plan: Plan) -> Configuration:
     """The configuration of a plan."""
     led = plan.algorithm
     scope = led.scope if LOOKS_AT[led.strategy] else "table"

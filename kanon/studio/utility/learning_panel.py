@@ -20,6 +20,7 @@ from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES, by_chance
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.utility.learning import (
@@ -258,7 +259,10 @@ def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
         chance, ground.prepared.classes.of,
     )  # fmt: skip
     about = f"{lesson.key}|{len(lesson.known)}|{score}|{live}"
-    picture(figure, lambda: outcomes_table(ks, lesson.known), "utility-learning", about)
+    picture(
+        figure, lambda: outcomes_table(ks, lesson.known), "utility-learning", about,
+        PictureSettings.of_run(work, ground.prepared),
+    )  # fmt: skip
     if lesson.lacking:
         st.caption(
             say(

@@ -18,6 +18,7 @@ from kanon.sources.memory import MemorySource
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import sensitive_choice
@@ -64,6 +65,7 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
         lambda: representation_table(shown, names, sizes),
         "utility-representation-picture",
         f"{result.settings}|{k}|{name}|{attribute}",
+        PictureSettings.of_run(work, done.prepared, k),
         original=True,
     )
     st.caption(plain(picture_caption(recoding, shown)))

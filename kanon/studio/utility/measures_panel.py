@@ -20,6 +20,7 @@ from kanon.run import Run
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.work import Work
 from kanon.studio.utility.changes import (
     WAY,
@@ -35,7 +36,7 @@ from kanon.studio.utility.changes import (
 )
 from kanon.studio.utility.how_changes import how_changed
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.picture import chart, data_button, picture
+from kanon.studio.widgets.picture import data_button, picture
 from kanon.studio.widgets.result import in_columns
 
 
@@ -44,21 +45,25 @@ def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
     about = f"{result.settings}|{k}"
     changed = state.remembered("changed", about, lambda: changed_by(done))
     st.markdown(distribution_sentence(changed))
-    shown = _distributions(work, changed, about, k)
+    settings = PictureSettings.of_run(work, done.prepared, k)
+    shown = _distributions(work, changed, about, k, settings)
     in_columns(of_change(done, changed))
-    _associations(changed, about)
+    _associations(changed, about, settings)
     picture(
         query_chart(changed.queries, query_sentence(changed)),
         lambda: query_table(changed.queries, done.recoding.classes.attributes),
         "utility-queries",
         f"{about}|queries",
+        settings,
     )
     _all_measures(result, done, about)
     with st.expander(say("How it is computed"), icon=":material/calculate:"):
         st.markdown(how_changed(done, changed, shown))
 
 
-def _distributions(work: Work, changed: Changes, about: str, k: int) -> Distribution:
+def _distributions(
+    work: Work, changed: Changes, about: str, k: int, settings: PictureSettings
+) -> Distribution:
     """A small panel per column, and one of them large; returns that one."""
     found = changed.distributions
     most = found[0]
@@ -67,6 +72,7 @@ def _distributions(work: Work, changed: Changes, about: str, k: int) -> Distribu
         lambda: distributions_table(found),
         "utility-distributions",
         f"{about}|distributions",
+        settings,
         original=True,
     )
     if len(found) == 1:
@@ -84,18 +90,22 @@ def _distributions(work: Work, changed: Changes, about: str, k: int) -> Distribu
         width=320,
     )
     one = by_name[chosen]
-    chart(
+    picture(
         distribution_large(
             one,
             f"{escaped(one.name)}: changed by {percent(100 * one.total_variation)} under equal "
             "spread",
         ),
+        None,
         "utility-distribution",
+        about,
+        settings,
+        original=True,
     )
     return one
 
 
-def _associations(changed: Changes, about: str) -> None:
+def _associations(changed: Changes, about: str, settings: PictureSettings) -> None:
     """How closely columns go together, before and after."""
     said = association_notes(changed)
     if said:
@@ -109,6 +119,7 @@ def _associations(changed: Changes, about: str) -> None:
         lambda: association_table(changed.before, changed.after),
         "utility-associations",
         f"{about}|associations",
+        settings,
     )
 
 

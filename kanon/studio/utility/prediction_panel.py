@@ -20,6 +20,7 @@ from kanon.learning.scores import SCORES
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.configurations import algorithms_offered
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.utility.learning import LearningInputs, ks_said, score_used, split_said
@@ -163,7 +164,7 @@ def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> No
     if trials.lacking:
         title += f", so far ({counted(len(points), 'release')})"
     figure = agreement_chart(found, ordered, learned, title)
-    picture(figure, lambda: found, "utility-agreements", about)
+    picture(figure, lambda: found, "utility-agreements", about, PictureSettings.of_table(work))
     for one in said:
         st.markdown(plain(one))
     measure = view.measure if view.measure in ordered else next(iter(ordered))
@@ -188,7 +189,13 @@ def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> No
     if not isnan(row["at_equal_k"]):
         title += f", {_two(row['at_equal_k'])} at equal k"
     drawn = prediction_scatter(points, card, column, SCORES[score], title)
-    picture(drawn, lambda: points, "utility-scatter", f"{about}|{measure}|{column}")
+    picture(
+        drawn,
+        lambda: points,
+        "utility-scatter",
+        f"{about}|{measure}|{column}",
+        PictureSettings.of_table(work),
+    )
 
 
 def _two(number: float) -> str:

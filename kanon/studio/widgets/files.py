@@ -96,7 +96,7 @@ def file_button(
         Further arguments of ``st.download_button``.
     """
     if original:
-        label, what = say("{label}, original values", label=label), f"{what}-original-values"
+        label, what = say("{label}, original values", label=label), said_in_name(what, original)
         asked = state.work().view(OriginalValuesAsked).at
         if not settings().original_values_downloads:
             off = say("Files with original values are switched off on this server.")
@@ -125,6 +125,17 @@ def file_button(
         key=key,
         **how,
     )
+
+
+def said_in_name(what: str, original: bool) -> str:
+    """What a file is, in its name, and that original values are in it if they are."""
+    return f"{what}-original-values" if original else what
+
+
+def original_given() -> bool:
+    """Whether files with original values are given out here, and this session was asked."""
+    asked = state.work().view(OriginalValuesAsked).at
+    return settings().original_values_downloads and bool(asked)
 
 
 def _ask(key: str) -> None:

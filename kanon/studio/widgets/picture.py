@@ -1,8 +1,10 @@
-"""A chart with the numbers behind it, to download."""
+"""A chart with the numbers behind it, and itself as a picture, to download."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,11 +14,31 @@ import streamlit as st
 from kanon.base.language import say
 from kanon.charts.dark import dark
 from kanon.sources.writing import table_bytes
-from kanon.studio.widgets.files import file_button
+from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.widgets.files import file_button, original_given, said_in_name
+
+_FOLDER = Path(__file__).parent
+
+Part = Sequence[tuple[str, ...]]
+"""What lies above each other in a picture: keys of the page, and what within them if not all."""
+
+_SVG = escape(say("The picture as SVG, which stays sharp: for a paper, or to edit."))
+_PNG = escape(say("The picture as PNG: for slides."))
+
+_files = st.components.v2.component(
+    "kanon_picture",
+    html=f"""<div class="files">
+        <button data-form="svg" title="{_SVG}">SVG</button>
+        <button data-form="png" title="{_PNG}">PNG</button>
+        <span class="settings"></span>
+    </div>""",
+    css=(_FOLDER / "picture.css").read_text("utf-8"),
+    js=(_FOLDER / "picture.js").read_text("utf-8"),
+)
 
 
-def chart(figure: go.Figure, key: str, **also: Any) -> Any:
-    """Draw a chart, on the paper of the page's theme.
+def chart(figure: go.Figure, key: str, **also: Any) -> None:
+    """Draw a chart alone, on the paper of the page's theme.
 
     Parameters
     ----------
@@ -25,7 +47,7 @@ def chart(figure: go.Figure, key: str, **also: Any) -> Any:
     """
     if on_dark_paper():
         figure = dark(figure)
-    return st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, **also)
+    st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, **also)
 
 
 def on_dark_paper() -> bool:
@@ -35,26 +57,66 @@ def on_dark_paper() -> bool:
 
 def picture(
     figure: go.Figure,
-    numbers: Callable[[], pd.DataFrame],
+    numbers: Callable[[], pd.DataFrame] | None,
     name: str,
     about: str,
+    settings: PictureSettings,
     original: bool = False,
 ) -> None:
-    """Draw a chart and, under it, a small link to its numbers.
+    """Draw a chart and, under it, small links: its numbers, and itself as a picture.
 
     Parameters
     ----------
     numbers
-        Makes the table behind it, when it is asked for.
+        Makes the table behind it, when it is asked for; None where that is offered elsewhere.
     name
         What the chart shows, in one word; also its key on the page.
     about
         All that decides the numbers; it goes into the fingerprint of the file's name.
+    settings
+        What is said below the picture.
     original
         See :func:`kanon.studio.widgets.files.file_button`.
     """
     chart(figure, name)
-    data_button(say("Data"), numbers, name, about, kind="tertiary", original=original)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if numbers is not None:
+            data_button(say("Data"), numbers, name, about, kind="tertiary", original=original)
+        picture_links(name, settings, original)
+
+
+def picture_links(
+    name: str,
+    settings: PictureSettings,
+    original: bool = False,
+    parts: Sequence[Part] = (),
+) -> None:
+    """The links that download what is drawn as SVG and as PNG: the browser makes both.
+
+    Parameters
+    ----------
+    name
+        The key of the chart.
+    settings
+        What is said below it.
+    original
+        See :func:`kanon.studio.widgets.files.file_button`: nothing is drawn here before that was
+        asked at a button.
+    parts
+        What is in the picture, from above; by default the chart.
+    """
+    if original and not original_given():
+        return
+    k = "" if settings.k is None else f"-k{settings.k}"
+    _files(
+        key=f"{name}-picture",
+        data={
+            "parts": parts or [[(name,)]],
+            "settings": settings.line,
+            "file": f"kanon-{said_in_name(name, original)}{k}",
+        },
+        width="content",
+    )
 
 
 def data_button(

@@ -10,7 +10,7 @@ from kanon.strategies import STRATEGIES
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.two_lessons import beside_of, two_of
 from kanon.teaching.lesson import written
-from kanon.teaching.presets import preset_for
+from kanon.teaching.presets import PRESETS, preset_for
 from kanon.teaching.side_by_side import cost_so_far
 from support.dashboard import captions, choose, go, infos, press, texts, title, warnings, work
 
@@ -92,6 +92,11 @@ def test_two_strategies_are_moved_together_until_they_part(start, monkeypatch):
     assert figures(at)[0] != figures(at)[1]
     press(at, "Last")
     assert positions(at, monkeypatch) == (8, 8)
+    told = [json.loads(one.proto.json) for one in at.get("bidi_component")]
+    below = [one["settings"] for one in told if one.get("file", "").startswith("kanon-lesson")]
+    for name, settings in zip(("S1", "S3"), below, strict=True):
+        assert f"strategy: {name} · k = 3, counting records" in settings
+        assert settings.startswith(f"{PRESETS['hospital'].title}: 10 records"), "not the census"
 
 
 def test_to_change_a_side_leaves_the_other_one_where_it_is(start, monkeypatch):
