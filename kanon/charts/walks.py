@@ -69,7 +69,8 @@ def walk_traces(
     rims: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
-    taken = [_around(at[node], scale, size / 2) for node, size in marked.items() if node in at]
+    marks = [_around(at[node], scale, size / 2) for node, size in marked.items() if node in at]
+    taken: list[Box] = []
     for name in names:
         walk, look = explored.walk(name), WALK_LOOKS[name]
         nodes = [one.node for one in walk.until(step)]
@@ -90,12 +91,16 @@ def walk_traces(
                 "unselected": {"marker": {"opacity": 1}},
             }
         )  # fmt: skip
-        ink, numbers = darkened(look.colour), _numbers(walk, nodes)
+        ink, numbers, sides = darkened(look.colour), _numbers(walk, nodes), []
         sizes = [marked.get(node, _NODE) for node in nodes]
-        sides = [
-            _free(at[node], scale, size, number, look.side, taken)
-            for node, size, number in zip(nodes, sizes, numbers, strict=True)
-        ]
+        for place, (node, size) in enumerate(zip(nodes, sizes, strict=True)):
+            boxes = _beside(_around(at[node], scale, size / 2), len(numbers[place]))
+            side = _free(boxes, look.side, taken, marks)
+            sides.append(side or look.side)
+            if side is None:
+                numbers[place] = ""  # rather than over another one
+            elif numbers[place]:
+                taken.append(boxes[side])
         labels.append(
             {
                 **line, "mode": "markers+text", "marker": {"size": sizes, "opacity": 0},
@@ -117,36 +122,28 @@ def _around(place: tuple[float, float], scale: tuple[float, float], reach: float
     return x - reach, y - reach, x + reach, y + reach
 
 
+def _beside(node: Box, digits: int) -> dict[str, Box]:
+    """Where a number stands at each side of a node."""
+    left, bottom, right, top = node
+    wide = _DIGIT * digits
+    across = {"left": left - wide, "center": (left + right - wide) / 2, "right": right}
+    up = {"bottom": bottom - _LINE, "middle": (bottom + top - _LINE) / 2, "top": top}
+    return {
+        side: (x := across[side.split()[1]], y := up[side.split()[0]], x + wide, y + _LINE)
+        for side in _SIDES
+    }
+
+
 def _free(
-    place: tuple[float, float],
-    scale: tuple[float, float],
-    size: float,
-    number: str,
-    wanted: str,
-    taken: list[Box],
-) -> str:
-    """The side of a node where a number covers nothing, the wanted one if it can be; now taken."""
-    if not number:
-        return wanted
-    left, bottom, right, top = _around(place, scale, size / 2)
-    wide = _DIGIT * len(number)
-    middle = (left + right - wide) / 2, (bottom + top - _LINE) / 2
-    boxes = {}
-    for side in _SIDES:
-        across, up = middle
-        if side.endswith("left"):
-            across = left - wide
-        elif side.endswith("right"):
-            across = right
-        if side.startswith("top"):
-            up = top
-        elif side.startswith("bottom"):
-            up = bottom - _LINE
-        boxes[side] = across, up, across + wide, up + _LINE
+    boxes: Mapping[str, Box], wanted: str, taken: Sequence[Box], marks: Sequence[Box]
+) -> str | None:
+    """The side where a number covers none that is taken, nor a mark, if it can be; else nothing."""
     sides = sorted(_SIDES, key=lambda side: side != wanted)
-    found = next((side for side in sides if not any(_meet(boxes[side], b) for b in taken)), wanted)
-    taken.append(boxes[found])
-    return found
+    for others in ([*taken, *marks], taken):
+        for side in sides:
+            if not any(_meet(boxes[side], other) for other in others):
+                return side
+    return None
 
 
 def _meet(one: Box, other: Box) -> bool:

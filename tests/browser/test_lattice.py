@@ -25,7 +25,7 @@ def levels(page):
     return tuple(
         int(box.input_value())
         for box, name in zip(boxes.all(), names, strict=True)
-        if re.search(r", of \d+$", name)
+        if re.search(r": level … of \d+$", name)
     )
 
 

@@ -248,3 +248,46 @@ def test_names_of_columns_are_no_markup():
         assert "<b>q" not in figure.to_json()
         assert "\\u003cb\\u003eq" not in figure.to_json()
     assert "&lt;b&gt;q" in lattice_chart(explored).to_json()
+
+
+# --- the numbers of the steps -----------------------------------------------------------------
+ALONG = {"left": -1, "bottom": -1, "center": -0.5, "middle": -0.5, "right": 0, "top": 0}
+
+
+def number_boxes(figure, wide):
+    """The boxes of the numbers of all walks in a drawing so many pixels wide: 8 by 16 a digit."""
+    layout = figure.layout
+    high = layout.height - layout.margin.t - layout.margin.b
+    scale = [
+        size / (axis.range[1] - axis.range[0])
+        for size, axis in ((wide, layout.xaxis), (high, layout.yaxis))
+    ]
+    for one in figure.data:
+        if not (one.name or "").startswith("steps of"):
+            continue
+        for *place, text, size, side in zip(
+            one.x, one.y, one.text, one.marker.size, one.textposition, strict=True
+        ):
+            box = []
+            for value, by, word, length in zip(
+                place, scale, reversed(side.split()), (8 * len(text), 16), strict=True
+            ):
+                beside = {-1: -size / 2, -0.5: 0, 0: size / 2}[ALONG[word]]
+                low = value * by + beside + ALONG[word] * length
+                box.append((low, low + length))
+            if text:
+                yield text, box
+
+
+@pytest.mark.parametrize("draw", [lattice_chart, heights_chart])
+def test_no_number_of_a_step_covers_another(census, draw):
+    """Three walks meet at many nodes; the numbers of two stood on each other."""
+    for chosen in (census.least, (1,) * len(census.tops), (0,) * len(census.tops)):
+        boxes = list(number_boxes(draw(census, chosen=chosen), 520))
+        steps = sum(len({step.node for step in walk.steps}) for walk in census.walks)
+        assert 0.8 * steps < len(boxes) <= steps, "few are left out"
+        for (one, first), (other, second) in itertools.combinations(boxes, 2):
+            apart = any(
+                a[1] <= b[0] + 1 or b[1] <= a[0] + 1 for a, b in zip(first, second, strict=True)
+            )
+            assert apart, (one, other)

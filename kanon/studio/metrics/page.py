@@ -36,6 +36,10 @@ from kanon.studio.widgets.picture import data_button, picture_links
 from kanon.studio.widgets.tree import tree_editor
 from kanon.studio.widgets.tree_edits import drawable
 
+_STYLE = """<style>
+[data-testid="stLayoutWrapper"]:has(> .st-key-costs-beside) { flex: 1 1 18rem; min-width: 18rem; }
+</style>"""
+
 MODES = {"one": say("One metric"), "two": say("Two"), "difference": say("Difference")}
 MULTIPLIER_NAMES = {
     "none": say("1 for every attribute"),
@@ -169,7 +173,8 @@ def matrices(work: Work, column: str, view: MatrixView) -> None:
     figure = state.remembered("costs-figure", key, costs.figure)
     if explained := costs.explained():
         st.caption(plain(" ".join(explained)))
-    # As wide as it has to be, so that no label is cut; in a narrow window the rest stands below.
+    # As wide as it has to be, so that no label is cut; what then has no room beside it goes below.
+    st.html(_STYLE)
     with st.container(horizontal=view.mode != "two"):
         with st.container(width=int(figure.layout.width)):
             matrix_with_cells(figure, "costs", lambda row, to: pick(row, to, costs.labels))
@@ -179,7 +184,7 @@ def matrices(work: Work, column: str, view: MatrixView) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 data_button(say("Data"), costs.table, "cost-matrix", about, kind="tertiary")
                 picture_links("costs", made)
-        with st.container():
+        with st.container(key="costs-beside"):
             cell_choice(work, costs)
             if drawable(tree):
                 tree_editor(costs.drawing(work, column), key="costs-tree", edited=lambda _: None)
