@@ -1,41 +1,50 @@
-"""The picture of a step of a lesson, whatever its algorithm, and the numbers behind it.
-
-Every picture is drawn large for a projector if asked for: then no text is smaller than 18 pixels.
-"""
+"""The picture of a step of a lesson, whatever its algorithm, and the numbers behind it."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.charts.lesson_lattice import lattice_so_far
+from kanon.charts.lesson_look import PAGE, Room
 from kanon.charts.lesson_regions import regions_chart, regions_in
 from kanon.charts.lesson_trees import merge_chart, standing, standing_chart
 from kanon.teaching.lesson import Lesson, Step
 from kanon.teaching.nodes import NodeView, known_by
 
 
-def picture_of(lesson: Lesson, position: int, large: bool = False) -> go.Figure:
+def picture_of(
+    lesson: Lesson,
+    position: int,
+    room: Room = PAGE,
+    before: Sequence[int] = (),
+    after: Sequence[int] = (),
+) -> go.Figure:
     """The picture of a step: regions, the two that meet, the lattice so far, or the trees.
 
     The last step shows the regions or the lattice as they were in the end.
 
     Parameters
     ----------
-    large
-        Whether it is projected.
+    room
+        What it has to fit in.
+    before, after
+        Per original class the number of the class that it is in before the step and after it:
+        each has the colour of its number. Without them the original classes are numbered.
     """
     step, seen = lesson.steps[position], _seen(lesson, position)
     if (regions := regions_in(seen)) is not None:
         # The same axes at every step, as long as the cut can be seen on them.
         up = max(regions.attribute or 0, 1)
         axes = (0, up) if len(regions.axes) > 1 else None
-        return regions_chart(seen, axes, large, settled=seen is not step)
+        return regions_chart(seen, axes, room, after, settled=seen is not step)
     if isinstance(seen.detail, NodeView):
-        return lattice_so_far(lesson, position, large)
+        return lattice_so_far(lesson, position, room)
     if _meet(step):
-        return merge_chart(lesson, step, large)
-    return standing_chart(lesson, step, large)
+        return merge_chart(lesson, step, room, before)
+    return standing_chart(lesson, step, room)
 
 
 def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:

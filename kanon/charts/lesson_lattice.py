@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
 from kanon.algorithms.lattice_size import Node, nodes_per_height
 from kanon.base.formatting import thin
 from kanon.charts.figure import drawn
+from kanon.charts.labels import Anchor, Box, Found, Label, Scale, placed, width_of
 from kanon.charts.lattice import DRAWN, edges_between
 from kanon.charts.lesson_heights import interval_of
-from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarged, lines_between
+from kanon.charts.lesson_look import (
+    EDGE,
+    HALO,
+    MET,
+    ONE,
+    OTHER,
+    PAGE,
+    QUIET,
+    Room,
+    in_room,
+    lines_between,
+)
 from kanon.charts.style import INK, escaped
 from kanon.experiments.exploration import ranks
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.nodes import NodeView, known_by
 
-_NAMED = 40
-"""The nodes of a larger lattice are not named."""
 
-
-def lattice_so_far(lesson: Lesson, step: int, large: bool = False) -> go.Figure:
+def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
     """The lattice as far as a search has come: looked at, known unseen, or not known yet.
 
     A full circle satisfies and a cross does not; a small one was not counted, but concluded; an
     open circle is not known yet. A square marks the node of the step, a star the released one;
-    the line is the walk, with the number of each step at it. Of a search by height, a band shows
-    between which heights it looks.
+    the line is the walk, with the number of each step at it. Nodes are named as far as there is
+    room, that of the step first. Of a search by height, a band shows between which heights it
+    looks.
 
     Parameters
     ----------
     lesson
         A lesson of a search of the lattice.
-    large
-        Whether it is projected.
+    room
+        What it has to fit in.
 
     Raises
     ------
@@ -56,17 +68,20 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False) -> go.Figure:
         node: (rank - (per_height[sum(node)] - 1) / 2, float(sum(node)))
         for node, rank in zip(nodes, ranks(tops, nodes), strict=True)
     }
+    last = looks[-1]
+    by_height = any(getattr(each.detail, "heights", None) for each in lesson.steps)
+    frame = _Frame.of(room, max(per_height), len(per_height), by_height)
+    steps, names = _labels(frame.scale, room.letters, at, known, last)
     data = [
         lines_between(edges_between(nodes), at, EDGE, 1, "solid"),
-        *([_walk(looks[-1].walk, at)] if looks[-1].walk else []),
-        *_known_nodes(lesson, nodes, at, known),
+        _walk(last.walk, at, steps, room.letters),
+        *_known_nodes(lesson, nodes, at, known, names, room.letters),
     ]
-    last = looks[-1]
-    symbol = ("star", "#F0C808", 22) if last.released else ("square-open", INK, 24)
+    symbol = ("star", "#F0C808", 22) if last.released else ("square-open", INK, _MARKED)
     data.append(
         {
             "type": "scatter", "mode": "markers", "hoverinfo": "skip",
-            "name": "released" if last.released else "looked at now",
+            "name": _RELEASED if last.released else _NOW,
             "x": [at[last.node][0]], "y": [at[last.node][1]],
             "marker": {"symbol": symbol[0], "color": symbol[1], "size": symbol[2],
                        "line": {"color": INK, "width": 2}},
@@ -75,19 +90,92 @@ def lattice_so_far(lesson: Lesson, step: int, large: bool = False) -> go.Figure:
     seen = sum(looked_at for _, looked_at in known.values())
     title = f"{thin(seen)} of {thin(size)} nodes counted, {thin(len(known))} known"
     interval = {} if last.heights is None else interval_of(last.heights, sum(last.node))
-    half = max(per_height) / 2
-    legend = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top",
-              "font": {"size": 13, "color": INK},
-              "itemclick": False, "itemdoubleclick": False}  # fmt: skip
+    legend = {"font": {"size": 13, "color": INK}, "itemclick": False, "itemdoubleclick": False,
+              "itemsizing": "constant", **frame.legend}  # fmt: skip
     figure = drawn(
-        data, title, 440,
-        x={"visible": False, "range": [-half - 0.6, half + 0.6], "fixedrange": True},
-        y={"title": "Height: the sum of the levels", "range": [-0.6, len(per_height) - 0.4],
+        data, title, frame.height,
+        x={"visible": False, "range": frame.scale.x, "fixedrange": True},
+        y={"title": "Height: the sum of the levels", "range": frame.scale.y,
            "dtick": max(1, round(len(per_height) / 12)), "fixedrange": True, "showgrid": False},
-        hovermode="closest", showlegend=True, legend=legend, dragmode=False,
-        margin={"l": 64, "r": 96 if interval else 24, "t": 52, "b": 64}, **interval,
+        hovermode="closest", showlegend=True, legend=legend, dragmode=False, margin=frame.margin,
+        **interval,
     )  # fmt: skip
-    return enlarged(figure) if large else figure
+    return in_room(figure, room)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Where the lattice stands in the picture, and its legend: below it, or beside it if wide."""
+
+    scale: Scale
+    height: int
+    margin: Mapping[str, float]
+    legend: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, room: Room, widest: int, rows: int, by_height: bool) -> _Frame:
+        """The frame of a lattice with so many nodes at its widest height, and so many heights.
+
+        Beside one that is searched by height, there is room for the ends of an interval.
+        """
+        longest = max(width_of(said, room.letters) for said in _LEGEND) + 48
+        left, top = 4.2 * room.letters, 38
+        right = 12 + (width_of(_ENDS, max(room.letters, 14)) if by_height else 0)
+        legend: dict[str, Any] = {"y": 1, "yanchor": "top"}
+        if room.height:
+            height, below = round(room.height), 10
+            legend["x"] = 1 + right / (room.width - left - right - longest)
+            right += longest
+        else:
+            in_a_row = max(int((room.width - left) // longest), 1)
+            below = 20 + 22 * math.ceil(len(_LEGEND) / in_a_row)
+            height = 400 + below
+            legend = {"orientation": "h", "x": 0, "y": -8 / (height - top - below),
+                      "yanchor": "top", "entrywidth": longest - 40,
+                      "entrywidthmode": "pixels"}  # fmt: skip
+        half = widest / 2 + 0.3
+        box = Box(left, top, room.width - right, height - below)
+        margin = {"l": left, "r": right, "t": top, "b": below}
+        return cls(Scale((-half, half), (-0.5, rows - 0.5), box), height, margin, legend)
+
+
+def _labels(
+    scale: Scale,
+    letters: int,
+    at: Mapping[Any, tuple[float, float]],
+    known: Mapping[Node, tuple[bool, bool]],
+    last: NodeView,
+) -> tuple[list[Found], dict[Node, Found]]:
+    """Where the numbers of the walk and the names of nodes stand, the node of the step first."""
+    where = {node: scale.pixels(*point) for node, point in at.items()}
+    clear = {node: _LOOKS[known.get(node)].size for node in at}
+    dots = [
+        Box(x - half, y - half, x + half, y + half)
+        for node, (x, y) in where.items()
+        for half in [(_MARKED if node == last.node else clear[node]) / 2 - 1]
+    ]
+
+    def label(node: Node) -> Label:
+        anchors = [Anchor(*where[node], side, clear[node]) for side in _SIDES]
+        return Label([", ".join(map(str, node))], anchors)
+
+    def number(place: int) -> Label:
+        node = last.walk[place]
+        return Label([str(place)], [Anchor(*where[node], side, 16) for side in _SIDES[::-1]])
+
+    rest = sorted(
+        (node for node in at if node != last.node),
+        key=lambda node: (node not in last.walk, not known.get(node, (False, False))[1], node),
+    )
+    order = [last.node, *rest]
+    n = len(last.walk)
+    found = placed(
+        [label(last.node), *map(number, reversed(range(n))), *map(label, rest)],
+        letters,
+        Box(scale.box.left, scale.box.top - 8, scale.box.right, scale.box.bottom + 8),
+        dots,
+    )
+    return found[n:0:-1], dict(zip(order, [found[0], *found[n + 1 :]], strict=True))
 
 
 def _every_node(tops: Node) -> list[Node]:
@@ -97,58 +185,83 @@ def _every_node(tops: Node) -> list[Node]:
     return found
 
 
+class _Look(NamedTuple):
+    """How a node is drawn, by what is known of it."""
+
+    said: str
+    symbol: str
+    colour: str
+    size: int
+
+
+_LOOKS: Mapping[tuple[bool, bool] | None, _Look] = {
+    None: _Look("not known yet", "circle-open", QUIET, 11),
+    (False, True): _Look("does not satisfy", "x", OTHER, 14),
+    (False, False): _Look("so does not either", "x-thin-open", OTHER, 9),
+    (True, True): _Look("satisfies", "circle", ONE, 16),
+    (True, False): _Look("so does this", "circle-dot", ONE, 9),
+}
+"""By whether it satisfies and was looked at: told by symbol and size and not by colour alone."""
+
+_ENDS = "low, middle 10"
+_NOW, _RELEASED = "looked at now", "released"
+_LEGEND = [*(look.said for look in _LOOKS.values()), "walk", _NOW]
+_MARKED = 20
+"""How large the mark of the step's node is."""
+
+_SIDES = ("middle right", "middle left", "top right", "bottom right", "bottom left", "top left")
+
+
 def _known_nodes(
     lesson: Lesson,
     nodes: Sequence[Node],
     at: Mapping[Any, tuple[float, float]],
     known: Mapping[Node, tuple[bool, bool]],
+    names: Mapping[Node, Found],
+    letters: int,
 ) -> list[dict[str, Any]]:
-    """The nodes by what is known of them, told by symbol and size and not by colour alone."""
-    kinds = (
-        (None, "not known yet", "circle-open", QUIET, 11),
-        ((False, True), "does not satisfy", "x", OTHER, 14),
-        ((False, False), "so does not either", "x-thin-open", OTHER, 9),
-        ((True, True), "satisfies", "circle", ONE, 16),
-        ((True, False), "so does this", "circle-dot", ONE, 9),
-    )
-    names = lesson.task.classes.attributes
-    data = []
-    for state, name, symbol, colour, size in kinds:
+    """The nodes by what is known of them; all kinds stand in the legend, so that it stays."""
+    columns = lesson.task.classes.attributes
+    data: list[dict[str, Any]] = []
+    for state, look in _LOOKS.items():
         some = [node for node in nodes if known.get(node) == state]
-        if not some:
-            continue
         data.append(
             {
-                "type": "scatter", "mode": "markers+text", "name": name,
-                "x": [at[node][0] for node in some], "y": [at[node][1] for node in some],
-                "marker": {"symbol": symbol, "color": colour, "size": size,
-                           "line": {"color": colour, "width": 2}},
-                "text": [
-                    ', '.join(map(str, node)) if len(nodes) <= _NAMED else ""
-                    for node in some
-                ],
-                "textposition": "middle right",
-                "textfont": {"size": 12, "color": INK, "shadow": HALO},
+                "type": "scatter", "mode": "markers+text", "name": look.said,
+                "x": [at[node][0] for node in some] or [None],
+                "y": [at[node][1] for node in some] or [None],
+                "marker": {"symbol": look.symbol, "color": look.colour, "size": look.size,
+                           "line": {"color": look.colour, "width": 2}},
+                "text": [names[node].text for node in some],
+                "textposition": [names[node].anchor.side for node in some],
+                "textfont": {"size": letters, "color": INK, "shadow": HALO},
                 "cliponaxis": False,
                 "hovertext": [
                     "<br>".join(
                         f"{escaped(column, 24)} {level}"
-                        for column, level in zip(names, node, strict=True)
+                        for column, level in zip(columns, node, strict=True)
                     )
                     for node in some
                 ],
-                "hovertemplate": f"%{{hovertext}}<br>{name}<extra></extra>",
+                "hovertemplate": f"%{{hovertext}}<br>{look.said}<extra></extra>",
             }
         )  # fmt: skip
     return data
 
 
-def _walk(walk: Sequence[Node], at: Mapping[Any, tuple[float, float]]) -> dict[str, Any]:
+def _walk(
+    walk: Sequence[Node],
+    at: Mapping[Any, tuple[float, float]],
+    steps: Sequence[Found],
+    letters: int,
+) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "lines+markers+text", "name": "walk", "hoverinfo": "skip",
-        "x": [at[node][0] for node in walk], "y": [at[node][1] for node in walk],
+        "x": [at[node][0] for node in walk] or [None],
+        "y": [at[node][1] for node in walk] or [None],
         "line": {"color": MET, "width": 5}, "marker": {"size": 16, "opacity": 0},
-        "text": [f"{number} " for number in range(len(walk))], "textposition": "top left",
-        "textfont": {"size": 14, "color": MET, "weight": 700, "shadow": HALO},
+        "text": [step.text for step in steps],
+        "textposition": [step.anchor.side for step in steps],
+        "textfont": {"size": letters, "color": MET, "weight": 700, "shadow": HALO},
         "cliponaxis": False,
     }  # fmt: skip

@@ -1,14 +1,14 @@
-"""What the pictures of lessons share: colours, lines, and letters for a projector."""
+"""What the pictures of lessons share: colours, lines, and the room that they have."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
 ONE, OTHER, MET = "#0072B2", "#D55E00", "#332288"
-"""Of two classes the first, the second, and where they meet; also what satisfies and what not."""
+"""In a lattice what satisfies, what does not, and the walk."""
 
 QUIET, EDGE = "#6B747D", "#C3CAD2"
 """What is not looked at, and the edges between nodes."""
@@ -16,8 +16,42 @@ QUIET, EDGE = "#6B747D", "#C3CAD2"
 HALO = "0 0 3px white, 0 0 3px white, 0 0 3px white"
 """What keeps letters readable where a line runs behind them."""
 
-_LARGE = 18
-"""The smallest text of a picture that is projected, in pixels."""
+_CLASSES = (
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"),
+    *("#332288", "#999933", "#882255", "#44AA99", "#8C6D31", "#5B5B5B"),
+)
+
+
+def class_colour(number: int) -> str:
+    """The colour of a class by its number: one in tables, candidates, trees and regions.
+
+    With more than twelve classes the colours begin again; 0, a class that left, is grey.
+
+    >>> class_colour(1), class_colour(13) == class_colour(1), class_colour(0)
+    ('#0072B2', True, '#6B747D')
+    """
+    return _CLASSES[(number - 1) % len(_CLASSES)] if number else QUIET
+
+
+class Room(NamedTuple):
+    """The room of a picture.
+
+    Attributes
+    ----------
+    width, height
+        In pixels; of a picture that is drawn as wide as a page allows, the least width. Without a
+        height it is as high as it needs.
+    letters
+        The size of its smallest letters, in pixels.
+    """
+
+    width: float
+    height: float | None
+    letters: int
+
+
+PAGE = Room(400, None, 13)
+"""A column of the page, at its narrowest."""
 
 
 def lines_between(
@@ -35,21 +69,25 @@ def lines_between(
     }  # fmt: skip
 
 
-def enlarged(figure: go.Figure) -> go.Figure:
-    """The same for a projector: no text is smaller than it can be read from the last row."""
+def in_room(figure: go.Figure, room: Room) -> go.Figure:
+    """A picture with letters as large as its room asks for.
+
+    One of a given height has that size, whatever the window, and no boxes that come up where
+    somebody points: it is projected.
+    """
 
     def grown(part: Any) -> Any:
         if isinstance(part, dict):
             return {
-                key: {**grown(each), "size": max(_LARGE, each.get("size", 0))}
+                key: {**grown(each), "size": max(room.letters, each.get("size", 0))}
                 if key in ("font", "tickfont", "textfont") and isinstance(each, dict)
                 else grown(each)
                 for key, each in part.items()
             }
         return [grown(each) for each in part] if isinstance(part, list | tuple) else part
 
+    if room.height is None:
+        return figure
     found = grown(figure.to_plotly_json())
-    margin = {side: 1.3 * room for side, room in found["layout"]["margin"].items()}
-    found["layout"]["margin"] = margin
-    found["layout"]["title"]["font"]["size"] = 24
+    found["layout"] |= {"width": room.width, "height": room.height, "hovermode": False}
     return go.Figure(found)

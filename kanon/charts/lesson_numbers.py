@@ -9,20 +9,18 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import percent
 from kanon.charts.figure import drawn
-from kanon.charts.lesson_look import HALO, ONE, QUIET, enlarged
+from kanon.charts.lesson_look import HALO, ONE, QUIET
 from kanon.charts.style import INK
 from kanon.teaching.lesson import Lesson, written
 
 
-def running_chart(lesson: Lesson, step: int | None = None, large: bool = False) -> go.Figure:
+def running_chart(lesson: Lesson, step: int | None = None) -> go.Figure:
     """The minimum k, the alteration and, with a sensitive column, l and t after each step.
 
     Parameters
     ----------
     step
         The position of the step up to which they are drawn; None for all.
-    large
-        Whether it is projected.
     """
     steps = lesson.steps
     last = len(steps) - 1 if step is None else step
@@ -73,8 +71,7 @@ def running_chart(lesson: Lesson, step: int | None = None, large: bool = False) 
         "type": "line", "xref": "x", "yref": "paper", "x0": last, "x1": last, "y0": 0, "y1": 1,
         "line": {"color": QUIET, "width": 1, "dash": "dot"},
     }  # fmt: skip
-    figure = drawn(
-        data, title, 110 + len(rows) * (150 if large else 100), across, axes.pop("yaxis"), **axes,
+    return drawn(
+        data, title, 110 + len(rows) * 100, across, axes.pop("yaxis"), **axes,
         shapes=[cursor], hovermode="closest", margin={"l": 84, "r": 40, "t": 52, "b": 52},
     )  # fmt: skip
-    return enlarged(figure) if large else figure

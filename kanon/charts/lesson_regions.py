@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import counted
 from kanon.charts.figure import drawn
-from kanon.charts.lesson_look import ONE, OTHER, QUIET, enlarged
+from kanon.charts.labels import width_of
+from kanon.charts.lesson_look import PAGE, Room, class_colour, in_room
 from kanon.charts.style import INK, escaped, translucent
 from kanon.teaching.cluster_steps import ClusterView
 from kanon.teaching.cuts import Rectangle, Regions
@@ -27,7 +28,8 @@ def regions_in(step: Step) -> Regions | None:
 def regions_chart(
     step: Step,
     axes: tuple[int, int] | None = None,
-    large: bool = False,
+    room: Room = PAGE,
+    numbers: Sequence[int] = (),
     settled: bool = False,
 ) -> go.Figure:
     """The regions after a step of Mondrian, or the groups of MDAV, as rectangles, records as dots.
@@ -42,8 +44,11 @@ def regions_chart(
     axes
         The quasi-identifiers across and upwards, as positions; by default that of the cut and the
         first other one.
-    large
-        Whether it is projected.
+    room
+        What it has to fit in.
+    numbers
+        Per original class the number of the class that it is in after the step, which has the
+        colour of its number. Without them the original classes are numbered in their order.
     settled
         Whether no region is looked at any more.
 
@@ -60,38 +65,50 @@ def regions_chart(
     x, y = axes or (across, others[0] if others else None)
     if x == y:
         raise ValueError("two different axes are drawn")
-    room = [_gap(shown, x), 1.0 if y is None else _gap(shown, y)]
+    gaps = [_gap(shown, x), 1.0 if y is None else _gap(shown, y)]
     inner = {id(part) for part in shown.parts} if shown.attribute is not None else set()
+
+    def colour(part: Rectangle) -> str:
+        first = part.classes[0]
+        return class_colour(numbers[first] if numbers else first + 1)
+
     shapes = []
-    colours = [ONE, OTHER]
     for region in shown.regions:
-        if id(region) in inner:
+        if id(region) in inner or not region.classes:
             continue
-        line = {"color": QUIET, "width": 1.5, "dash": "solid" if region.done else "dot"}
-        shapes.append(_box(region, x, y, room, 0.34, line, "rgba(0, 0, 0, 0)"))
+        line = {"color": colour(region), "width": 1.5, "dash": "solid" if region.done else "dot"}
+        shapes.append(_box(region, x, y, gaps, 0.34, line, "rgba(0, 0, 0, 0)"))
     if not settled:
         rim = {"color": INK, "width": 3}
-        shapes.append(_box(shown.region, x, y, room, 0.42, rim, "rgba(0, 0, 0, 0)"))
+        shapes.append(_box(shown.region, x, y, gaps, 0.42, rim, "rgba(0, 0, 0, 0)"))
     for place, part in enumerate(shown.parts if inner else ()):
-        colour = colours[place % 2]
-        line = {"color": colour, "width": 2, "dash": "solid" if place % 2 == 0 else "dash"}
-        shapes.append(_box(part, x, y, room, 0.3, line, translucent(colour, 0.18)))
+        line = {"color": colour(part), "width": 2, "dash": "dash" if place % 2 else "solid"}
+        shapes.append(_box(part, x, y, gaps, 0.3, line, translucent(colour(part), 0.18)))
     what = "groups" if isinstance(step.detail, ClusterView) else "regions"
     title = f"The {what} that are released" if settled else escaped(step.heading, 90)
     if len(shown.axes) > 2:
         title += f"; two of {len(shown.axes)} columns"
-    layout: dict[str, Any] = {
-        "shapes": shapes, "hovermode": "closest", "dragmode": False,
-        "margin": {"l": 84, "r": 24, "t": 52, "b": 64},
-    }  # fmt: skip
+    size = room.letters
+    margin = {"l": 24, "r": 24, "t": 12 if room.height else 52, "b": 64}
     upwards: dict[str, Any] = {"visible": False, "range": [-1, 1]}
+    height = round(room.height or 420)
     if y is not None:
-        upwards = _axis(shown, y)
+        labels = (label[:_LONGEST] for _, label in shown.axes[y].marks)
+        margin["l"] = round(3 * size + max(width_of(label, size) for label in labels))
+        upwards = _axis(shown, y, height - margin["t"] - margin["b"], size, up=True)
     inside = range(step.recoding.classes.n_classes) if settled else shown.region.classes
     figure = drawn(
-        [_dots(step, shown, inside, x, y)], title, 420, _axis(shown, x), upwards, **layout
+        [_dots(step, shown, inside, x, y)],
+        "" if room.height else title,
+        height,
+        _axis(shown, x, room.width - margin["l"] - margin["r"], size, up=False),
+        upwards,
+        shapes=shapes,
+        hovermode="closest",
+        dragmode=False,
+        margin=margin,
     )
-    return enlarged(figure) if large else figure
+    return in_room(figure, room)
 
 
 def _gap(shown: Regions, j: int) -> float:
@@ -106,7 +123,7 @@ def _box(
     region: Rectangle,
     x: int,
     y: int | None,
-    room: Sequence[float],
+    gaps: Sequence[float],
     share: float,
     line: Mapping[str, Any],
     fill: str,
@@ -115,8 +132,8 @@ def _box(
     low, high = (0.0, 0.0) if y is None else (region.low[y], region.high[y])
     return {
         "type": "rect", "layer": "below", "line": line, "fillcolor": fill,
-        "x0": region.low[x] - share * room[0], "x1": region.high[x] + share * room[0],
-        "y0": low - share * room[1], "y1": high + share * room[1],
+        "x0": region.low[x] - share * gaps[0], "x1": region.high[x] + share * gaps[0],
+        "y0": low - share * gaps[1], "y1": high + share * gaps[1],
     }  # fmt: skip
 
 
@@ -151,12 +168,25 @@ def _dots(
     }  # fmt: skip
 
 
-def _axis(shown: Regions, j: int) -> dict[str, Any]:
-    """An axis with the values of the table."""
-    axis, room = shown.axes[j], _gap(shown, j)
-    marks = axis.marks[:: max(1, math.ceil(len(axis.marks) / 14))]
+def _axis(shown: Regions, j: int, pixels: float, letters: int, up: bool) -> dict[str, Any]:
+    """An axis of so many pixels with the values of the table, as far as their labels are apart."""
+    axis, gap = shown.axes[j], _gap(shown, j)
+    low, high = axis.marks[0][0] - 0.7 * gap, axis.marks[-1][0] + 0.7 * gap
+    marks: list[tuple[float, str]] = []
+    free = -math.inf
+    for at, label in axis.marks:
+        half = (1.3 * letters if up else width_of(label[:_LONGEST], letters) + letters) / 2
+        place = (at - low) / (high - low) * pixels
+        if place - half >= free:
+            marks.append((at, label))
+            free = place + half
     return {
-        "title": escaped(axis.attribute), "showgrid": False, "fixedrange": True,
-        "tickvals": [at for at, _ in marks], "ticktext": [escaped(label, 14) for _, label in marks],
-        "range": [axis.marks[0][0] - 0.7 * room, axis.marks[-1][0] + 0.7 * room],
+        "title": escaped(axis.attribute, 30), "showgrid": False, "fixedrange": True,
+        "tickvals": [at for at, _ in marks], "tickangle": 0,
+        "ticktext": [escaped(label, _LONGEST) for _, label in marks],
+        "range": [low, high],
     }  # fmt: skip
+
+
+_LONGEST = 14
+"""Longer labels of an axis are cut."""

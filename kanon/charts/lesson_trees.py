@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, pairwise
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import counted
 from kanon.charts.figure import drawn
-from kanon.charts.lesson_look import EDGE, HALO, MET, ONE, OTHER, QUIET, enlarged, lines_between
+from kanon.charts.labels import Anchor, Box, Found, Label, Scale, box_of, placed, shorter, width_of
+from kanon.charts.lesson_look import (
+    EDGE,
+    HALO,
+    PAGE,
+    QUIET,
+    Room,
+    class_colour,
+    in_room,
+    lines_between,
+)
 from kanon.charts.style import INK, escaped
 from kanon.hierarchy import Hierarchy
 from kanon.teaching.lesson import ClassState, Lesson, Step, written
@@ -28,15 +39,17 @@ _FEW = 6
 """So few lines stand further apart."""
 
 
-def merge_chart(lesson: Lesson, step: Step, large: bool = False) -> go.Figure:
+def merge_chart(
+    lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
+) -> go.Figure:
     """The two that meet in a step, in the hierarchies: of a merge, or a cluster and what joins it.
 
     Parameters
     ----------
     lesson, step
         The lesson, and a step of it whose detail says who ``met``.
-    large
-        Whether it is projected.
+    room, numbers
+        As of :func:`meeting_chart`.
 
     Raises
     ------
@@ -47,11 +60,15 @@ def merge_chart(lesson: Lesson, step: Step, large: bool = False) -> go.Figure:
     if met is None:
         raise ValueError("nobody meets in this step")
     one, other = met
-    return meeting_chart(lesson, one, other, large)
+    return meeting_chart(lesson, one, other, room, numbers)
 
 
 def meeting_chart(
-    lesson: Lesson, one: ClassState, other: ClassState, large: bool = False
+    lesson: Lesson,
+    one: ClassState,
+    other: ClassState,
+    room: Room = PAGE,
+    numbers: Sequence[int] = (),
 ) -> go.Figure:
     """A small tree per quasi-identifier: the values of two classes, and where they meet.
 
@@ -61,9 +78,16 @@ def meeting_chart(
 
     Parameters
     ----------
-    large
-        Whether it is projected.
+    room
+        What it has to fit in.
+    numbers
+        Per original class the number of the class that it is in before both meet: each has the
+        colour of its number. Without them the original classes are numbered in their order.
     """
+    colours = [
+        class_colour(numbers[held.classes[0]] if numbers else held.classes[0] + 1)
+        for held in (one, other)
+    ]
     met = [
         tree.lca(*pair)
         for tree, *pair in zip(lesson.task.classes.hierarchies, one.nodes, other.nodes, strict=True)
@@ -73,15 +97,18 @@ def meeting_chart(
     for tree, a, b, top in zip(
         lesson.task.classes.hierarchies, one.nodes, other.nodes, met, strict=True
     ):
-        ways = [(_way(tree, a, top), ONE, "solid"), (_way(tree, b, top), OTHER, "8px,3px")]
-        marks = {top: _Mark("diamond", MET, 17)}
+        ways = [
+            (_way(tree, a, top), colours[0], "solid"),
+            (_way(tree, b, top), colours[1], "8px,3px"),
+        ]
+        marks = {top: _Mark("diamond", INK, 17)}
         if a != b:
-            marks |= {a: _Mark("circle", ONE, 15), b: _Mark("square", OTHER, 14)}
-        shown.append(_Shown(marks, ways))
-    return _forest(lesson, title, shown, large)
+            marks |= {a: _Mark("circle", colours[0], 15), b: _Mark("square", colours[1], 14)}
+        shown.append(_Shown(marks, ways, tree.n_leaves if _is_small(tree) else 2))
+    return _forest(lesson, title, shown, room)
 
 
-def standing_chart(lesson: Lesson, step: Step, large: bool = False) -> go.Figure:
+def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
     """A small tree per quasi-identifier: the values that the table has after a step, as dots.
 
     A dot is as large as its records are many. Beside each edge stands what it costs one record to
@@ -89,18 +116,20 @@ def standing_chart(lesson: Lesson, step: Step, large: bool = False) -> go.Figure
 
     Parameters
     ----------
-    large
-        Whether it is projected.
+    room
+        What it has to fit in: where it has no line for each value, those that stand for the most
+        records are drawn, and the name of the tree says how many are not.
     """
     shown = []
     for j, records in enumerate(standing(step)):
         tree = lesson.task.classes.hierarchies[j]
         marks = {
-            node: _Mark("circle", ONE, 10 + 2.5 * math.sqrt(count), count)
+            node: _Mark("circle", INK, 10 + 2.5 * math.sqrt(count), count)
             for node, count in records.items()
         }
-        shown.append(_Shown(marks, [(_edges(tree, marks), EDGE, "solid")]))
-    return _forest(lesson, "Where do the values of the table stand?", shown, large)
+        values = len(np.unique(lesson.task.classes.nodes[:, j]))
+        shown.append(_Shown(marks, None, tree.n_leaves if _is_small(tree) else values))
+    return _forest(lesson, "Where do the values of the table stand?", shown, room)
 
 
 def standing(step: Step) -> list[dict[int, int]]:
@@ -130,61 +159,182 @@ class _Mark:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a tree shows: its marked nodes, and edges that are told what they cost."""
+    """What a tree shows.
+
+    Attributes
+    ----------
+    marks
+        Its marked nodes.
+    ways
+        Edges that are told what they cost, with a colour and a dash; None for all.
+    lines
+        How many values stand below each other, at any step of the lesson: so nothing moves.
+    whole
+        Whether a small tree is drawn as a whole.
+    left_out
+        How many marked nodes had no room.
+    """
 
     marks: Mapping[int, _Mark]
-    ways: Sequence[tuple[Sequence[tuple[int, int]], str, str]]
+    ways: Sequence[tuple[Sequence[tuple[int, int]], str, str]] | None
+    lines: int
+    whole: bool = True
+    left_out: int = 0
+
+    def edges(self, tree: Hierarchy) -> list[tuple[int, int]]:
+        """The edges that are drawn: all of a small tree, else the ways to the root."""
+        if self.whole and _is_small(tree):
+            return [(node, int(tree.parent[node])) for node in range(tree.root)]
+        return sorted({edge for node in self.marks for edge in _way(tree, node, tree.root)})
+
+    def within(self, lines: int) -> _Shown:
+        """The same in so many lines: without nodes that nobody is at, then those of few records."""
+        if self.lines <= lines:
+            return self
+        ranked = sorted(self.marks, key=lambda node: -(self.marks[node].records or math.inf))
+        kept = {node: self.marks[node] for node in ranked[:lines]}
+        return _Shown(kept, self.ways, lines, False, len(self.marks) - len(kept))
 
 
-def _forest(lesson: Lesson, title: str, shown: Sequence[_Shown], large: bool) -> go.Figure:
-    """A small tree per quasi-identifier: two side by side where all are low."""
+@dataclass(frozen=True)
+class _Grid:
+    """How trees stand in a picture: so many in a row, and how high a line is, in pixels."""
+
+    columns: int
+    line: float
+    rows: tuple[int, ...]
+    room: Room
+
+    @property
+    def head(self) -> float:
+        """The room of the name above a tree, and of the label of its root."""
+        return 2.4 * self.room.letters + (0 if self.room.height else 22)
+
+    @property
+    def above(self) -> float:
+        """The room above all trees."""
+        return 4 if self.room.height else 52
+
+    @property
+    def height(self) -> float:
+        """Of the picture, in pixels."""
+        return self.room.height or self.above + 8 + self.used
+
+    @property
+    def used(self) -> float:
+        """By the trees."""
+        return self.line * sum(self.rows) + self.head * len(self.rows)
+
+    def box(self, place: int, lines: int) -> Box:
+        """Where a tree stands, without its name."""
+        row, column = divmod(place, self.columns)
+        wide = self.room.width - 2 * _SIDE + _APART
+        left = _SIDE + column * wide / self.columns
+        top = self.above + self.line * sum(self.rows[:row]) + self.head * (row + 1)
+        return Box(left, top, left + wide / self.columns - _APART, top + self.line * lines)
+
+
+_SIDE, _APART = 8, 16
+"""The room beside all trees, and between two, in pixels."""
+
+_MOST_BESIDE = 4
+"""So many trees beside each other at most."""
+
+
+def _grid(lines: Sequence[int], flat: bool, room: Room) -> _Grid:
+    """How trees of so many lines stand in a room.
+
+    On a page two are side by side where all are flat; where the height is given, as few in a row as
+    find room below each other.
+    """
+
+    def rows(columns: int) -> tuple[int, ...]:
+        starts = range(0, len(lines), columns)
+        return tuple(max(lines[start : start + columns]) for start in starts)
+
+    if room.height is None:
+        columns = 2 if len(lines) > 1 and flat else 1
+        return _Grid(columns, 26 + 16 * (sum(rows(columns)) <= _FEW), rows(columns), room)
+    least = 1.25 * room.letters
+    for columns in range(1, min(len(lines), _MOST_BESIDE) + 1):
+        grid = _Grid(columns, least, rows(columns), room)
+        free = room.height - grid.above - grid.head * len(grid.rows)
+        if grid.used + grid.above <= room.height:
+            return _Grid(columns, min(free / sum(grid.rows), 2.6 * room.letters), grid.rows, room)
+    most = max(int(free / least / len(grid.rows)), 1)
+    few = tuple(min(row, most) for row in grid.rows)
+    return _Grid(columns, max(free, 1) / sum(few), few, room)
+
+
+def _forest(lesson: Lesson, title: str, shown: Sequence[_Shown], room: Room) -> go.Figure:
+    """A small tree per quasi-identifier."""
     classes = lesson.task.classes
-    m = len(classes.attributes)
-    columns = 2 if m > 1 and all(tree.height <= _LOW for tree in classes.hierarchies) else 1
-    places = [
-        _places(tree, {tree.root, *chain(*_edges(tree, one.marks))})
-        for tree, one in zip(classes.hierarchies, shown, strict=True)
-    ]
-    lines = [1 + round(max(-y for _, y in at.values())) for at in places]
-    rows = [max(lines[start : start + columns]) for start in range(0, m, columns)]
-    line, gap = (36, 70) if large else (26, 52)
-    if sum(rows) <= _FEW:
-        line += 16
-    room = line * sum(rows) + gap * len(rows)
+    flat = all(tree.height <= _LOW for tree in classes.hierarchies)
+    grid = _grid([one.lines for one in shown], flat, room)
     data: list[dict[str, Any]] = []
     axes: dict[str, dict[str, Any]] = {}
     titles = []
-    for j, (name, tree, one) in enumerate(
-        zip(classes.attributes, classes.hierarchies, shown, strict=True)
-    ):
-        number, row, column = str(j + 1) if j else "", j // columns, j % columns
-        top = float(tree.level[tree.root])
-        upper = 1 - (line * sum(rows[:row]) + gap * (row + 0.6)) / room
-        across = (0.0, 1.0) if columns == 1 else ((0.0, 0.44), (0.56, 1.0))[column]
-        # Room for the labels of leaves on the right, of the root on the left.
+    tall = grid.height - grid.above
+    for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
+        one = shown[j].within(grid.rows[j // grid.columns])
+        box = grid.box(j, one.lines)
+        number = str(j + 1) if j else ""
+        at = _places(tree, {tree.root, *chain(*one.edges(tree))})
+        scale = _scale(tree, at, box, one.lines, room.letters)
+        ends = [(x - _SIDE) / (room.width - 2 * _SIDE) for x in (box.left, box.right)]
+        low, high = (max(1 - (y - grid.above) / tall, 0) for y in (box.bottom, box.top))
         axes[f"xaxis{number}"] = {
-            "domain": across, "range": [-0.25 * top, 1.45 * top],
-            "anchor": f"y{number}", "visible": False, "fixedrange": True,
+            "domain": ends, "range": scale.x, "anchor": f"y{number}", "visible": False,
+            "fixedrange": True,
         }  # fmt: skip
         axes[f"yaxis{number}"] = {
-            "domain": (max(upper - line * rows[row] / room, 0), upper),
-            "range": [0.6 - rows[row], 0.6],
-            "anchor": f"x{number}", "visible": False, "fixedrange": True,
+            "domain": (low, high), "range": scale.y, "anchor": f"x{number}", "visible": False,
+            "fixedrange": True,
         }  # fmt: skip
+        more = f", {one.left_out} more values" if one.left_out else ""
+        said = _as_wide(name, box.right - box.left - width_of(more, 16)) + more
+        above = Anchor(box.left, box.top - grid.head + 16, "middle right")
         titles.append(
-            {"text": escaped(name, 30), "xref": "paper", "yref": "paper", "showarrow": False,
-             "x": across[0], "xanchor": "left", "y": upper, "yanchor": "bottom",
-             "font": {"size": 16, "color": INK}}
+            {"text": escaped(said, 60), "xref": "paper", "yref": "paper", "showarrow": False,
+             "x": ends[0], "xanchor": "left", "yanchor": "middle",
+             "y": 1 - (above.y - grid.above) / tall, "font": {"size": 16, "color": INK}}
         )  # fmt: skip
         where = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        data += [
-            {**trace, **where} for trace in _tree(tree, one, places[j], partial(lesson.paid, j))
-        ]
+        cell = Box(box.left, box.top - grid.head, box.right + _APART / 2, box.bottom)
+        drawing = _Drawing(tree, one, at, scale, cell, box_of(said, above, 16), room.letters)
+        data += [{**trace, **where} for trace in drawing.traces(partial(lesson.paid, j))]
     figure = drawn(
-        data, title, 60 + room, axes.pop("xaxis"), axes.pop("yaxis"), **axes,
-        annotations=titles, hovermode="closest", margin={"l": 8, "r": 8, "t": 52, "b": 8},
+        data, "" if room.height else title, round(grid.height), axes.pop("xaxis"),
+        axes.pop("yaxis"), **axes, annotations=titles, hovermode="closest",
+        margin={"l": _SIDE, "r": _SIDE, "t": grid.above, "b": 0},
     )  # fmt: skip
-    return enlarged(figure) if large else figure
+    return in_room(figure, room)
+
+
+def _scale(
+    tree: Hierarchy, at: Mapping[int, tuple[float, float]], box: Box, lines: int, letters: int
+) -> Scale:
+    """With room for the labels of the lowest on the right, and of the root on the left."""
+    wide, depth = box.right - box.left, int(tree.level[tree.root])
+    lowest = [node for node, (x, _) in at.items() if x == depth]
+    right = 14 + max(
+        (width_of(tree.labels[node][:_LONGEST], letters) for node in lowest), default=0
+    )
+    left = max(width_of(tree.labels[tree.root][:_LONGEST], letters) / 2, 10)
+    left, right = min(left, 0.25 * wide), min(right, 0.4 * wide)
+    unit = depth / (wide - left - right)
+    return Scale((-left * unit, (wide - left) * unit), (0.5 - lines, 0.5), box)
+
+
+def _as_wide(text: str, width: float) -> str:
+    """A name as far as it has room, in letters of 16 pixels."""
+    flat = " ".join(text.split())
+    lengths = range(len(flat) - 1, 1, -1)
+    return next((each for each in shorter(flat, *lengths) if width_of(each, 16) <= width), "…")
+
+
+_LONGEST = 16
+"""Longer labels are cut."""
 
 
 def _way(tree: Hierarchy, low: int, high: int) -> list[tuple[int, int]]:
@@ -193,65 +343,120 @@ def _way(tree: Hierarchy, low: int, high: int) -> list[tuple[int, int]]:
     return list(pairwise(path[: path.index(high) + 1]))
 
 
-def _edges(tree: Hierarchy, marked: Collection[int]) -> list[tuple[int, int]]:
-    """The edges of a tree that are drawn: all of a small one, else the ways to the root."""
-    if tree.n_leaves <= _WHOLE:
-        return [(node, int(tree.parent[node])) for node in range(tree.root)]
-    return sorted({edge for node in marked for edge in _way(tree, node, tree.root)})
+def _is_small(tree: Hierarchy) -> bool:
+    return tree.n_leaves <= _WHOLE
 
 
-def _tree(
-    tree: Hierarchy,
-    shown: _Shown,
-    at: Mapping[int, tuple[float, float]],
-    paid: Callable[[int, int], float],
-) -> list[dict[str, Any]]:
-    """A tree with its marks, and the cost beside each edge of its ways."""
-    told = sorted({pair for way, _, _ in shown.ways for pair in way})
-    others = [pair for pair in _edges(tree, shown.marks) if pair not in told]
-    data = [lines_between(others, at, EDGE, 1.5, "solid")]
-    data += [
-        lines_between(way, at, colour, 1.5 if colour == EDGE else 4, dash)
-        for way, colour, dash in shown.ways
-    ]
-    shared = {"type": "scatter", "showlegend": False, "cliponaxis": False}
-    # Beside a leaf, where edges that meet above are apart; else half-way, clear of both labels.
-    near = [(at[low], at[high], 0.65 if low < tree.n_leaves else 0.5) for low, high in told]
-    beside = [(x * a + u * (1 - a), y * a + v * (1 - a)) for (x, y), (u, v), a in near]
-    data.append(
-        {
-            **shared, "mode": "text", "name": "cost of an edge", "hoverinfo": "skip",
-            "x": [each[0] for each in beside], "y": [each[1] for each in beside],
-            "text": [written(paid(*pair)) for pair in told],
-            "textfont": {"size": 14, "color": INK, "weight": 700, "shadow": HALO},
-        }
-    )  # fmt: skip
-    plain = _Mark("circle-open", QUIET, 7)
-    looks = [shown.marks.get(node, plain) for node in at]
-    data.append(
-        {
-            **shared, "mode": "markers+text", "name": "values",
-            "x": [x for x, _ in at.values()], "y": [y for _, y in at.values()],
-            "marker": {
-                "symbol": [look.symbol for look in looks],
-                "color": [look.colour for look in looks],
-                "size": [look.size for look in looks],
-                "opacity": 1,
-            },
-            "text": [escaped(tree.labels[node], 16) for node in at],
-            "textposition": [
-                "top center" if node >= tree.n_leaves else "middle right" for node in at
+@dataclass(frozen=True)
+class _Drawing:
+    """A tree with its marks, its labels and the cost beside each edge of its ways."""
+
+    tree: Hierarchy
+    shown: _Shown
+    at: Mapping[int, tuple[float, float]]
+    scale: Scale
+    cell: Box
+    name: Box
+    letters: int
+
+    def traces(self, paid: Callable[[int, int], float]) -> list[dict[str, Any]]:
+        """As Plotly draws them: edges, costs, nodes."""
+        tree, at, marks = self.tree, self.at, self.shown.marks
+        edges = self.shown.edges(tree)
+        ways = self.shown.ways
+        if ways is None:
+            ways = [(edges, EDGE, "solid")]
+        told = sorted({pair for way, _, _ in ways for pair in way})
+        others = [pair for pair in edges if pair not in told]
+        data = [lines_between(others, at, EDGE, 1.5, "solid")]
+        data += [
+            lines_between(way, at, colour, 1.5 if colour == EDGE else 4, dash)
+            for way, colour, dash in ways
+        ]
+        costs, labels = self._placed(told, [written(paid(*pair)) for pair in told])
+        shared = {"type": "scatter", "showlegend": False, "cliponaxis": False}
+        beside = [self.scale.point(cost.anchor.x, cost.anchor.y) for cost in costs]
+        data.append(
+            {
+                **shared, "mode": "text", "name": "cost of an edge", "hoverinfo": "skip",
+                "x": [x for x, _ in beside], "y": [y for _, y in beside],
+                "text": [cost.text for cost in costs],
+                "textfont": {"size": self.letters, "color": INK, "weight": 700, "shadow": HALO},
+            }
+        )  # fmt: skip
+        looks = [marks.get(node, _PLAIN) for node in at]
+        data.append(
+            {
+                **shared, "mode": "markers+text", "name": "values",
+                "x": [x for x, _ in at.values()], "y": [y for _, y in at.values()],
+                "marker": {
+                    "symbol": [look.symbol for look in looks],
+                    "color": [look.colour for look in looks],
+                    "size": [look.size for look in looks],
+                    "opacity": 1,
+                },
+                "text": [escaped(labels[node].text) for node in at],
+                "textposition": [labels[node].anchor.side for node in at],
+                "textfont": {"size": self.letters, "color": INK, "shadow": HALO},
+                "hovertext": [
+                    escaped(tree.labels[node])
+                    + ("" if look.records is None else f"<br>{counted(look.records, 'record')}")
+                    for node, look in zip(at, looks, strict=True)
+                ],
+                "hovertemplate": "%{hovertext}<extra></extra>",
+            }
+        )  # fmt: skip
+        return data
+
+    def _placed(
+        self, told: Sequence[tuple[int, int]], costs: Sequence[str]
+    ) -> tuple[list[Found], dict[int, Found]]:
+        """Where costs and labels stand: of marked nodes first, then costs, then other nodes."""
+        where = {node: self.scale.pixels(*point) for node, point in self.at.items()}
+        sizes = {node: self.shown.marks.get(node, _PLAIN).size for node in self.at}
+        dots = [
+            Box(x - half, y - half, x + half, y + half)
+            for node, (x, y) in where.items()
+            for half in [sizes[node] / 2]
+        ]
+        nodes = sorted(self.at, key=lambda node: (node not in self.shown.marks, node))
+        n_marked = sum(node in self.shown.marks for node in nodes)
+
+        def label(node: int) -> Label:
+            sides = _SIDES if node >= self.tree.n_leaves else (_SIDES[1], *_SIDES)
+            anchors = [Anchor(*where[node], side, sizes[node]) for side in sides]
+            return Label(shorter(self.tree.labels[node], _LONGEST, 9, 5)[-3:], anchors)
+
+        def cost(pair: tuple[int, int], text: str) -> Label:
+            (x, y), (u, v) = where[pair[0]], where[pair[1]]
+            # Beside a leaf, where edges that meet above are apart; else half-way.
+            first = 0.65 if pair[0] < self.tree.n_leaves else 0.5
+            return Label(
+                [text],
+                [
+                    Anchor(x * a + u * (1 - a), y * a + v * (1 - a), "middle center")
+                    for a in (first, 0.5, 0.65, 0.35, 0.75, 0.25)
+                ],
+            )
+
+        labels = [label(node) for node in nodes]
+        found = placed(
+            [
+                *labels[:n_marked],
+                *map(cost, told, costs),
+                *labels[n_marked:],
             ],
-            "textfont": {"size": 13, "color": INK, "shadow": HALO},
-            "hovertext": [
-                escaped(tree.labels[node])
-                + ("" if look.records is None else f"<br>{counted(look.records, 'record')}")
-                for node, look in zip(at, looks, strict=True)
-            ],
-            "hovertemplate": "%{hovertext}<extra></extra>",
-        }
-    )  # fmt: skip
-    return data
+            self.letters,
+            self.cell,
+            [self.name, *dots],
+        )
+        after = n_marked + len(told)
+        of_nodes = [*found[:n_marked], *found[after:]]
+        return found[n_marked:after], dict(zip(nodes, of_nodes, strict=True))
+
+
+_PLAIN = _Mark("circle-open", QUIET, 7)
+_SIDES = ("top center", "middle right", "bottom center", "middle left", "top right", "bottom right")
 
 
 def _places(tree: Hierarchy, nodes: set[int]) -> dict[int, tuple[float, float]]:

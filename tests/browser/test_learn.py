@@ -26,11 +26,6 @@ CUT = """() => {
 }"""
 
 
-def by_key(page, label):
-    """A button whose name says its key too."""
-    return page.get_by_test_id("stMain").get_by_role("button", name=f"{label} Shortcut Space")
-
-
 @pytest.mark.nightly  # what steps show is tested in every run: test_learn_page.py
 def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
     page.goto(f"{server.url}/learn")
@@ -53,10 +48,10 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
         by.idle(page)
     # Space plays, up to the end.
     page.keyboard.press("Space")
-    expect(by_key(page, "Pause")).to_be_visible(timeout=SOON)
+    expect(by.button(page, "Pause")).to_be_visible(timeout=SOON)
     for heading in ("Step 2 of 3", "Step 3 of 3"):
         expect(step).to_contain_text(heading, timeout=SOON)
-    expect(by_key(page, "Play")).to_be_visible()
+    expect(by.button(page, "Play")).to_be_visible()
     by.idle(page)
     records = page.get_by_role("region", name="Each record and its class.")
     expect(records.locator("tbody tr")).to_have_count(8)
@@ -68,21 +63,44 @@ def test_gaa_on_the_animals_by_keyboard_and_by_itself(server, page):
     by.go(page, "Data")
     by.go(page, "Learn")
     expect(step).to_contain_text("Step 0 of 3")
-    expect(by_key(page, "Play")).to_be_visible()
+    expect(by.button(page, "Play")).to_be_visible()
 
-    with by.answered(page):
-        page.get_by_text("Large type").click()
-    step.click()  # keys belong to a field as long as it has the focus
-    page.keyboard.press("ArrowRight")
-    expect(step).to_contain_text("Step 1 of 3", timeout=SOON)
+
+def test_keys_work_wherever_no_text_is_typed(server, page):
+    page.goto(f"{server.url}/learn")
+    step = page.get_by_role("heading", level=3)
+    expect(step).to_contain_text("Step 0 of 3: The table", timeout=30_000)
     by.idle(page)
-    by.no_wider_than_the_window(page)
-    size = "one => parseFloat(getComputedStyle(one).fontSize)"
-    for part in (records.locator("td").first, page.get_by_text("It is merged with")):
-        assert part.evaluate(size) >= 20
-    letters = page.locator('[data-testid="stPlotlyChart"] text')
-    assert min(letters.evaluate_all(f"all => all.map({size})")) >= 18
-    by.picture(page, "learn-large")
+    # A select box that was used, a pill, and a button that was pressed keep the focus.
+    by.choose(page, page.get_by_role("combobox", name="Costs by"), "NLLM")
+    page.keyboard.press("ArrowRight")
+    expect(step).to_contain_text("Step 1 of")
+    by.idle(page)
+    for control, key, number in (
+        (page.get_by_role("radio", name="Step by step"), "ArrowRight", 2),
+        (by.button(page, "Back"), "End", 3),
+    ):
+        control.click()
+        by.idle(page)
+        page.keyboard.press(key)
+        expect(step).to_contain_text(f"Step {number} of 3")
+        by.idle(page)
+    # Who presses faster than the page is drawn goes as many steps.
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(step).to_contain_text("Step 2 of 3")
+    by.idle(page)
+    # A field in which somebody types has its keys for itself, and what the tabulator has reached
+    # is pressed by the space bar.
+    page.get_by_role("spinbutton", name="k asked for").click()
+    page.keyboard.press("Home")
+    page.wait_for_timeout(300)
+    expect(step).to_contain_text("Step 2 of 3")
+    by.tab_to(page, by.button(page, "First"))
+    with by.answered(page):
+        page.keyboard.press("Space")
+    expect(step).to_contain_text("Step 0 of 3")
+    expect(by.button(page, "Play")).to_be_visible()
 
 
 def test_two_lessons_side_by_side_and_what_a_narrow_window_shows(server, page):

@@ -12,20 +12,25 @@ import pytest
 from kanon.algorithms import datafly, flash, gaa, mondrian, samarati
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
+from kanon.charts.dark import on_dark
+from kanon.charts.labels import Anchor, Box, Label, box_of, placed, shorter
 from kanon.charts.lesson import picture_of, picture_table
 from kanon.charts.lesson_lattice import lattice_so_far
+from kanon.charts.lesson_look import Room, class_colour
 from kanon.charts.lesson_numbers import running_chart
 from kanon.charts.lesson_regions import regions_chart
 from kanon.charts.lesson_trees import merge_chart, standing, standing_chart
+from kanon.charts.style import INK
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy.ranges import flat
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
+from kanon.studio.learn.step_sheet import choice_sheet, records_sheet
 from kanon.teaching.cluster_steps import ClusterView
 from kanon.teaching.lesson import Candidate, CostTerm
 from kanon.teaching.lesson_builder import lesson_of
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
-from kanon.teaching.tables import arithmetic
+from kanon.teaching.tables import arithmetic, class_numbers
 from support.lesson_tables import animals, eight_points, hospital
 
 
@@ -243,15 +248,85 @@ def test_a_sum_of_many_products_is_written_with_equal_ones_together():
     assert arithmetic(far)[-1] == "√ of the sum 25 = 5"
 
 
-def test_projected_no_letter_is_smaller_than_eighteen_pixels():
+def test_projected_no_letter_is_smaller_than_sixteen_pixels():
+    room = Room(560, 320, 16)
     merging = lesson_of(gaa, animals(), metric_named("custom"))
     cutting = lesson_of(mondrian, eight_points(), metric_named("ncp"))
     searching = lesson_of(flash, animals(), metric_named("custom"))
     for figure in (
-        merge_chart(merging, merging.steps[1], large=True),
-        running_chart(merging, large=True),
-        regions_chart(cutting.steps[3], large=True),
-        lattice_so_far(searching, 2, large=True),
+        merge_chart(merging, merging.steps[1], room),
+        standing_chart(merging, merging.steps[0], room),
+        regions_chart(cutting.steps[3], room=room),
+        lattice_so_far(searching, 2, room),
     ):
         found = sizes(figure.to_plotly_json())
-        assert found and min(found) >= 18
+        assert found and min(found) >= 16
+        assert (figure.layout.width, figure.layout.height) == (room.width, room.height)
+
+
+def test_a_class_has_one_colour_in_table_candidates_and_pictures():
+    """Of two that meet, and of regions: that of the number by which the table knows it."""
+    table, metric = preset_table("animals-m23"), metric_named("custom")
+    task = Task(table.classes, whole_potentials(table.classes, metric), 4)
+    lesson = lesson_of(gaa, task, metric)
+    step, before = lesson.steps[1], lesson.steps[0].recoding
+    one, other = step.detail.met
+    numbers = class_numbers(table, before).tolist()
+    figure = picture_of(lesson, 1, before=numbers)
+    *_, values = named(figure, "values")
+    colours = dict(zip(values.text, values.marker.color, strict=True))
+    rows = choice_sheet(table, before, step.choices[-1], "").split("<tr ")
+    for held, value in ((one, "Dog"), (other, "Lion")):
+        number = numbers[held.classes[0]]
+        assert colours[value] == class_colour(number)
+        rim = f"border-color: light-dark({colours[value]}, {on_dark(colours[value])})"
+        assert rim in records_sheet(table, before, before)
+    (chosen,) = [row for row in rows if "class=chosen" in row]
+    assert colours["Lion"] in chosen and colours["Dog"] not in chosen
+    points = preset_table("points")
+    task = Task(points.classes, whole_potentials(points.classes, metric_named("ncp")), 2)
+    cutting = lesson_of(mondrian, task, metric_named("ncp"))
+    after = class_numbers(points, cutting.steps[3].recoding).tolist()
+    shapes = picture_of(cutting, 3, after=after).layout.shapes
+    rims = {shape.line.color for shape in shapes} - {INK}
+    assert rims == {class_colour(number) for number in after} and len(rims) == 3
+
+
+def test_projected_values_without_room_are_counted():
+    """Thirty ages in one line each have no room; those of most records stay, the name says so."""
+    values = [f"age {number}" for number in range(30)]
+    trees = (flat(values), flat(["yes", "no"]))
+    nodes = np.array([[place, place % 2] for place in range(30)], dtype=np.int32)
+    counts = np.ones(30, dtype=np.int64)
+    nodes, counts = nodes[1:], counts[1:]
+    counts[16] = 2  # of the value 17
+    classes = EquivalenceClasses(("age", "member"), trees, nodes, counts)
+    metric = metric_named("ncp")
+    lesson = lesson_of(gaa, Task(classes, whole_potentials(classes, metric), 2), metric)
+    room = Room(560, 320, 16)
+    figure = standing_chart(lesson, lesson.steps[0], room)
+    ages, members = figure.layout.annotations
+    shown = [text for text in named(figure, "values")[0].text if text.startswith("age")]
+    assert ages.text == f"age, {29 - len(shown)} more values" and members.text == "member"
+    assert len(shown) >= 8 and "age 17" in shown
+    whole = standing_chart(lesson, lesson.steps[0])
+    assert len([text for text in named(whole, "values")[0].text if text]) >= 29
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_labels_are_placed_apart_and_inside(seed):
+    rng = np.random.default_rng(seed)
+    inside, dots = Box(0, 0, 300, 200), [Box(100, 50, 110, 60)]
+    labels = [
+        Label(
+            shorter("Vertebrates of the sea"[: rng.integers(2, 22)], 8, 4),
+            [Anchor(*rng.uniform(0, 300, 2), side, 8) for side in ("top center", "middle right")],
+        )
+        for _ in range(40)
+    ]
+    found = placed(labels, 16, inside, dots)
+    boxes = [box_of(each.text, each.anchor, 16) for each in found if each.text]
+    assert 3 <= len(boxes) < len(labels) and found[0].anchor in labels[0].anchors
+    for place, box in enumerate(boxes):
+        assert box.inside(inside)
+        assert not any(box.meets(other) for other in [*boxes[:place], *dots])

@@ -15,7 +15,6 @@ from kanon.metrics import metric_named
 from kanon.schema import Role
 from kanon.studio.learn.exercises import answer_now, answered
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView
-from kanon.studio.learn.large_type import GROWN
 from kanon.studio.learn.small_tables import small_table
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -86,14 +85,8 @@ def answer_field(
             assert_never(question)
 
 
-def trees_shown(exercises: ExerciseSet, question: AnyQuestion, large: bool) -> None:
-    """The trees with the cost of every step, where one has to know them to answer.
-
-    Parameters
-    ----------
-    large
-        Whether they grow with the page's type.
-    """
+def trees_shown(exercises: ExerciseSet, question: AnyQuestion) -> None:
+    """The trees with the cost of every step, where one has to know them to answer."""
     if question.goes_by is None and not getattr(question, "levels", None):
         return
     metric = question.goes_by or "nllm"
@@ -108,9 +101,8 @@ def trees_shown(exercises: ExerciseSet, question: AnyQuestion, large: bool) -> N
             "{column}: what each step costs, as {metric} counts", column=picture.name, metric=title
         )
         st.markdown(plain(said))
-        width = round(picture.width * (GROWN if large else 1))
         alt = say("Tree of {column}", column=spoken(picture.name))
-        st.image(picture.svg, width=width, alt=alt)
+        st.image(picture.svg, width=picture.width, alt=alt)
         if picture.left_out:
             st.caption(
                 say_counted(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -11,12 +13,14 @@ import streamlit as st
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted, say_of
 from kanon.base.sentences import records_said
-from kanon.errors import KanonError, TableError, listing
+from kanon.errors import KanonError, TableError, listing, on_one_line
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemoryTable
 from kanon.studio.learn.attacks_state import STEPS, AttackView
+from kanon.studio.learn.projector import project, stage
 from kanon.studio.learn.small_tables import small_table
 from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.step_sheet import STYLE, sheet
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
@@ -33,8 +37,9 @@ _SIGNS = {True: say("● fits"), False: say("✗ ruled out")}
 
 def show_attacks(work: Work) -> None:
     """Draw an attack on a release."""
-    view = work.view(LessonsView).attack
-    _choose(view)
+    view, projected = work.view(LessonsView).attack, work.view(LessonsView).projected
+    if not projected:
+        _choose(view)
     try:
         case = _own(work) if view.own else _invented(view.kind)
         people = targets(view.kind, case)
@@ -44,11 +49,17 @@ def show_attacks(work: Work) -> None:
             lambda: _played(view, case, people),
         )
     except KanonError as error:
+        if projected:  # there is nothing to show on it
+            project(False)
+            st.rerun()
         st.info(plain(error.sentence), icon=":material/info:")
         if view.own:
             with st.container(horizontal=True):
                 st.page_link("pages/data.py", label=say("Data"), icon=":material/table:")
                 st.page_link("pages/anonymise.py", label=say("Anonymise"), icon=":material/shield:")
+        return
+    if projected:
+        _projected(scene, view, people)
         return
     _attacker(work, view, scene, people)
     if view.step < len(STEPS):
@@ -56,7 +67,7 @@ def show_attacks(work: Work) -> None:
         with table:
             _published(scene, marked=view.step > 2)
         with story:
-            _story(scene, view.step, people, work.view(LessonsView).large)
+            _story(scene, view.step, people)
     else:
         _prevented(scene)
 
@@ -197,7 +208,6 @@ def _steps(view: AttackView) -> None:
         say("Back"),
         disabled=view.step == 1,
         key="attack-back",
-        shortcut="left",
         on_click=lambda: _look(step=max(1, view.step - 1)),
     )
     heading = say_of(STEPS[min(view.step, last - 1)])
@@ -207,14 +217,19 @@ def _steps(view: AttackView) -> None:
         type="primary",
         disabled=view.step == last,
         key="attack-next",
-        shortcut="right",
         on_click=lambda: _look(step=min(last, view.step + 1)),
     )
+    st.caption(say("Keys: ← →"), width="content")
 
 
 # --- the story ------------------------------------------------------------------------------
 def _published(scene: Scene, marked: bool) -> None:
     """The release; the records that fit are marked by a colour and by a sign."""
+    small_table(*_marked(scene, marked))
+
+
+def _marked(scene: Scene, marked: bool) -> tuple[pd.DataFrame, dict[int, str]]:
+    """The release with a column of signs, and the colours of its rows."""
     rows = pd.DataFrame(
         {name: texts_of(scene.case.released[name]) for name in scene.case.released.columns}
     )
@@ -222,24 +237,26 @@ def _published(scene: Scene, marked: bool) -> None:
     tints = {place: _FITS if left else _OUT for place, left in signs.items()}
     listed = [_SIGNS[signs[place]] if place in signs else "" for place in range(len(rows))]
     rows.insert(0, "", listed, allow_duplicates=True)
-    small_table(rows, tints)
+    return rows, tints
 
 
-def _story(scene: Scene, step: int, people: tuple[Target, ...], large: bool) -> None:
-    """The steps so far, one below the other, the last one in full; in large type that one alone."""
-    tell = (_was_published, _is_known, _who_fits)
-    for number, (heading, said) in enumerate(zip(STEPS, tell, strict=False), start=1):
-        if number == step or (number < step and not large):
-            st.markdown(f"**{number}. {say_of(heading)}.** {said(scene, people)}")
+def _story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
+    """The steps so far, one below the other, the last one in full."""
+    for number, (heading, said) in enumerate(zip(STEPS, _TOLD, strict=False), start=1):
+        if number <= step:
+            st.markdown(f"**{number}. {say_of(heading)}.** {said(scene, people, plain, '**')}")
     if step == 2 and scene.card.name == "linkage":
-        register = scene.case.register
-        small_table(pd.DataFrame({each: texts_of(register[each]) for each in register}))
+        small_table(_register(scene))
     if step == 4:
         st.markdown(f"**4. {say_of(STEPS[3])}.**")
         _what_follows(scene)
 
 
-def _was_published(scene: Scene, _: tuple[Target, ...]) -> str:
+Write = Callable[[object], str]
+"""How texts of the table are written: so that Markdown leaves them as they are, or just so."""
+
+
+def _was_published(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
     case = scene.case
     gone = case.schema.columns(Role.IDENTIFIER)
     said = say(
@@ -253,26 +270,26 @@ def _was_published(scene: Scene, _: tuple[Target, ...]) -> str:
     if gone:
         without = say("It was published without {columns}.", columns=listing(gone, most=12))
         said = f"{said} {without}"
-    return plain(said)
+    return write(said)
 
 
-def _is_known(scene: Scene, people: tuple[Target, ...]) -> str:
-    name = plain(next(one.name for one in people if one.known == scene.known))
-    facts = ", ".join(f"{column} **{plain(value)}**" for column, value in _facts(scene))
+def _is_known(scene: Scene, people: tuple[Target, ...], write: Write, strong: str) -> str:
+    name = write(next(one.name for one in people if one.known == scene.known))
+    facts = ", ".join(
+        f"{write(column)} {strong}{write(value)}{strong}" for column, value in scene.known.items()
+    )
     if scene.card.name == "linkage":
         return say("{name} stands in a public register, with {facts}.", name=name, facts=facts)
     said = say("{name} has a record in the table, with {facts}.", name=name, facts=facts)
     if scene.ruled_out:
-        values = f" {say('or')} ".join(f"**{plain(value)}**" for value in scene.ruled_out)
+        values = f" {say('or')} ".join(
+            f"{strong}{write(value)}{strong}" for value in scene.ruled_out
+        )
         said = f"{said} {say('{name} does not have {values}.', name=name, values=values)}"
     return said
 
 
-def _facts(scene: Scene) -> list[tuple[str, str]]:
-    return [(plain(column), value) for column, value in scene.known.items()]
-
-
-def _who_fits(scene: Scene, _: tuple[Target, ...]) -> str:
+def _who_fits(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
     fits, left = len(scene.fits), len(scene.left)
     if not fits:
         return say_counted(0, "{count} record fits.", "{count} records fit.")
@@ -291,18 +308,30 @@ def _who_fits(scene: Scene, _: tuple[Target, ...]) -> str:
     )
 
 
+_TOLD = (_was_published, _is_known, _who_fits)
+
+
 def _what_follows(scene: Scene) -> None:
     _finding(scene)
+    small_table(_shares(scene))
+
+
+def _shares(scene: Scene) -> pd.DataFrame:
+    """How likely each sensitive value is, without the release and with it."""
     after = dict(scene.after)
-    small_table(
-        pd.DataFrame(
-            [
-                [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
-                for value, share in scene.before
-            ],
-            columns=[scene.case.sensitive, say("anybody knows"), say("the attacker knows")],
-        )
+    return pd.DataFrame(
+        [
+            [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
+            for value, share in scene.before
+        ],
+        columns=[scene.case.sensitive, say("anybody knows"), say("the attacker knows")],
     )
+
+
+def _register(scene: Scene) -> pd.DataFrame:
+    """What the attacker looks people up in."""
+    register = scene.case.register
+    return pd.DataFrame({each: texts_of(register[each]) for each in register})
 
 
 def _finding(scene: Scene) -> None:
@@ -322,15 +351,56 @@ def _prevented(scene: Scene) -> None:
         st.markdown(f"**{say('This release')}**")
         _finding(scene)
         _published(scene, marked=True)
-    safer = prevention.case
-    if safer is None or prevention.holds:
+    again = _again(scene)
+    if again is None:
         return
-    again = state.remembered(
-        "attack-again",
-        scene,
-        lambda: attack(scene.card.name, safer, scene.known, scene.ruled_out),
-    )
     with after:
         st.markdown(f"**{say('The same attack on one that meets it')}**")
         _finding(again)
         _published(again, marked=True)
+
+
+def _again(scene: Scene) -> Scene | None:
+    """The same attack on a release that meets the model; None where there is no such release."""
+    safer = scene.prevention.case
+    if safer is None or scene.prevention.holds:
+        return None
+    return state.remembered(
+        "attack-again",
+        scene,
+        lambda: attack(scene.card.name, safer, scene.known, scene.ruled_out),
+    )
+
+
+# --- for a projector ------------------------------------------------------------------------
+def _projected(scene: Scene, view: AttackView, people: tuple[Target, ...]) -> None:
+    """One step of the story as a picture that fills the window."""
+    step, right = view.step, ""
+    left = _sheet(say("The release"), *_marked(scene, step > 2))
+    if step <= len(_TOLD):
+        said = _TOLD[step - 1](scene, people, on_one_line, "")
+        if step == 2 and scene.card.name == "linkage":
+            right = _sheet(say("The register"), _register(scene))
+    elif step < len(STEPS):
+        said = scene.finding
+        right = _sheet(say("How likely it is"), _shares(scene))
+    else:
+        said = scene.prevention.sentence
+        left = _sheet(f"{say('This release')}: {scene.finding}", *_marked(scene, True))
+        if (again := _again(scene)) is not None:
+            title = say("The same attack on one that meets it")
+            right = _sheet(f"{title}: {again.finding}", *_marked(again, True))
+    parts = f'<div class="left" data-fit>{left}</div><div class="right" data-fit>{right}</div>'
+    stage(f"{step}. {say_of(STEPS[step - 1])}", said, STYLE + parts, lambda: _steps(view))
+
+
+def _sheet(title: str, rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> str:
+    """A table as HTML; where it is too long for its place, rows with a colour stay."""
+    colours = tints or {}
+    lines = []
+    for place, cells in enumerate(rows.itertuples(index=False, name=None)):
+        colour = f'style="background: {colours[place]}"' if place in colours else ""
+        rank = place + 1 + (0 if place in colours else len(rows))
+        shown = "".join(f"<td>{escape(on_one_line(cell))}</td>" for cell in cells)
+        lines.append(f"<tr {colour} data-rank={rank}>{shown}")
+    return sheet(escape(title), [escape(on_one_line(name)) for name in rows], lines, title)

@@ -62,7 +62,7 @@ def show_exercises(work: Work) -> None:
     if attempt.closed or view.place == len(exercises.questions):
         hand_in(exercises, view)
     else:
-        _question(exercises, attempt, view, work.view(LessonsView).large)
+        _question(exercises, attempt, view)
     with st.expander(say("Another exercise set, saved answers"), icon=":material/folder:"):
         _files(work, view, exercises)
     with st.expander(say("For the teacher"), attempt.closed, icon=":material/school:"):
@@ -153,11 +153,11 @@ def _sign(attempt: Attempt, question: AnyQuestion) -> str:
     return "✓" if mark.share == 1 else "◐" if mark.share else "✗"
 
 
-def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, large: bool) -> None:
+def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
     """What is asked, the field to answer it, and beside or below that what came of it."""
     question = exercises.questions[view.place]
     question_shown(exercises, question, view.place + 1)
-    if large or is_wide(exercises, question):
+    if is_wide(exercises, question):
         answer_field(exercises, attempt, question, change)
         left, right = st.columns(2, gap="medium")
     else:
@@ -168,7 +168,7 @@ def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, lar
     with left:
         _checking(exercises, attempt, view, question)
     with right:
-        trees_shown(exercises, question, large)
+        trees_shown(exercises, question)
     if question.id in attempt.shown and not exercises.exam:
         _solution(exercises, question)
 

@@ -10,8 +10,10 @@ import streamlit as st
 from kanon.base.language import say
 from kanon.studio.learn.attacks_panel import show_attacks
 from kanon.studio.learn.exercises_panel import show_exercises
-from kanon.studio.learn.large_type import LARGE
+from kanon.studio.learn.keys import keys_press
+from kanon.studio.learn.lesson import OWN, table_of
 from kanon.studio.learn.narrow import NARROW
+from kanon.studio.learn.projector import project
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_panel import show_steps
 from kanon.studio.session import state
@@ -29,7 +31,8 @@ def change(**parts: Any) -> None:
 
 
 def choices(work: Work) -> None:
-    """Which part of the page is open, and how large its type is."""
+    """Which part of the page is open, and whether it is projected."""
+    view = work.view(LessonsView)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
             say("Look at"),
@@ -38,20 +41,36 @@ def choices(work: Work) -> None:
             format_func=lambda name: PARTS[name],
             label_visibility="collapsed",
         )
-        st.toggle(
-            say("Large type"),
-            **bound("learn-large", work.view(LessonsView).large, "large", into=LessonsView),
-            help=say("For a projector: text and pictures are large enough for the last row."),
-        )
+        # Two lessons side by side are one picture too many for a lecture hall.
+        if view.part == "attacks" or (view.part == "steps" and view.steps.beside is None):
+            st.button(
+                say("Projector"),
+                icon=":material/slideshow:",
+                key="learn-projector",
+                on_click=project,
+                help=say(
+                    "One picture that fills the window: no controls, nothing to scroll, letters "
+                    "for the last row. Keys or a presenter go through it; Esc comes back."
+                ),
+            )
+
+
+def _of_session(view: LessonsView) -> bool:
+    """Whether the page shows the table that the session works on, and room is for its line."""
+    return not view.projected and {
+        "steps": table_of(view.steps) == OWN, "attacks": view.attack.own, "exercises": False
+    }[view.part]  # fmt: skip
 
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("How does it work, step by step?"))
-    choices(work)
-    if work.view(LessonsView).large:
-        st.html(LARGE)
-    part = work.view(LessonsView).part
+    about = _of_session(state.work().view(LessonsView))
+    work = head(say("How does it work, step by step?"), line=about)
+    part, projected = work.view(LessonsView).part, work.view(LessonsView).projected
+    if part != "exercises":
+        keys_press(projected)  # here, so that none is lost while the page becomes one picture
+    if not projected:
+        choices(work)
     if part != "steps":
         st.html(NARROW)
     SHOW[part](work)

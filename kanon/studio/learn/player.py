@@ -18,9 +18,6 @@ from kanon.studio.session.binding import bound
 PACE = 2.5
 """Seconds from one step to the next, where they follow by themselves."""
 
-_STYLE = "<style>.stMain kbd { color: inherit !important; opacity: 1 !important; }</style>"
-"""The keys on the buttons are as dark as their names."""
-
 _LEFT, _RIGHT = ":material/chevron_left:", ":material/chevron_right:"
 
 
@@ -44,30 +41,30 @@ def player(view: StepsView, last: int) -> int:
     view
         What is shown.
     """
-    key = f"learn-step-{last}"
-    if view.playing and state.typed(key) is None:
+    if view.playing and state.typed("learn-next") is None:
         change(playing=False)  # the page was left, or loaded anew, meanwhile
         view = state.work().view(LessonsView).steps
     at = min(view.step, last)
-    st.html(_STYLE)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _button("first", say("First"), ":material/first_page:", "Home", at == 0, lambda: _go(0))
-        _button("back", say("Back"), _LEFT, "Left", at == 0, lambda: _go(at - 1))
+        _button("first", say("First"), ":material/first_page:", at == 0, lambda: _go(0))
+        _button("back", say("Back"), _LEFT, at == 0, lambda: _move(-1, last))
         if view.playing:
-            _button("pause", say("Pause"), ":material/pause:", "Space", False, lambda: _go(at))
+            _button("pause", say("Pause"), ":material/pause:", False, lambda: _go(at))
         else:
             start = 0 if at == last else at
             _button(
-                "play", say("Play"), ":material/play_arrow:", "Space", False,
+                "play", say("Play"), ":material/play_arrow:", False,
                 lambda: change(step=start, playing=True),
             )  # fmt: skip
-        _button("next", say("Next"), _RIGHT, "Right", at == last, lambda: _go(at + 1))
-        _button("last", say("Last"), ":material/last_page:", "End", at == last, lambda: _go(last))
+        _button("next", say("Next"), _RIGHT, at == last, lambda: _move(1, last))
+        _button("last", say("Last"), ":material/last_page:", at == last, lambda: _go(last))
+        st.caption(say("Keys: ← → Home End, space bar: play, pause"), width="content")
         st.slider(
             say("Step"),
             0,
             last,
-            **bound(key, at, lambda value: _go(int(value))),
+            # Where one step soon follows another, a browser still tells of the value before.
+            **bound(f"learn-step-{last}-{at}", at, lambda value: _go(int(value))),
             label_visibility="collapsed",
         )
     if view.playing:
@@ -75,19 +72,21 @@ def player(view: StepsView, last: int) -> int:
     return at
 
 
+def _move(by: int, last: int) -> None:
+    """Go so many steps on from where one is, whatever is drawn by now."""
+    _go(min(max(state.work().view(LessonsView).steps.step + by, 0), last))
+
+
 def _go(step: int) -> None:
     """Show a step; whoever goes by hand is not taken further."""
     change(step=step, playing=False)
 
 
-def _button(
-    name: str, said: str, icon: str, key: str, off: bool, pressed: Callable[[], None]
-) -> None:
+def _button(name: str, said: str, icon: str, off: bool, pressed: Callable[[], None]) -> None:
     st.button(
         said,
         icon=icon,
         disabled=off,
-        shortcut=key,
         on_click=pressed,
         key=f"learn-{name}",
     )

@@ -22,7 +22,6 @@ from kanon.studio.learn.set_editor_state import (
     with_opened,
 )
 from kanon.studio.learn.set_editor_tables import tables_part
-from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
@@ -93,7 +92,7 @@ def show_set_editor(work: Work, opened: ExerciseSet) -> None:
     st.subheader(say("Questions"))
     questions_part(view, draft)
     if view.question < len(draft.questions):
-        _preview(view, draft, work.view(LessonsView).large)
+        _preview(view, draft)
     st.subheader(say("Check and use"))
     _finish(work, view, draft)
 
@@ -128,7 +127,7 @@ def _use(exercises: ExerciseSet) -> None:
     state.put(with_opened(state.silent(), exercises))
 
 
-def _preview(view: SetEditorView, draft: SetDraft, large: bool) -> None:
+def _preview(view: SetEditorView, draft: SetDraft) -> None:
     """A question exactly as a student sees it."""
     with st.container(border=True):
         st.caption(say("As a student sees it"))
@@ -140,14 +139,14 @@ def _preview(view: SetEditorView, draft: SetDraft, large: bool) -> None:
             question = exercises.questions[0]
             question_shown(exercises, question, place + 1)
             left = right = st.container()
-            if not (large or is_wide(exercises, question)):
+            if not is_wide(exercises, question):
                 left, right = st.columns([7, 5], gap="medium")
             with left:
                 answer_field(
                     exercises, view.tried, question, lambda make: try_answer(exercises, make)
                 )
             with right:
-                trees_shown(exercises, question, large)
+                trees_shown(exercises, question)
         except KanonError as error:
             st.warning(plain(error.sentence), icon=":material/edit:")
 

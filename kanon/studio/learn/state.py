@@ -20,8 +20,8 @@ class LessonsView:
     ----------
     part
         Which part of the page is open.
-    large
-        Whether type is large enough for a projector.
+    projected
+        Whether the page is one picture for a projector.
     steps
         What its part Step by step shows.
     attack
@@ -31,7 +31,7 @@ class LessonsView:
     """
 
     part: LessonsPart = "steps"
-    large: bool = False
+    projected: bool = False
     steps: StepsView = field(default_factory=StepsView)
     attack: AttackView = field(default_factory=AttackView)
     exercises: ExercisesView = field(default_factory=ExercisesView)
@@ -39,6 +39,6 @@ class LessonsView:
     def for_another_table(self) -> LessonsView:
         """What stays when another table is loaded: nothing in it is about one."""
         steps = StepsView() if self.steps.table == "own" else self.steps
-        return LessonsView(part=self.part, large=self.large, steps=steps, exercises=self.exercises)
+        return LessonsView(part=self.part, steps=steps, exercises=self.exercises)
 
     read_again = for_another_table

@@ -12,18 +12,14 @@ from html import escape
 import pandas as pd
 
 from kanon.base.language import say, say_counted
+from kanon.charts.dark import on_dark
+from kanon.charts.lesson_look import class_colour
 from kanon.charts.style import translucent
 from kanon.errors import on_one_line
 from kanon.recoding import Recoding
 from kanon.teaching.lesson import Choice, written
 from kanon.teaching.small_tables import SmallTable
 from kanon.teaching.tables import arithmetic, class_numbers, records_table
-
-_COLOURS = (
-    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"),
-    *("#332288", "#999933", "#882255", "#44AA99", "#8C6D31", "#5B5B5B"),
-)
-"""One colour per class, beside its number; with more classes they begin again."""
 
 STYLE = f"""<style>
 .lesson {{ overflow-x: auto; }}
@@ -33,7 +29,8 @@ STYLE = f"""<style>
 .lesson th, .lesson td {{ padding: 0.2rem 0.5rem; text-align: left; vertical-align: top;
     border-bottom: 1px solid rgba(128, 128, 128, 0.35); }}
 .lesson th {{ font-weight: 600; }}
-.lesson .tight {{ white-space: nowrap; }}
+.lesson .term {{ display: block; white-space: nowrap; }}
+.lesson .more {{ margin: 0; }}
 .lesson .aloud {{ position: absolute; width: 1px; height: 1px; overflow: hidden;
     clip-path: inset(50%); }}
 .lesson .number {{ text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }}
@@ -47,6 +44,13 @@ STYLE = f"""<style>
 
 _MANY = 8
 """More candidates than these have a window of their own, the chosen one on top."""
+
+_EARLIER, _RULE, _FURTHER, _DETAIL = 900, 800, 500, 400
+"""What is left out first where there is no room: what earlier steps changed, what the sentence says
+too, records that stay as they are and candidates beyond the nearest ones, their arithmetic."""
+
+_NEAREST = 2
+"""So many candidates besides the chosen one are left out last."""
 
 _CHOSEN = f'<span aria-hidden="true">✓</span><span class="aloud">{escape(say("chosen"))}</span>'
 
@@ -76,13 +80,16 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
             _cell(old, new, new != late or (not its and bool(past[1])))
             for old, late, new in zip(was[2:], past[2:], cells[2:], strict=True)
         ]
-        gone = "" if its else ' class="gone"'
         badge = _badge(its) if its else escape(say("suppressed"))
-        tint = f' style="background: {translucent(_colour(its), 0.1)}"' if its else gone
-        rows.append(f'<tr{tint}><td class="number">{number}</td><td>{badge}</td>{"".join(shown)}')
+        tint = f'style="background: {translucent(class_colour(its), 0.1)}"' if its else "class=gone"
+        last = int(number) + (0 if cells[1:] != past[1:] else _FURTHER)
+        rows.append(
+            f'<tr {tint} data-rank={last}><td class="number">{number}</td><td>{badge}</td>'
+            f"{''.join(shown)}"
+        )
     names = [say("Record"), say("Class"), *map(_text, now.columns[2:])]
     label = say("Each record and its class.")
-    return _table(say("The records after this step"), names, rows, label)
+    return sheet(say("The records after this step"), names, rows, label)
 
 
 def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: str) -> str:
@@ -103,7 +110,7 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
     sums = any(each.terms for each in ranked)
     refused = any(each.refused for each in ranked)
     rows = []
-    for each in ranked:
+    for place, each in enumerate(ranked):
         its = sorted({int(numbers[one]) for one in each.classes} - {0})
         badges = " ".join(map(_badge, its)) if len(its) <= 3 else ""
         cells = [
@@ -111,57 +118,68 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
             f"<td>{badges} {_text(each.name)}</td>",
         ]
         if sums:
-            cells.append(f"<td class=tight>{'<br>'.join(map(_text, arithmetic(each)))}</td>")
+            terms = "".join(f"<span class=term>{_text(one)}</span>" for one in arithmetic(each))
+            cells.append(f"<td>{_left_out_at(_DETAIL, terms) if place else terms}</td>")
         if costs:
             cells.append(f'<td class="number">{written(each.cost)}</td>')
         if seconds:
             cells.append(f'<td class="number">{written(each.second)}</td>')
-        cells += [f'<td class="number">{written(each.figure(place))}</td>' for place in own]
+        cells += [f'<td class="number">{written(each.figure(rule))}</td>' for rule in own]
         if refused:
             cells.append(f"<td>{_text(each.refused)}</td>")
-        rows.append(f"<tr{' class=chosen' if each.chosen else ''}>{''.join(cells)}")
+        last = place + (_FURTHER if place > _NEAREST else 0)
+        about = f"data-rank={last}" if place else "class=chosen"
+        rows.append(f"<tr {about}>{''.join(cells)}")
     names = [f'<span class="aloud">{say("Chosen")}</span>', say("Candidate")]
     names += [say("Per record × records")] if sums else []
     names += [say("Cost ↓")] if costs else []
     names += [second] if seconds else []
-    names += [_text(choice.rules[place].column) for place in own]
+    names += [_text(choice.rules[rule].column) for rule in own]
     names += [say("Refused")] if refused else []
-    said = f"{_text(choice.question)} {say('Best: {candidate}.', candidate=_text(choice.best))}"
+    best = say("Best: {candidate}.", candidate=_text(choice.best))
+    said = f"{_text(choice.question)} {_left_out_at(_RULE, best)}"
     label = say_counted(len(ranked), "{count} candidate", "{count} candidates")
-    return _table(said, names, rows, label, len(ranked) > _MANY)
+    return sheet(said, names, rows, label, len(ranked) > _MANY)
 
 
 def _cell(old: object, new: object, changed: bool) -> str:
     """A value as it is now, and what it was in the table."""
-    said = _text(new) if old == new else f"{_text(old)} → {_text(new)}"
-    return f"<td{' class=now' if changed else ''}>{said}</td>"
+    if old == new:
+        was = ""
+    else:
+        was = f"{_text(old)} → "
+        was = was if changed else _left_out_at(_EARLIER, was)
+    return f"<td{' class=now' if changed else ''}>{was}{_text(new)}</td>"
 
 
-def _table(
+def _left_out_at(rank: int, html: str) -> str:
+    """A part that a projector's picture leaves out, from the largest rank on, to find room."""
+    return f"<span data-rank={rank}>{html}</span>"
+
+
+def sheet(
     caption: str, names: Sequence[str], rows: Iterable[str], label: str, long: bool = False
 ) -> str:
     """A table that scrolls by itself where it is too large, and can be reached by keyboard."""
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     body = "".join(f"{row}</tr>" for row in rows)
+    more = say("… and {count} more", count="{count}")
     return (
         f'<div class="lesson{" long" if long else ""}" tabindex="0" role="region" '
         f'aria-label="{escape(label)}"><table>'
         f"<caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-        "</table></div>"
+        f'</table><p class="more" data-more="{escape(more)}" hidden></p></div>'
     )
 
 
 def _badge(number: int) -> str:
     """The number of a class on its colour."""
-    colour = _colour(number)
+    light = class_colour(number)
+    dark = on_dark(light)  # as in the pictures
     return (
-        f'<span class="class" style="border-color: {colour}; '
-        f'background: {translucent(colour, 0.2)}">{number}</span>'
+        f'<span class="class" style="border-color: light-dark({light}, {dark}); background: '
+        f'light-dark({translucent(light, 0.2)}, {translucent(dark, 0.2)})">{number}</span>'
     )
-
-
-def _colour(number: int) -> str:
-    return _COLOURS[(number - 1) % len(_COLOURS)]
 
 
 def _text(text: object) -> str:

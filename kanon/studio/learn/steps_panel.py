@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from html import escape
+
 import streamlit as st
 
 from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_of
 from kanon.base.sentences import classes_told_apart, left_out, lost, smallest_class
-from kanon.charts.lesson import picture_of, picture_table
+from kanon.charts.lesson import picture_table
 from kanon.charts.lesson_numbers import running_chart
 from kanon.errors import KanonError
 from kanon.strategies import LOOKS_AT
@@ -23,12 +26,15 @@ from kanon.studio.learn.lesson import (
 )
 from kanon.studio.learn.lesson_choices import algorithm_choice, metric_choice, strategy_choice
 from kanon.studio.learn.player import change, player
+from kanon.studio.learn.projector import PLACE, project, stage
 from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.step_picture import step_picture
 from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.learn.two_panel import beside_choices, show_two
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
@@ -51,8 +57,8 @@ _WHICH = {"first": say("The first ones"), "drawn": say("Drawn at random")}
 def show_steps(work: Work) -> None:
     """Draw the lesson of an algorithm."""
     view = work.view(LessonsView).steps
-    # Large, the choices would fill the screen that the picture is to be seen on.
-    with st.expander(say("What is told")) if work.view(LessonsView).large else st.container():
+    projected = work.view(LessonsView).projected
+    if not projected:
         _choices(work, view)
         beside_choices(work, view)
     if view.beside is not None:
@@ -61,10 +67,17 @@ def show_steps(work: Work) -> None:
     try:
         found = told(work, state.remembered)
     except KanonError as error:
+        if projected:  # there is nothing to show on it
+            project(False)
+            st.rerun()
         st.warning(plain(error.sentence), icon=":material/error:")
         return
-    at = player(view, len(found.lesson.steps) - 1)
-    _step(work, found, at)
+    last = len(found.lesson.steps) - 1
+    if projected:
+        _projected(found, min(view.step, last), lambda: player(view, last))
+    else:
+        own, settings = table_of(view) == OWN, settings_of_lesson(work, found)
+        draw_step(found, player(view, last), "lesson", own, settings)
 
 
 # --- what is told ---------------------------------------------------------------------------
@@ -149,43 +162,44 @@ def _records(work: Work, view: StepsView) -> None:
 
 
 # --- a step ---------------------------------------------------------------------------------
-def _step(work: Work, found: TableLesson, at: int) -> None:
-    """The step: what happens, the picture beside the records, the arithmetic, the numbers."""
-    lesson, large = found.lesson, work.view(LessonsView).large
+def draw_step(found: TableLesson, at: int, key: str, own: bool, settings: PictureSettings) -> None:
+    """A step: what happens, the picture beside the records, the arithmetic, the numbers.
+
+    Parameters
+    ----------
+    at
+        The position of the step.
+    key
+        What the keys on the page begin with: another one for each lesson on it.
+    own
+        Whether the records are the user's, so that a download says so.
+    settings
+        What is said below a picture that is taken away.
+    """
+    lesson = found.lesson
     step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]
     about = f"{found.key}-{at}"
-    own = table_of(work.view(LessonsView).steps) == OWN  # others come with kanon
-    st.subheader(
-        say(
-            "Step {step} of {last}: {heading}",
-            step=at,
-            last=len(lesson.steps) - 1,
-            heading=plain(step.heading),
-        )
-    )
+    st.subheader(plain(_heading(lesson, at)))
     st.markdown(plain(step.sentence))
     st.html(STYLE)
-    settings = settings_of_lesson(work, found)
     columns = len(found.table.classes.attributes) + len(found.table.classes.sensitive)
-    below = large or columns > _BESIDE
+    below = columns > _BESIDE
     left, right = (st.container(), st.container()) if below else st.columns([55, 45])
     with left:
-        figure = state.remembered(
-            "lesson-picture", (about, large), lambda: picture_of(lesson, at, large)
-        )
+        figure = state.remembered(f"{key}-picture", about, lambda: step_picture(found, at))
         picture(
-            figure, lambda: picture_table(lesson, at), "lesson-picture", about, settings,
+            figure,
+            lambda: picture_table(lesson, at),
+            f"{key}-picture",
+            about,
+            settings,
             original=own,
-        )  # fmt: skip
-        for choice in step.choices:
-            looked = LOOKS_AT[lesson.task.strategy]
-            second = {"l": say("l left ↑"), "t": say("t left ↓"), "k": say("k left ↑")}.get(
-                looked, ""
-            )
-            st.html(choice_sheet(found.table, before.recoding, choice, second))
+        )
+        for sheet in _weighed(found, at):
+            st.html(sheet)
         if step.choices:
             data_button(
-                say("Candidates"), lambda: candidates_table(step), "lesson-candidates", about,
+                say("Candidates"), lambda: candidates_table(step), f"{key}-candidates", about,
                 kind="tertiary", original=own,
             )  # fmt: skip
     with right:
@@ -197,27 +211,66 @@ def _step(work: Work, found: TableLesson, at: int) -> None:
             )
         )
         data_button(
-            say("Records"), lambda: records_table(found.table, step.recoding), "lesson-records",
+            say("Records"), lambda: records_table(found.table, step.recoding), f"{key}-records",
             about, kind="tertiary", original=own,
         )  # fmt: skip
-        _numbers(lesson, at)
-        running = state.remembered(
-            "lesson-running", (about, large), lambda: running_chart(lesson, at, large)
-        )
+        shown = _numbers(lesson, at)
+        for start in range(0, len(shown), _IN_A_ROW):
+            for place, number in zip(st.columns(_IN_A_ROW), shown[start:], strict=False):
+                place.metric(number.label, number.value, help=number.help)
+        running = state.remembered(f"{key}-running", about, lambda: running_chart(lesson, at))
         picture(
-            running, lambda: numbers_table(lesson), "lesson-running", found.key, settings,
+            running,
+            lambda: numbers_table(lesson),
+            f"{key}-running",
+            found.key,
+            settings,
             original=own,
-        )  # fmt: skip
-    st.caption(
-        say(
-            "Keys: → and ← go one step on and back, Home and End to the first and the last, the "
-            "space bar plays and pauses. As long as a field or switch has the focus they are its "
-            "own: click beside it."
         )
+
+
+def _projected(found: TableLesson, at: int, buttons: Callable[[], object]) -> None:
+    """The same as one picture that fills the window."""
+    lesson = found.lesson
+    step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]
+    records = records_sheet(found.table, step.recoding, before.recoding)
+    sums = "".join(
+        f"<span>{escape(number.label)} {escape(number.value)}</span>"
+        for number in _numbers(lesson, at)
+    )
+    parts = (
+        f'{STYLE}<div class="records" data-fit>{records}</div>'
+        f'<div class="weighed" data-fit>{"".join(_weighed(found, at))}</div>'
+        f'<div class="sums">{sums}</div>'
+    )
+    figure = state.remembered(
+        "lesson-projected", (found.key, at), lambda: step_picture(found, at, PLACE)
+    )
+    stage(_heading(lesson, at), step.sentence, parts, buttons, figure)
+
+
+def _heading(lesson: Lesson, at: int) -> str:
+    return say(
+        "Step {step} of {last}: {heading}",
+        step=at,
+        last=len(lesson.steps) - 1,
+        heading=lesson.steps[at].heading,
     )
 
 
-def _numbers(lesson: Lesson, at: int) -> None:
+def _weighed(found: TableLesson, at: int) -> list[str]:
+    """What was weighed in a step: a table per choice."""
+    lesson = found.lesson
+    second = {"l": say("l left ↑"), "t": say("t left ↓"), "k": say("k left ↑")}.get(
+        LOOKS_AT[lesson.task.strategy], ""
+    )
+    before = lesson.steps[max(at - 1, 0)].recoding
+    return [
+        choice_sheet(found.table, before, choice, second) for choice in lesson.steps[at].choices
+    ]
+
+
+def _numbers(lesson: Lesson, at: int) -> list[Number]:
     """What the table amounts to now."""
     n, now = lesson.task.classes.n_records, lesson.steps[at].numbers
     metric = plain(say_of(lesson.metric.card.title))
@@ -243,6 +296,4 @@ def _numbers(lesson: Lesson, at: int) -> None:
                        "variation). By norm 1, which plans can ask for, it is twice as much, of 2.",
                        column=column)),
         ]  # fmt: skip
-    for start in range(0, len(shown), _IN_A_ROW):
-        for place, number in zip(st.columns(_IN_A_ROW), shown[start:], strict=False):
-            place.metric(number.label, number.value, help=number.help)
+    return shown

@@ -10,12 +10,14 @@ import streamlit as st
 from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_of
-from kanon.charts.lesson import picture_of, picture_table
+from kanon.charts.lesson import picture_table
 from kanon.charts.lesson_half import halved
+from kanon.charts.lesson_look import Room
 from kanon.studio.learn.lesson import OWN, TableLesson, settings_of_lesson, table_of
 from kanon.studio.learn.lesson_choices import algorithm_choice, metric_choice, strategy_choice
 from kanon.studio.learn.player import player
 from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.step_picture import step_picture
 from kanon.studio.learn.step_sheet import STYLE, records_sheet
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.learn.two_lessons import (
@@ -59,6 +61,9 @@ _STYLE = """<style>
 }
 </style>"""
 """Left and right are as wide, side by side where there is room; else each says whose it is."""
+
+_HALF = Room(320, None, 13)
+"""A half of the page, at its narrowest."""
 
 _ENDINGS = {
     "same": say("Both end with the same release."),
@@ -218,7 +223,7 @@ def _numbers(found: TableLesson, at: int) -> None:
 def _picture(found: TableLesson, at: int, side: str, own: bool) -> None:
     about = f"{found.key}-{at}"
     figure = state.remembered(
-        f"lesson-picture-{side}", about, lambda: halved(picture_of(found.lesson, at))
+        f"lesson-picture-{side}", about, lambda: halved(step_picture(found, at, _HALF))
     )
     name = f"lesson-picture-{side}"
     settings = settings_of_lesson(state.work(), found)

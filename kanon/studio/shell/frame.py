@@ -58,7 +58,7 @@ _STYLE = """<style>
 )
 
 
-def head(question: str, aloud: bool = False) -> Work:
+def head(question: str, aloud: bool = False, line: bool = True) -> Work:
     """Draw the top of a page; returns what the session works on.
 
     Parameters
@@ -66,6 +66,8 @@ def head(question: str, aloud: bool = False) -> Work:
     aloud
         Whether what went wrong is also said over the page: on a long page, what was pressed may
         stand far below.
+    line
+        Whether the page is about the session's own table, so that the line about it is drawn.
     """
     if not state.entered():
         # Beside a folder called pages, Streamlit runs the first page of a fresh server without
@@ -76,7 +78,8 @@ def head(question: str, aloud: bool = False) -> Work:
     state.leave_behind(question)
     work = state.work()
     st.html(_STYLE)
-    _line(work)
+    if line:
+        _line(work)
     calculations()
     st.title(question)
     with st.container():  # always there, so that what follows stays where it is

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from html import escape
 
 import pandas as pd
 import pytest
@@ -121,18 +122,24 @@ def test_what_would_have_prevented_it_is_attacked_in_the_same_way(page, kind):
     assert work(go(at)).view(LessonsView).attack.step == 4
 
 
-def test_in_large_type_one_step_is_told_at_a_time(page):
+def test_projected_one_step_is_told_at_a_time(page):
     at = at_attack(page, kind="homogeneity", step=4)
     assert len([text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")]) == 4
     at.session_state[WORK] = with_fields(
-        work(at), view=replace(work(at).view(LessonsView), large=True)
+        work(at), view=replace(work(at).view(LessonsView), projected=True)
     )
     at = go(at)
-    assert [text for text in texts(at) if text[:2] in ("1.", "2.", "3.", "4.")] == [
-        "4. What follows."
-    ]
+    (shown,) = [one.proto.body for one in at.get("html") if 'class="stage"' in one.proto.body]
+    scene = attack("homogeneity", preset("homogeneity"))
+    assert "4. What follows" in shown and escape(scene.finding) in shown
+    assert "1. What was published" not in shown
+    assert not texts(at), "nothing else is told"
+    at.button(key="attack-back").click()
+    at = go(at)
+    (shown,) = [one.proto.body for one in at.get("html") if 'class="stage"' in one.proto.body]
+    assert "3. Who fits" in shown and shown.count("● fits") == len(scene.left)
     at.session_state[WORK] = with_fields(
-        work(at), view=replace(work(at).view(LessonsView), large=False)
+        work(at), view=replace(work(at).view(LessonsView), projected=False)
     )
 
 

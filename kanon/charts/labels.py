@@ -1,0 +1,168 @@
+"""Labels that find a place beside their marks: none covers another, or sticks out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+
+class Anchor(NamedTuple):
+    """Where a label may stand: at a point, in pixels from the upper left, on a side of it.
+
+    Attributes
+    ----------
+    side
+        As Plotly calls it: ``middle right``, ``top center``.
+    clear
+        The diameter of the mark at the point.
+    """
+
+    x: float
+    y: float
+    side: str
+    clear: float = 0
+
+
+class Box(NamedTuple):
+    """A rectangle, in pixels from the upper left."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        """Whether two have a point in common."""
+        return (
+            self.left < other.right and other.left < self.right
+            and self.top < other.bottom and other.top < self.bottom
+        )  # fmt: skip
+
+    def inside(self, other: Box) -> bool:
+        """Whether it does not stick out of another."""
+        return (
+            other.left <= self.left and self.right <= other.right
+            and other.top <= self.top and self.bottom <= other.bottom
+        )  # fmt: skip
+
+
+class Scale(NamedTuple):
+    """The ends of both axes, and the box that they fill."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    box: Box
+
+    def pixels(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point stands in the picture.
+
+        >>> scale = Scale((0, 10), (0, 1), Box(20, 20, 120, 220))
+        >>> scale.pixels(5, 1), scale.point(70, 20)
+        ((70.0, 20.0), (5.0, 1.0))
+        """
+        (left, right), (low, high), box = self.x, self.y, self.box
+        return (
+            box.left + (x - left) / (right - left) * (box.right - box.left),
+            box.top + (high - y) / (high - low) * (box.bottom - box.top),
+        )
+
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        """What stands at a place in the picture."""
+        (left, right), (low, high), box = self.x, self.y, self.box
+        return (
+            left + (x - box.left) / (box.right - box.left) * (right - left),
+            high - (y - box.top) / (box.bottom - box.top) * (high - low),
+        )
+
+
+class Label(NamedTuple):
+    """A text that is to stand beside a mark.
+
+    Attributes
+    ----------
+    texts
+        The whole text first, then shorter ones for where that finds no room.
+    anchors
+        Where it may stand, the best place first.
+    """
+
+    texts: Sequence[str]
+    anchors: Sequence[Anchor]
+
+
+class Found(NamedTuple):
+    """What came of a label: where it stands, and which text; none where there was no room."""
+
+    anchor: Anchor
+    text: str
+
+
+def placed(
+    labels: Iterable[Label], size: float, inside: Box, taken: Iterable[Box] = ()
+) -> list[Found]:
+    """A place for each label, none over another: those that come first choose first.
+
+    Parameters
+    ----------
+    size
+        Of the letters, in pixels.
+    inside
+        What no label sticks out of.
+    taken
+        Where no label may stand.
+
+    >>> near = [Label([text, text[:1]], [Anchor(x, 20, "middle right")])
+    ...         for text, x in (("Felid", 10), ("Mammal", 30), ("Dog", 52))]
+    >>> [found.text for found in placed(near, 10, Box(0, 0, 200, 40))]
+    ['Felid', '', 'Dog']
+    """
+    full, found = list(taken), []
+    for label in labels:
+        tries = ((text, anchor) for text in label.texts for anchor in label.anchors)
+        for text, anchor in tries:
+            box = box_of(text, anchor, size)
+            if box.inside(inside) and not any(box.meets(other) for other in full):
+                full.append(box)
+                found.append(Found(anchor, text))
+                break
+        else:
+            found.append(Found(label.anchors[0], ""))
+    return found
+
+
+def box_of(text: str, anchor: Anchor, size: float) -> Box:
+    """The box that a text beside a mark fills, as Plotly sets it."""
+    width, away = width_of(text, size), (anchor.clear / 1.6 + 1 if anchor.clear else 0)
+    upright, across = anchor.side.split()
+    left = {
+        "left": anchor.x - away - width, "center": anchor.x - width / 2, "right": anchor.x + away
+    }[across]  # fmt: skip
+    line = {  # on which the letters stand
+        "top": anchor.y - away - size / 4, "middle": anchor.y + size / 4,
+        "bottom": anchor.y + away + 3 * size / 4,
+    }[upright]  # fmt: skip
+    return Box(left, line - 0.8 * size, left + width, line + 0.25 * size)
+
+
+def width_of(text: str, size: float) -> float:
+    """About how wide a text is, in pixels; rather too wide than too narrow.
+
+    >>> width_of("ill", 10) < width_of("age", 10) < width_of("WWW", 10)
+    True
+    """
+    return size * sum(
+        0.32 if letter in _NARROW else 0.9 if letter in _WIDE or ord(letter) > 0x2E80 else 0.56
+        for letter in text
+    )
+
+
+_NARROW, _WIDE = frozenset("iljtfI.,:;!|'’()[] "), frozenset("mwMW@%…→—")
+
+
+def shorter(text: str, *lengths: int) -> list[str]:
+    """A text, and the same cut to these lengths where it is longer.
+
+    >>> shorter("Vertebrate", 6, 3)
+    ['Vertebrate', 'Verte…', 'Ve…']
+    """
+    return [text, *(text[: most - 1] + "…" for most in lengths if len(text) > most)]

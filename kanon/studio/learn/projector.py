@@ -1,0 +1,94 @@
+"""One picture for a projector, which fills the window: on the page Learn, a step of a story.
+
+It is made for 1024 × 720 pixels and shown larger in a larger window. What is in it stands at the
+same places at every step; where something is too long for its place, letters become smaller, and
+then the browser leaves out what ranks last (``data-rank``, the largest first), with a line that
+says how much.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from kanon.base.language import say
+from kanon.charts.lesson_look import Room
+from kanon.studio.learn.state import LessonsView
+from kanon.studio.session import state
+from kanon.studio.session.text import shortened
+from kanon.studio.widgets.picture import chart
+
+PLACE = Room(560, 320, 16)
+"""The place of its picture; projector.css has the same."""
+
+_HEADING = 85
+"""A longer heading does not find room in a line; the sentence says it too."""
+
+_FOLDER = Path(__file__).parent
+_STYLE = f"<style>{(_FOLDER / 'projector.css').read_text('utf-8')}</style>"
+
+_fit = st.components.v2.component(
+    "kanon_projector", js=(_FOLDER / "projector.js").read_text("utf-8")
+)
+
+
+def project(on: bool = True) -> None:
+    """Show the page as one picture, or as it was."""
+    state.change(view=replace(state.work().view(LessonsView), projected=on))
+
+
+def stage(
+    heading: str,
+    said: str,
+    parts: str,
+    buttons: Callable[[], object],
+    figure: go.Figure | None = None,
+) -> None:
+    """Draw what is projected.
+
+    Parameters
+    ----------
+    heading, said
+        What happens, in a few words and in sentences.
+    parts
+        What stands below, as HTML: every element has a class that says where, and ``data-fit`` if
+        it may be too long for its place.
+    buttons
+        Draws the buttons that keys press; they are not seen.
+    figure
+        A picture of the size of :data:`PLACE`.
+    """
+    title = escape(shortened(heading, _HEADING))
+    with st.container(key="projector"):
+        st.html(_STYLE)
+        st.html(
+            f'<div class="stage"><h3 class="head" data-fit>{title}</h3>'
+            f'<p class="words" data-fit>{_ranked(said)}</p>{parts}</div>'
+        )
+        if figure is not None:
+            with st.container(key="projector-picture"):
+                chart(figure, "lesson-projected", width="content")
+        with st.container(key="learn-buttons"):
+            buttons()
+            _fit(key="projector-fit")
+        st.button(
+            say("Back to the page · Esc"),
+            key="learn-leave",
+            type="tertiary",
+            on_click=project,
+            args=(False,),
+        )
+
+
+def _ranked(said: str) -> str:
+    """Sentences, of which the last ones are left out first where there is no room for all."""
+    return " ".join(
+        f"<span{f' data-rank={place}' if place else ''}>{escape(each)}</span>"
+        for place, each in enumerate(re.split(r"(?<=\.) ", said))
+    )

@@ -1,0 +1,189 @@
+"""The projector's picture in a real browser: all of it is seen, nothing is over anything else."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+from kanon.algorithms.catalogue import algorithms
+from kanon.teaching.attacks import ATTACKS
+from kanon.teaching.presets import PRESETS, preset_for
+from support import browser as by
+
+pytestmark = pytest.mark.browser
+
+SIZES = ({"width": 1024, "height": 768}, {"width": 1280, "height": 720})
+LEAST = 16  # of a letter, in pixels
+WRONG = (Path(by.__file__).parent / "fits.js").read_text("utf-8")
+
+
+def opened(server, page):
+    page.goto(f"{server.url}/learn")
+    expect(page.get_by_role("heading", level=3)).to_contain_text("Step 0 of", timeout=30_000)
+    by.idle(page)
+
+
+def project(page):
+    page.get_by_role("button", name="Projector").click()
+    page.locator(".stage").wait_for()
+    by.idle(page)
+
+
+def back(page):
+    page.keyboard.press("Escape")
+    page.locator(".stage").wait_for(state="detached")
+    by.idle(page)
+
+
+def chosen(page, name):
+    """The page at an algorithm, on the table that shows it best; its last step."""
+    module = algorithms()[name]
+    by.choose(page, page.get_by_role("combobox", name="Algorithm told"), module.CARD.title)
+    table = page.get_by_role("combobox", name="Table of the lesson")
+    by.choose(page, table, PRESETS[preset_for(module)].title)
+    by.idle(page)
+    step = page.get_by_role("heading", level=3)
+    expect(step).to_contain_text("Step 0 of")
+    return int(step.inner_text().partition(":")[0].split()[-1])
+
+
+def pressed(page, key, number):
+    """At a step, by a key."""
+    page.keyboard.press(key)
+    expect(page.get_by_role("heading", level=3)).to_contain_text(f"Step {number} of")
+    by.idle(page)
+
+
+def drawn(page):
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 60)))")
+
+
+def wrong(page, sizes=SIZES):
+    """What does not fit at each size, and where the parts stand."""
+    found, places = [], []
+    for size in sizes:
+        page.set_viewport_size(size)
+        drawn(page)
+        answer = page.evaluate(WRONG, LEAST)
+        assert answer["texts"] > 10, "next to nothing is shown"
+        found += [(size["width"], each) for each in answer["found"]]
+        places.append(
+            page.locator(".stage > :not(style), .st-key-projector-picture").evaluate_all(
+                "all => all.map((e) => { const b = e.getBoundingClientRect();"
+                " return [e.className.split(' ')[0], b.x, b.y, b.width, b.height].join(); })"
+            )
+        )
+    return found, places
+
+
+def walked(page, name, last, keys):
+    """What is wrong at the steps that keys lead to; nothing moves from one to the next."""
+    found, stood = [], None
+    for key, number in keys:
+        pressed(page, key, number)
+        faults, places = wrong(page)
+        found += [(name, number, *fault) for fault in faults]
+        assert stood in (None, places), (name, number)
+        stood = places
+    return found
+
+
+def themes(page):
+    for scheme in cycle(("light", "dark")):
+        page.emulate_media(color_scheme=scheme)
+        yield scheme
+
+
+def test_every_algorithm_s_lesson_fits_the_projector(server, page):
+    """A late step, which shows most, the last one, and the first: at both sizes."""
+    opened(server, page)
+    found, schemes = [], themes(page)
+    try:
+        for name in algorithms():
+            last = chosen(page, name)
+            next(schemes)
+            project(page)
+            keys = [("End", last), ("PageUp", last - 1), ("Home", 0)]
+            found += walked(page, name, last, keys)
+            if name in ("gaa", "optimal"):
+                pressed(page, "PageDown", 1)
+                by.picture(page, f"projector-{name}")
+            back(page)
+    finally:
+        page.emulate_media(color_scheme="light")
+    assert not found, "\n".join(map(str, found))
+
+
+@pytest.mark.nightly
+def test_every_step_of_every_lesson_fits_the_projector(server, page):
+    opened(server, page)
+    found = []
+    try:
+        for name in algorithms():
+            last = chosen(page, name)
+            project(page)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                keys = [("Home", 0), *(("PageDown", each) for each in range(1, last + 1))]
+                found += walked(page, name, last, keys)
+            back(page)
+    finally:
+        page.emulate_media(color_scheme="light")
+    assert not found, "\n".join(map(str, found))
+
+
+def test_a_wide_table_of_thirty_records_and_attacks_fit_too(server, page):
+    """What changed is shown, and how much more there is; an attack is one picture as well."""
+    n = 30
+    table = pd.DataFrame(
+        {
+            "occupation of the household": [f"occupation number {i % 9}" for i in range(n)],
+            "age": [20 + i for i in range(n)],
+            "region": [f"region {i % 4}" for i in range(n)],
+            "married": [("yes", "no", "widowed")[i % 3] for i in range(n)],
+            "household": [str(1 + i % 5) for i in range(n)],
+            "illness": [("cold", "gastric ulcer", "heart disease")[i % 3] for i in range(n)],
+        }
+    )
+    by.open_data(page, server)
+    by.upload(page, by.in_memory("people.csv", table.to_csv(index=False).encode()), "30")
+    for column in table.columns[:-1]:
+        by.give_role(page, column, "quasi-identifier")
+    by.give_role(page, "illness", "sensitive")
+    by.go(page, "Learn")
+    by.choose(page, page.get_by_role("combobox", name="Table of the lesson"), "The table I work on")
+    by.type_in(page, page.get_by_label("Records of the lesson"), "30")
+    project(page)
+    found = []
+    for number in (1, 2):
+        pressed(page, "PageDown", number)
+        found += wrong(page)[0]
+    by.picture(page, "projector-thirty")
+    records, weighed = page.locator(".stage .records"), page.locator(".stage .weighed")
+    for part in (records, weighed):
+        assert part.locator("tr[hidden]").count() > 0
+        left = part.locator(".more:not([hidden])").last.inner_text()
+        assert left.startswith("… and ") and left.endswith(" more")
+    assert records.locator("tr:has(.now)[hidden]").count() == 0, "what changed is seen"
+    assert weighed.locator("tr.chosen[hidden]").count() == 0
+    back(page)
+    page.get_by_test_id("stMain").get_by_text("Attacks", exact=True).click()
+    by.idle(page)
+    for name in ATTACKS:
+        page.get_by_test_id("stMain").get_by_text(ATTACKS[name].title, exact=True).click()
+        by.idle(page)
+        project(page)
+        heading = page.get_by_role("heading", level=3)
+        for step in range(1, 6):
+            expect(heading).to_contain_text(f"{step}. ")
+            by.idle(page)
+            found += [(name, step, *fault) for fault in wrong(page)[0]]
+            if step < 5:
+                page.keyboard.press("PageDown")
+        by.picture(page, f"projector-{name}")
+        back(page)
+    assert not found, "\n".join(map(str, found))
