@@ -89,8 +89,9 @@ class SetDraft:
     tables
         The tables.
     questions
-        Per question the keys of a file. One that its kind does not have counts for nothing, so
-        that another kind can be looked at without losing it.
+        Per question the keys of a file. One that its kind does not have counts for nothing, nor
+        does the level of a column that its table lacks: another kind or table can be looked at
+        without losing them.
     """
 
     title: str = ""
@@ -307,7 +308,8 @@ def set_of(draft: SetDraft, only: int | None = None) -> ExerciseSet:
                 f"Question {number}: there is no table {quoted(question['table'])}; known are "
                 f"{listing(names, most=len(names))}."
             )
-        questions.append(_question(number, question))
+        table = draft.tables[names.index(question["table"].strip())]
+        questions.append(_question(number, _of_table(question, table)))
     tables = {
         name: _table(table)
         for name, table in zip(names, draft.tables, strict=True)
@@ -393,6 +395,15 @@ def _question(number: int, given: Mapping[str, Any]) -> AnyQuestion:
     except ValidationError as error:
         raise _said(error, f"question {number}") from None
     return found
+
+
+def _of_table(question: Mapping[str, Any], table: TableDraft) -> Mapping[str, Any]:
+    """A question without levels of columns that its table lacks, or that are raised no more."""
+    if "levels" not in question:
+        return question
+    raised = {each.name for each in table.columns if each.role is Role.QUASI_IDENTIFIER}
+    levels = {name: level for name, level in question["levels"].items() if name in raised}
+    return {**question, "levels": levels}
 
 
 def _all_named(names: Sequence[str], what: str) -> None:

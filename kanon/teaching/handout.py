@@ -7,24 +7,21 @@ that they have on the screen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
-from math import floor, log10
 from pathlib import Path
 from typing import Any
 from unicodedata import east_asian_width
 
-import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from kanon.base.formatting import thin
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, metric_named, potentials
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.question import heading
 from kanon.teaching.questions import AnyQuestion, NumberQuestion
+from kanon.teaching.shown_costs import costs_shown
 from kanon.teaching.small_tables import SmallTable
 
 MOST_IN_MATRIX = 9
@@ -33,10 +30,6 @@ MOST_IN_MATRIX = 9
 MOST_LEAVES = 20
 """Of a tree with more leaves only those that occur are drawn."""
 
-_LARGEST_DENOMINATOR = 100
-"""Costs that need a larger one are shown as decimals."""
-
-_MOST_DECIMALS = 4
 
 _MILLIMETRES = 25.4 / 96
 """A pixel on paper."""
@@ -245,48 +238,6 @@ def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
     )
 
 
-def costs_shown(depths: np.ndarray) -> tuple[Sequence[Fraction], Callable[[Fraction], str]]:
-    """Costs as they are shown in one picture, so that what is read from it adds up.
-
-    Parameters
-    ----------
-    depths : numpy.ndarray, shape (N,)
-        Per node what it costs to raise it to the root.
-
-    Returns
-    -------
-    tuple
-        The same costs, exactly where they are fractions of small numbers, else rounded; and what
-        writes a difference of two of them.
-
-    >>> found, said = costs_shown(np.array([1, 2 / 3, 0]))
-    >>> [said(found[0] - found[1]), said(found[1]), said(found[0])]
-    ['1/3', '2/3', '1']
-    >>> found, said = costs_shown(np.array([2.25, 0.5, 0]))
-    >>> [said(found[0] - found[1]), said(found[1]), said(found[0])]
-    ['1.75', '0.5', '2.25']
-    >>> found, said = costs_shown(np.log2([7, 4, 1]))
-    >>> [said(found[0] - found[1]), said(found[1]), said(found[0])]
-    ['0.807', '2', '2.807']
-    """
-    found = [Fraction(float(depth)).limit_denominator(_LARGEST_DENOMINATOR) for depth in depths]
-    places = 2
-    if not np.allclose([float(depth) for depth in found], depths, rtol=1e-12, atol=1e-12):
-        gaps = np.diff(np.unique(np.round(depths, 9)))
-        # Three digits of the smallest step, yet no more decimals than one adds up by hand.
-        places = min(max(2 - floor(log10(gaps.min(initial=depths.max()))), 0), _MOST_DECIMALS)
-        found = [round(Fraction(float(depth)), places) for depth in depths]
-    elif any(100 % depth.denominator for depth in found):
-        return found, str
-
-    def said(cost: Fraction) -> str:
-        if cost.denominator == 1:
-            return thin(float(cost))
-        return f"{float(cost):.{places}f}".rstrip("0")
-
-    return found, said
-
-
 def _roles(table: SmallTable) -> dict[str, list[str]]:
     """Per role, as it is called, the columns that have it."""
     found: dict[str, list[str]] = {}
@@ -305,12 +256,12 @@ def _trees(table: SmallTable, metric: Metric) -> list[dict[str, Any]]:
     """Per quasi-identifier its tree with costs, and its cost matrix if that is small."""
     classes = table.classes
     records = classes.records_below if metric.counts_records else None
-    depths = potentials(metric, classes.hierarchies, records)
+    shown, said = costs_shown(potentials(metric, classes.hierarchies, records))
     found = []
     for j, (name, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
         every = range(tree.n_nodes)
         there = {above for node in classes.nodes[:, j] for above in tree.path(int(node))}
-        costs, said = costs_shown(depths[j])
+        costs = shown[j]
         up = [said(costs[node] - costs[int(tree.parent[node])]) for node in every[:-1]]
         # Where all values meet at the root alone, the tree says it as well.
         small = tree.height > 2 and len(every) <= MOST_IN_MATRIX

@@ -265,7 +265,8 @@ def _optimal(board: Blackboard) -> Iterator[Step]:
             choices = [choice]
             why = (
                 "Of the nodes that could lose less than the best so far, "
-                f"{written(loss_in_unit(board, best[0]))}, and are not known to fail: "
+                f"{written(loss_in_unit(board, best[0]))}, or as much at levels that come first, "
+                f"and are not known to fail: "
                 f"{choice.reason}. If it fails, those below it fail too."
             )
         look = lattice.look(node)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 import pandas as pd
 
@@ -197,8 +197,9 @@ class _File:
 
     @property
     def student(self) -> str:
-        """The name as it is compared."""
-        return " ".join(normalize("NFKC", self.answers.student).casefold().split())
+        """The name as it is compared: by what can be seen of it."""
+        seen = "".join(c for c in normalize("NFKC", self.answers.student) if category(c) != "Cf")
+        return " ".join(seen.casefold().split())
 
 
 def _columns(exercises: ExerciseSet) -> list[str]:

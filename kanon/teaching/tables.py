@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -96,7 +97,7 @@ def arithmetic(candidate: Candidate) -> tuple[str, ...]:
     ...     print(line)
     race, Lion → Mammal: 4 × 2 = 8
     race, Dog → Mammal: 4 × 2 = 8
-    sum 16
+    sum = 16
     """
     paid = [term for term in candidate.terms if term.product]
     if candidate.cost is None or not candidate.terms:
@@ -112,14 +113,27 @@ def arithmetic(candidate: Candidate) -> tuple[str, ...]:
             key = (term.attribute, round(term.cost, 9))
             together[key] = together.get(key, 0) + term.records
         said = [(name, cost, records) for (name, cost), records in together.items()]
-    lines = [
-        f"{name}: {written(cost)} × {records} = {written(cost * records)}"
-        for name, cost, records in said
-    ]
+    lines, products = [], Fraction()
+    for name, cost, records in said:
+        one, product = written(cost), written(cost * records)
+        lines.append(f"{name}: {one} × {records} {_equals(Fraction(one) * records, product)}")
+        products += Fraction(product)
     total = math.fsum(term.product for term in paid)
+    added = f"sum {_equals(products, written(total))}"
     if math.isclose(total, candidate.cost, rel_tol=1e-6):
-        return (*lines, f"sum {written(total)}")
-    return (*lines, f"√ of the sum {written(total)} = {written(candidate.cost)}")  # a distance
+        return (*lines, added)
+    root, square = written(candidate.cost), written(total)  # a distance
+    sign = "=" if Fraction(root) ** 2 == Fraction(square) else "≈"
+    return (*lines, added, f"√{square} {sign} {root}")
+
+
+def _equals(shown: Fraction, said: str) -> str:
+    """What comes of numbers as they are shown: equal to what is said, or about.
+
+    >>> _equals(Fraction("0.5"), "0.5"), _equals(2 * Fraction("0.2545"), "0.5091")
+    ('= 0.5', '≈ 0.5091')
+    """
+    return f"{'=' if shown == Fraction(said) else '≈'} {said}"
 
 
 def candidates_table(step: Step) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
@@ -12,7 +12,6 @@ import pandas as pd
 
 from kanon.base.formatting import counted, percent
 from kanon.classes import EquivalenceClasses
-from kanon.matrices import cost_text, decimals_of
 from kanon.measures import alteration
 from kanon.metrics import Metric, metric_named, potentials
 from kanon.privacy import distinct_l_diversity, entropy_l_diversity, t_closeness
@@ -20,10 +19,11 @@ from kanon.recoding import Recoding
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
 from kanon.teaching.question import labels_of
 from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion, shown
+from kanon.teaching.shown_costs import Costs, costs_shown
 from kanon.teaching.small_tables import SmallTable, raised, tuple_text
 
-_LARGEST_PART = 120
-"""Costs are written in parts down to this one, where three digits do not say them exactly."""
+Writer = Callable[[Fraction], str]
+"""What writes a cost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,19 +63,6 @@ def worked(question: AnyQuestion, table: SmallTable) -> Worked:
             assert_never(question)
 
 
-def _written(number: float) -> str:
-    """A cost exactly, as a fraction where it has more than three digits; else with three digits.
-
-    >>> _written(2.5), _written(4 / 3), _written(0.0), _written(2 ** 0.5)
-    ('2.5', '4/3', '0', '1.41')
-    """
-    part = Fraction(number).limit_denominator(_LARGEST_PART)
-    short = float(f"{number:.3g}")
-    if part.denominator == 1 or abs(short - number) < 1e-9 or abs(part - number) > 1e-9:
-        return cost_text(number, decimals_of(np.array([number])))
-    return str(part)
-
-
 def loss_text(release: Recoding, metric: Metric) -> str:
     """The alteration of a release as a fraction.
 
@@ -90,14 +77,18 @@ def loss_text(release: Recoding, metric: Metric) -> str:
 
 def lost_text(release: Recoding, metric: Metric) -> str:
     """What all records of a release lose."""
-    return _written(float(_per_record(release, metric).sum(axis=1) @ release.original.counts))
+    _, said = _costs(release.original, metric)
+    counts = release.original.counts.tolist()
+    paid = zip(_per_record(release, metric), counts, strict=True)
+    return said(sum((records * sum(costs) for costs, records in paid), Fraction()))
 
 
 def most_text(release: Recoding, metric: Metric) -> str:
     """What they would lose with everything at the root."""
     classes = release.original
-    pairs = zip(_depths(classes, metric), classes.nodes.T, strict=True)
-    return _written(float(sum(depth[own] @ classes.counts for depth, own in pairs)))
+    depths, said = _costs(classes, metric)
+    paid = zip(classes.nodes.tolist(), classes.counts.tolist(), strict=True)
+    return said(sum((n * depths[j][v] for own, n in paid for j, v in enumerate(own)), Fraction()))
 
 
 def meeting(
@@ -108,45 +99,52 @@ def meeting(
     return tuple(tree.lca(*both) for tree, *both in pairs)
 
 
-def _per_record(release: Recoding, metric: Metric) -> np.ndarray:
-    """What one record of each class loses in each quasi-identifier. Shape (E, m)."""
-    depths = _depths(release.original, metric)
-    pairs = zip(depths, release.original.nodes.T, release.targets.T, strict=True)
-    return np.column_stack([depth[own] - depth[to] for depth, own, to in pairs])
+def _per_record(release: Recoding, metric: Metric) -> list[list[Fraction]]:
+    """What one record of each class loses in each quasi-identifier."""
+    depths, _ = _costs(release.original, metric)
+    own, to = release.original.nodes.tolist(), release.targets.tolist()
+    return [
+        [depth[low] - depth[high] for depth, low, high in zip(depths, *pair, strict=True)]
+        for pair in zip(own, to, strict=True)
+    ]
 
 
-def _depths(classes: EquivalenceClasses, metric: Metric) -> Sequence[np.ndarray]:
+def _costs(classes: EquivalenceClasses, metric: Metric) -> tuple[Costs, Writer]:
     """What it costs to raise a node to the root, as the trees on paper have it."""
     records = classes.records_below if metric.counts_records else None
-    return potentials(metric, classes.hierarchies, records)
+    return costs_shown(potentials(metric, classes.hierarchies, records))
 
 
-def _sum(costs: Iterable[float]) -> str:
+def _sum(costs: Sequence[Fraction], said: Writer) -> str:
     """Terms with their sum; one term is its own.
 
-    >>> _sum([1, 0.5]), _sum([2])
-    ('1 + 0.5 = 1.5', '2')
+    >>> _sum([Fraction(1), Fraction(1, 2)], str), _sum([Fraction(2)], str)
+    ('1 + 1/2 = 3/2', '2')
     """
-    terms = [float(cost) for cost in costs]
-    added = _written(sum(terms))
-    return f"{' + '.join(map(_written, terms))} = {added}" if len(terms) > 1 else added
+    added = said(sum(costs, Fraction()))
+    return f"{' + '.join(map(said, costs))} = {added}" if len(costs) > 1 else added
 
 
 # --- kind by kind ---------------------------------------------------------------------------
 def _altered(release: Recoding, metric: Metric) -> pd.DataFrame:
     """What each class of the table loses."""
     classes = release.original
+    _, said = _costs(classes, metric)
     rows = []
     for own, to, records, costs in zip(
-        classes.nodes, release.targets, classes.counts, _per_record(release, metric), strict=True
+        classes.nodes,
+        release.targets,
+        classes.counts.tolist(),
+        _per_record(release, metric),
+        strict=True,
     ):
-        one = float(costs.sum())
+        one = sum(costs, Fraction())
         rows.append(
             {
                 "class": tuple_text(labels_of(release, own)),
                 "becomes": tuple_text(labels_of(release, to)),
-                f"one record loses ({' + '.join(classes.attributes)})": _sum(costs),
-                "its records lose": f"{records} × {_written(one)} = {_written(records * one)}",
+                f"one record loses ({' + '.join(classes.attributes)})": _sum(costs, said),
+                "its records lose": f"{records} × {said(one)} = {said(records * one)}",
             }
         )
     return pd.DataFrame(rows)
@@ -261,21 +259,21 @@ def _smallest(question: ChoiceQuestion, table: SmallTable) -> Worked:
 
 def _partner(question: ChoiceQuestion, table: SmallTable) -> Worked:
     step, metric, classes = question.step(table), metric_named(question.metric), table.classes
-    depths, unraised = _depths(classes, metric), raised(classes, {})
+    (depths, written), unraised = _costs(classes, metric), raised(classes, {})
     taken = step.options.index(step.smallest)
     others = {place: cost for place, cost in enumerate(step.costs) if cost is not None}
     rows = []
     for place in sorted(others, key=lambda place: others[place]):
         met = meeting(classes, step.nodes[taken], step.nodes[place])
         paid = [
-            (step.sizes[side], float(sum(
+            (step.sizes[side], sum((
                 depth[node] - depth[above]
                 for depth, node, above in zip(depths, step.nodes[side], met, strict=True)
-            )))
+            ), Fraction()))
             for side in (taken, place)
         ]  # fmt: skip
-        products = " + ".join(f"{records} × {_written(one)}" for records, one in paid)
-        total = _written(sum(records * one for records, one in paid))
+        products = " + ".join(f"{records} × {written(one)}" for records, one in paid)
+        total = written(sum((records * one for records, one in paid), Fraction()))
         rows.append(
             {
                 "class": tuple_text(step.options[place]),

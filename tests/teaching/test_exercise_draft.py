@@ -157,6 +157,8 @@ def test_what_a_kind_does_not_have_counts_for_nothing():
     draft = draft_of(exercises)
     more = tuple({**one, "choose": "partner", "k": 2} for one in draft.questions)
     assert set_of(replace(draft, questions=more)).questions[:3] == exercises.questions[:3]
+    asked = asking(kind="number", number="k", levels={"race": 1, "a column of another table": 2})
+    assert set_of(asked).questions[1].levels == {"race": 1}
 
 
 def column(name, **changed):

@@ -17,8 +17,9 @@ from kanon.errors import MetricError
 from kanon.hierarchy.build import groups
 from kanon.metrics import metric_named, potentials
 from kanon.teaching.exercises import BUILT_IN, read_exercises
-from kanon.teaching.handout import costs_shown, drawn, handout
+from kanon.teaching.handout import drawn, handout
 from kanon.teaching.question import heading
+from kanon.teaching.shown_costs import costs_shown
 from support.random_tables import examples
 
 VOID = {"meta", "line", "br"}
@@ -130,10 +131,9 @@ def test_what_a_picture_shows_adds_up(exercises, metric):
     chosen = metric_named(metric)
     for table in exercises.made.values():
         trees = table.classes.hierarchies
-        for tree, depths in zip(
-            trees, potentials(chosen, trees, table.classes.records_below), strict=True
-        ):
-            shown, said = costs_shown(depths)
+        real = potentials(chosen, trees, table.classes.records_below)
+        every, said = costs_shown(real)
+        for tree, depths, shown in zip(trees, real, every, strict=True):
             read = [Fraction(said(cost)) for cost in shown]
             for node in range(tree.n_leaves):
                 path = tree.path(node)
@@ -147,7 +147,7 @@ def test_what_a_picture_shows_adds_up(exercises, metric):
 @given(st.lists(st.floats(1e-11, 1e6), min_size=1, max_size=6))
 def test_costs_of_any_size_add_up(steps):
     depths = np.array([*np.cumsum(steps)[::-1], 0.0])
-    shown, said = costs_shown(depths)
+    (shown,), said = costs_shown([depths])
     texts = [said(one - other) for one, other in pairwise(shown)]
     read = [Fraction(text.replace("\u202f", "")) for text in [*texts, said(shown[0])]]
     assert sum(read[:-1]) == read[-1]

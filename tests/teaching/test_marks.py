@@ -82,7 +82,7 @@ def test_the_answers_of_practice_are_files_as_they_were(tmp_path):
 
 
 def test_one_name_twice_is_flagged_however_it_is_typed():
-    named = {"a": "Ada  Lovelace", "b": "ada lovelace ", "c": "Ada Lovelac"}
+    named = {"a": "Ada  Lovelace", "b": "ada love\u200blace ", "c": "Ada Lovelac"}
     files = {name: handed_in(EXAM, one, {"k": 1}) for name, one in named.items()}
     _, remarks = marked(EXAM, **files, d=handed_in(EXAM, "Ａda Lovelace", {"k": 2}))
     assert "'b', 'd'" in remarks["a"] and "'a', 'd'" in remarks["b"] and not remarks["c"]

@@ -116,10 +116,12 @@ def check_reason(
         assert [(one.best, one.figure) for one in said] == [(said[0].best, None)]
         assert said[0].best.startswith("the only") or said[0].best == "the first that is allowed"
         return
-    for one in said:
+    for at, one in enumerate(said):
         if one.figure is None:
-            assert one is said[-1] and len(left) > 1, "an order decides among those that tie"
-            assert one.best.startswith("the first")
+            assert len(left) > 1, "an order decides among those that tie"
+            orders = said[at:]  # of columns, say, and then of their levels
+            assert all(each.figure is None for each in orders)
+            assert all(each.best.startswith("the first") for each in orders)
             assert choice.chosen == min(left, key=place), one.best
             return
         key = max((name for name in defined if one.best.startswith(name)), key=len)

@@ -39,11 +39,19 @@ function next() {
   if (waiting.length || Date.now() - since < LONGEST) timer = setTimeout(next, 20);
 }
 
+// What scrolls is scrolled by its keys.
+const scrolls = (target) => {
+  const place = target.closest("[role=region][tabindex]");
+  return Boolean(place) &&
+    (place.scrollHeight > place.clientHeight || place.scrollWidth > place.clientWidth);
+};
+
 function press(event) {
   const names = pressed[event.key];
   const target = event.target instanceof Element ? event.target : document.body;
   if (!names || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (typing(target) || itsOwn(event) || target.closest("[role=dialog], [role=menu]")) return;
+  if (typing(target) || itsOwn(event) || scrolls(target)) return;
+  if (target.closest("[role=dialog], [role=menu]")) return;
   event.preventDefault();
   event.stopPropagation(); // a slider would go a step of its own
   if (event.repeat) return;

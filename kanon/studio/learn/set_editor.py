@@ -17,6 +17,7 @@ from kanon.studio.learn.set_editor_state import (
     begin,
     change_draft,
     checking_request,
+    go_back,
     look,
     try_answer,
     with_opened,
@@ -78,13 +79,12 @@ def show_set_editor(work: Work, opened: ExerciseSet) -> None:
             kwargs={"open": False},
             help=say("What you made stays here."),
         )
-        if view.before is not None:
+        if view.before:
             st.button(
                 say("Back to the set made before"),
                 icon=":material/undo:",
                 key="set-before",
-                on_click=begin,
-                args=(view.before,),
+                on_click=go_back,
             )
     _head(draft)
     st.subheader(say("Tables"))

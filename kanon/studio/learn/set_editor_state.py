@@ -52,7 +52,7 @@ class SetEditorView:
     draft
         The set that is made; None if none was begun.
     before
-        The draft in whose place another one was begun, to go back to.
+        The drafts in whose place others were begun, to go back to; the last one comes first.
     table, question
         The places of those that are shown.
     began
@@ -69,7 +69,7 @@ class SetEditorView:
 
     open: bool = False
     draft: SetDraft | None = None
-    before: SetDraft | None = None
+    before: tuple[SetDraft, ...] = ()
     table: int = 0
     question: int = 0
     began: int = 0
@@ -101,11 +101,24 @@ def change_table(place: int, make: Callable[[TableDraft], TableDraft], **fields:
 
 
 def begin(draft: SetDraft) -> None:
-    """Go on with another draft; the one before can be had back."""
+    """Go on with another draft; those before can be had back."""
     view = state.work().view(SetEditorView)
+    kept = () if view.draft is None else (view.draft,)
+    _go_on(draft, (*kept, *view.before))
+
+
+def go_back() -> None:
+    """Go on with the draft that was made before; going on and on leads through all of them."""
+    view = state.work().view(SetEditorView)
+    last, *others = view.before
+    _go_on(last, (*others, view.draft or SetDraft()))
+
+
+def _go_on(draft: SetDraft, before: tuple[SetDraft, ...]) -> None:
+    began = state.work().view(SetEditorView).began + 1
     look(
-        open=True, draft=draft, before=view.draft, table=0, question=0,
-        began=view.began + 1, tried=Attempt(), checked=None,
+        open=True, draft=draft, before=before, table=0, question=0,
+        began=began, tried=Attempt(), checked=None,
     )  # fmt: skip
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import streamlit as st
 
 from kanon.base.language import say, say_of
 from kanon.errors import KanonError
 from kanon.metrics import METRICS
+from kanon.studio.learn.exercises import look
 from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.marks_panel import class_field, class_marks
 from kanon.studio.learn.set_editor import editor_entry
 from kanon.studio.learn.set_editor_state import SetEditorView
-from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
@@ -54,7 +51,7 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
         st.selectbox(
             say("Costs on the handout"),
             ["", *METRICS],
-            **bound("exercise-metric", view.metric, "metric", into=_look),
+            **bound("exercise-metric", view.metric, "metric", into=look),
             format_func=lambda name: (
                 say_of(METRICS[name].card.title) if name else say("Those that the questions go by")
             ),
@@ -62,7 +59,7 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
         )
         st.checkbox(
             say("With solutions"),
-            **bound("exercise-solutions", view.solutions, "solutions", into=_look),
+            **bound("exercise-solutions", view.solutions, "solutions", into=look),
         )
     about = (exercises.fingerprint, view.metric, view.solutions)
     try:
@@ -79,8 +76,3 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
         repr(about), "exercise-handout", own,
         help=say("A page that opens without a network. Print it from the browser."),
     )  # fmt: skip
-
-
-def _look(**fields: Any) -> None:
-    lessons = state.work().view(LessonsView)
-    state.change(view=replace(lessons, exercises=replace(lessons.exercises, **fields)))

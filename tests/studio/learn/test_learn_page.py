@@ -87,7 +87,7 @@ def test_a_newcomer_sees_gaa_on_the_animals_at_once(start):
     assert heading(at).startswith("Step 1 of 3: Merge 1: class 2 (F, Dog) + class 1 (F, Lion)")
     picked, partner, records = sheets(at)
     assert "Which class is picked?" in picked and "With which class is" in partner
-    assert "race, Lion → Mammal: 4 × 2 = 8" in partner and "sum 16" in partner
+    assert "race, Lion → Mammal: 4 × 2 = 8" in partner and "sum = 16" in partner
     chosen = re.search(r"<tr class=chosen>.*?</tr>", partner)[0]
     assert "chosen</span>" in chosen and "F, Lion (2 records)" in chosen
     # Two lions and two dogs are one class, in a frame; the cats are as they were.

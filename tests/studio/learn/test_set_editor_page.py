@@ -170,10 +170,11 @@ def test_a_copy_of_the_open_set_is_previewed_as_it_is_and_changed(page):
     assert [one["id"] for one in view(at).draft.questions] == [
         *[one.id for one in SET.questions[:7]], "hospital",
     ]  # fmt: skip
-    at = press(press(at, "Back to the exercises"), "Make a new set")
-    assert view(at).draft.questions == ()
-    at = press(at, "Back to the set made before")
-    assert len(view(at).draft.questions) == 8
+    for _ in range(2):
+        at = press(press(at, "Back to the exercises"), "Make a new set")
+        assert view(at).draft.questions == ()
+    at = press(press(at, "Back to the set made before"), "Back to the set made before")
+    assert len(view(at).draft.questions) == 8, "no set that was begun is lost"
 
 
 def test_columns_and_tables_come_and_go(page):
