@@ -6,7 +6,7 @@ docs/how-to/exercises.md says how it is marked, and what each remark means.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -227,7 +227,7 @@ def _remark(exercises: ExerciseSet, files: Sequence[_File]) -> None:
     """Say of each file what its reader should look at."""
     contents: dict[str, _File] = {}
     names: dict[str, list[_File]] = {}
-    begun: dict[AnswerChange, list[_File]] = {}
+    parts: dict[Hashable, list[_File]] = {}
     for file in files:
         first = contents.setdefault(file.answers.own_fingerprint, file)
         if first is not file:
@@ -237,18 +237,18 @@ def _remark(exercises: ExerciseSet, files: Sequence[_File]) -> None:
         if exercises.exam and file.marks:
             file.remarks.extend(_changed(exercises, file.answers))
         names.setdefault(file.student, []).append(file)
-        if file.log:
-            begun.setdefault(file.log[0], []).append(file)
+        for part in _parts(file):
+            parts.setdefault(part, []).append(file)
     for group in names.values():
         for file in group:
             others = [other.name for other in group if other is not file]
             if others:
                 file.remarks.append(f"The same name stands in {listing(others)}.")
-    for group in begun.values():
-        for file in group:
-            others = [other.name for other in group if _copied(file, other)]
-            if others:
-                file.remarks.append(f"The same log, under another name, is in {listing(others)}.")
+    for file in files:
+        alike = [other for part in _parts(file) for other in parts.get(part, ())]
+        copies = dict.fromkeys(each.name for each in alike if each.student != file.student)
+        if copies and not file.again:
+            file.remarks.append(f"The same log, under another name, is in {listing([*copies])}.")
 
 
 def _changed(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
@@ -271,13 +271,17 @@ def _changed(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
         yield "Its log goes back in time."
 
 
-def _copied(one: _File, other: _File) -> bool:
-    """Whether two files of two names come from one attempt; one may have been gone on with."""
-    if one.student == other.student:
-        return False
-    size = min(len(one.log), len(other.log))
-    alike = one.log[:size] == other.log[:size]
-    return alike and (size >= _ALIKE or one.answers.answers == other.answers.answers)
+def _parts(file: _File) -> set[Hashable]:
+    """Parts of a log that two files share if both come from one attempt.
+
+    One may have been gone on with, or have a beginning of its own. A short log counts with answers.
+    """
+    log = tuple(file.log)
+    if not log:
+        return set()
+    if len(log) < _ALIKE:
+        return {(log, repr(file.answers.answers))}
+    return {log[at : at + _ALIKE] for at in range(len(log) - _ALIKE + 1)}
 
 
 # --- question by question -------------------------------------------------------------------

@@ -115,6 +115,10 @@ def test_a_copy_that_was_gone_on_with_is_flagged_and_a_short_log_alike_is_not():
     further = handed_in(EXAM, "Bo", begun | {"partner": ["Cat"]}, times)
     _, remarks = marked(EXAM, one=one, further=further)
     assert "'further'" in remarks["one"] and "'one'" in remarks["further"]
+    times = [1.0, *times]  # as if it had begun otherwise
+    other = handed_in(EXAM, "Cy", {"t": 0.5} | begun | {"partner": ["Cat"]}, times)
+    _, remarks = marked(EXAM, one=one, other=other)
+    assert "'other'" in remarks["one"] and "'one'" in remarks["other"]
     short = [handed_in(EXAM, name, {"k": size}, [3.1]) for size, name in enumerate(("Ada", "Bo"))]
     _, remarks = marked(EXAM, one=short[0], other=short[1])
     assert remarks == {"one": "", "other": ""}
