@@ -341,7 +341,7 @@ def cutting(board: Blackboard) -> Iterator[Step]:
 
 
 _FIRST = {
-    "widest": Rule("widest, as a share of the whole table", "Width, of the table’s ↑", " %"),
+    "widest": Rule("widest, as a share of the whole table", "Width, % of the table’s ↑", " %"),
     "most-distinct": Rule("most distinct values in the region", "Distinct values ↑"),
     "best-balance": Rule("fewest records in the larger part", "Records of the larger part ↓"),
 }

@@ -130,8 +130,8 @@ def _walk(board: Blackboard, swept: SweepState) -> Iterator[Step]:
         choice = Choice("Which levels are next?", rules, candidates)
         yield board.step(
             f"Levels {_levels(board, node)}: {counted(len(held), 'group')}",
-            "By what levels would cost the whole table, the least first, "
-            f"{written(choice.chosen.cost)} here: {choice.reason}. Of the records that remain, "
+            f"These levels, by which {written(choice.chosen.cost)} of the whole table would be "
+            f"lost, are next: {choice.reason}. Of the records that remain, "
             f"those that look the same here and are at least k = {task.k} are released so: "
             f"{', '.join(f'“{group.label}” ({group.records})' for group in held)}.",
             board.recoded(released),

@@ -89,6 +89,10 @@ const label = (svg, dots, box, kind, size) => {
       const inside = own.left >= box.left && own.right <= box.right + 10 &&
         own.top >= box.top && own.bottom <= box.bottom;
       if (!inside || !taken.every((other) => apart(own, other))) continue;
+      // Beside another dot it would be read as the name of that one.
+      const misread = dots.some((dot) => dot.y !== y && Math.abs(dot.x - x) < 3 * wide &&
+        dot.y > top && dot.y < top + high);
+      if (misread) continue;
       taken.push(own);
       draw(svg, "text", { x: left, y: top + 0.8 * high, class: "label",
         style: `fill: color-mix(in srgb, ${colour} 60%, ${INK})` }, name);

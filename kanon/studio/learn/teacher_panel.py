@@ -45,7 +45,9 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
     file_button(
         say("Download the exercise set"), lambda: exercises.to_json().encode(), "exercises",
         "json", exercises.fingerprint, "exercise-set", own,
-        help=say("Students open it under Files. No answer stands in it."),
+        help=say(
+            "Students open it under “Another exercise set, saved answers”. No answer stands in it."
+        ),
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(

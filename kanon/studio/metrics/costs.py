@@ -96,9 +96,10 @@ class Costs:
             found.append(line)
         if self.view.mode == "difference":
             apart = difference(*self.shown)
-            first, second, both = (
-                apart.written(cost, percent) + unit for cost in (*costs, float(apart.values[cell]))
-            )
+            first, second = (apart.written(cost, percent) + unit for cost in costs)
+            both = apart.written(float(apart.values[cell]), percent)
+            if percent:
+                both = say("{difference} percentage points", difference=both)
             found.append(f"{' − '.join(self.titles)}: {first} − {second} = {both}")
         return found
 

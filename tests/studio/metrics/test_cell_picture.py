@@ -49,13 +49,12 @@ def test_a_difference_is_said_with_what_it_is_the_difference_of(plain, share):
                      cell=(plain.order[0], plain.root))  # fmt: skip
     first, rest = costs.sentences()[-1].removeprefix("LLM − Total: ").split(" − ", 1)
     second, both = rest.split(" = ")
+    ends = (" %", " %", " percentage points") if share else ("", "", "")
     one, other, apart = (
-        float(text.removesuffix(" %").replace("\u202f", "").replace("−", "-"))
-        for text in (first, second, both)
+        float(text.removesuffix(end).replace("\u202f", "").replace("−", "-"))
+        for text, end in zip((first, second, both), ends, strict=True)
     )
     assert one - other == pytest.approx(apart, abs=0.02 if share else 0.002)
-    units = [text.endswith(" %") for text in (first, second, both)]
-    assert units == [share] * 3
     explained = " ".join(costs.explained())
     assert "LLM minus the cost by Total" in explained and "Above 0, purple: LLM" in explained
     assert ("A share is a cost divided by" in explained) == share
