@@ -37,7 +37,7 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element, Table
 
-from kanon.experiments.advisor.proposals import about_limits
+from kanon.experiments.advisor.proposals import about_first, about_limits
 from kanon.metrics import METRICS
 from kanon.release.decision import decide, levels_reached
 from kanon.run import run
@@ -90,7 +90,7 @@ SPOKEN = re.compile(r"""\b(?:aria-label|title|alt)="([^"]*)\"""")
 WORD = re.compile(r"[A-Za-z]{2,}")
 AS_THEY_ARE = {
     *("CSV", "TSV", "XLSX", "Parquet", "PARQUET", "Feather", "FEATHER", "Arrow", "JSON", "HTML"),
-    *("Spark", "fillParent", "exp", "ln"),
+    *("Spark", "fillParent", "exp", "ln", "UTF"),
     *("NA", "NULL", "NaN", "nan", "null"),
 }
 """Names of formats and engines, what counts as a missing value, and what stands in formulas."""
@@ -216,6 +216,7 @@ def advice(work: Work) -> list[str]:
         return []
     found = advice_of(work, work.findings.advised)
     said = [found.about_ties, found.about_records, about_limits(found.weighed)]
+    said.append(about_first(found.weighed))
     for one in found.proposals:
         said += [one.reason, found.over_k(one), found.title(one)]
     return said
