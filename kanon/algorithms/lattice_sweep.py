@@ -1,6 +1,6 @@
 """The lattice sweep: visit the nodes of the lattice, release what reaches k, go on with the rest.
 
-The effort ``thorough`` goes on from there.
+The efforts ``thorough`` and ``closest`` go on from there.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from dataclasses import replace
 
 from kanon.algorithms.lattice_size import check_size
 from kanon.algorithms.lattice_sweep_better import improved, total_loss
+from kanon.algorithms.lattice_sweep_closest import closest
 from kanon.algorithms.lattice_sweep_joining import with_the_rest
-from kanon.algorithms.lattice_sweep_order import in_group_order, least_loss
+from kanon.algorithms.lattice_sweep_order import in_group_order
 from kanon.algorithms.lattice_sweep_walk import SweepState, walked
+from kanon.algorithms.lower_bound import least_k
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.cards import Card, Parameter
 from kanon.errors import PlanError, Unsatisfiable
-from kanon.privacy.k_anonymity import KAnonymity, too_few_records
+from kanon.privacy.k_anonymity import too_few_records
 from kanon.recoding import Recoding, Trace
 
 CARD = Card(
@@ -40,7 +42,11 @@ HOW = (
     "widen. So records of one table may be generalised to different levels, and two released "
     "classes may cover the same original values. With the effort 'thorough' groups are released "
     "one by one in the order of their cost per record; then classes are dissolved into others, and "
-    "neighbouring classes are merged and split anew, wherever that lowers the total loss."
+    "neighbouring classes are merged and split anew, wherever that lowers the total loss. With the "
+    "effort 'closest' a price per record is sought for every class of equal records, at which no "
+    "group is worth much more than it costs; the groups that pay off at these prices are released, "
+    "the surest first, and what comes of that is improved in the same way. The better of both is "
+    "taken."
 )
 """What the algorithm does, for who reads a release."""
 
@@ -51,17 +57,22 @@ GUARANTEES = (
 
 SLOW = (
     "With lattices of many nodes (at most ten million) and k so large that much of the table "
-    "remains; with models beyond k-anonymity, which are asked at nearly every node; and with "
-    "thorough effort, which weighs every group of the whole table."
+    "remains; with models beyond k-anonymity, which are asked at nearly every node; with thorough "
+    "effort, which weighs every group of the whole table; and most with effort 'closest', which "
+    "does so hundreds of times and keeps all groups in memory."
 )
 
 EFFORT = Parameter(
     name="effort",
     title="Effort",
-    choices={"fast": "Fast: one walk", "thorough": "Thorough: improve what was found"},
+    choices={
+        "fast": "Fast: one walk",
+        "thorough": "Thorough: improve what was found",
+        "closest": "Closest: near the least loss possible",
+    },
     default="fast",
-    help="How long to look for a release of less loss; 'thorough' takes many times as long and "
-    "knows no model but k-anonymity.",
+    help="How long to look for a release of less loss; 'thorough' takes many times as long as "
+    "'fast', and 'closest' as 'thorough'. Both know no model but k-anonymity.",
 )
 PARAMETERS = (EFFORT,)
 USES = ("metric", "attribute_weights")
@@ -72,6 +83,9 @@ _WALKED = 0.95
 _SHARES = (0.05, 0.5)
 """The share of the time of a thorough run after the walk, and after the sweep in group order."""
 
+_CLOSEST = 0.9
+"""The share of the time that effort ``closest`` takes before it does what ``thorough`` does."""
+
 
 def check(task: Task) -> None:
     """Check that the task can be run.
@@ -81,17 +95,18 @@ def check(task: Task) -> None:
     Unsatisfiable
         The table has fewer than k records, or no release can meet a model.
     PlanError
-        The lattice is too large, or the effort is 'thorough' and there are other models than
-        k-anonymity.
+        The lattice is too large, or there are other models than k-anonymity and the effort is not
+        'fast'.
     """
     task.check()
-    wanted = _least_k(task)
+    wanted = least_k(task)
     if wanted > task.classes.n_records:
         raise Unsatisfiable(too_few_records(wanted, task.classes.n_records))
     check_size(task.classes.hierarchies, "the lattice sweep")
-    if task.option(EFFORT) == "thorough" and task.others:
+    effort = task.option(EFFORT)
+    if effort != "fast" and task.others:
         raise PlanError(
-            "The lattice sweep with effort 'thorough' moves records between classes by their "
+            f"The lattice sweep with effort '{effort}' moves records between classes by their "
             f"number alone, so it cannot keep {task.others[0].title}; use effort 'fast', which "
             "asks every model before it releases a class."
         )
@@ -108,14 +123,16 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
     With effort ``thorough`` a second sweep releases single groups by their mean loss, the cheapest
     first; the better of both is improved: classes are dissolved into others, and classes are
-    merged with their nearest ones and split again, where that costs less. Nothing is random.
+    merged with their nearest ones and split again, where that costs less. With effort ``closest``
+    the better of that and of :func:`kanon.algorithms.lattice_sweep_closest.closest` is returned.
+    Nothing is random.
 
     Raises
     ------
     Unsatisfiable
         No release of the table can meet k or a model.
     PlanError
-        See :func:`check`.
+        See :func:`check`; or all groups of the table would fill the memory, for ``closest``.
 
     Examples
     --------
@@ -144,6 +161,17 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     if task.option(EFFORT) == "fast":
         swept = walked(task, stretch(progress, 0, _WALKED))
         return finished(task, swept, stretch(progress, _WALKED, 1))
+    if task.option(EFFORT) == "thorough":
+        return _thorough(task, progress)
+    found = (
+        closest(task, stretch(progress, 0, _CLOSEST)),
+        _thorough(task, stretch(progress, _CLOSEST, 1)),
+    )
+    return min(found, key=lambda each: total_loss(task, each))
+
+
+def _thorough(task: Task, progress: Progress) -> Recoding:
+    """The better of two sweeps, improved."""
     first, second = _SHARES
     walk = finished(task, walked(task, stretch(progress, 0, first)))
     order = finished(task, in_group_order(task, stretch(progress, first, second)))
@@ -153,47 +181,9 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     return improved(best, task, stretch(progress, second, 1))
 
 
-def lower_bound(task: Task, progress: Progress = no_progress) -> int:
-    """A loss that no release without suppression can go below, in units of ``task.potentials``.
-
-    The sum over all records of the least loss of any group of at least k records, at any node of
-    the lattice, that holds the record. One level per quasi-identifier makes a node; g raises a
-    value v to the highest ancestor-or-self of at most that level, or leaves v where its own level
-    is higher.
-
-    *It holds for every local recoding by the hierarchies.* Take any release in which every record
-    is raised to a tuple t of nodes above its values, at least k records to each t. Choose the node
-    of the lattice with the levels of t: l_j = level(t_j). Levels rise strictly along a path, so for
-    every value v at or below t_j the highest ancestor of level at most l_j is t_j itself: g(v) =
-    t_j. So all records that the release raised to t are in one group at that node, which is raised
-    to t too; it has at least k records, and costs each of them what the release costs it. The least
-    loss over all such groups is at most that. Summing over the records proves it. Classes may stand
-    at different nodes; further models only leave fewer releases.
-
-    It need not be reached: the best groups of two records may exclude each other.
-
-    Returns
-    -------
-    int
-        At least 0: some release might leave everything as it is. At most the loss of any release.
-
-    Raises
-    ------
-    Unsatisfiable, PlanError
-        See :func:`check`.
-    """
-    check(replace(task, options={}))
-    return least_loss(by_least_k(task), progress)
-
-
 def by_least_k(task: Task) -> Task:
     """The task with the k that every class has to reach: its own, or more if a model says so."""
-    return replace(task, k=_least_k(task))
-
-
-def _least_k(task: Task) -> int:
-    """The records that every class has to hold: ``task.k``, or more if a model says so."""
-    return max([task.k, *(model.k for model in task.models if isinstance(model, KAnonymity))])
+    return replace(task, k=least_k(task))
 
 
 def finished(task: Task, swept: SweepState, progress: Progress = no_progress) -> Recoding:

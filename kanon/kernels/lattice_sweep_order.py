@@ -64,14 +64,14 @@ class Ordered(NamedTuple):
 
 
 @loop
-def _left_at(lattice, losses, node, each):
-    """The potential of what a node makes of a class."""
+def left_at(lattice, left, node, each):
+    """The potential of what a node makes of a class; ``left`` is that of :class:`Losses`."""
     found = 0
     for j in range(lattice.levels.shape[0] - 1, -1, -1):
         level = node % lattice.levels[j]
         node //= lattice.levels[j]
         place = lattice.start[j] + level * lattice.width[j] + lattice.nodes[each, j]
-        found += losses.left[place]
+        found += left[place]
     return found
 
 
@@ -91,7 +91,7 @@ def _weigh(lattice, table, losses, node, k, live, size, groups):
         losses.mean[group] = NONE
         records = table.size[group]
         if records >= k:
-            target = _left_at(lattice, losses, node, losses.first[group])
+            target = left_at(lattice, losses.left, node, losses.first[group])
             losses.target[group] = target
             losses.mean[group] = (losses.total[group] - records * target) // records
             least = min(least, losses.mean[group])
@@ -99,7 +99,7 @@ def _weigh(lattice, table, losses, node, k, live, size, groups):
 
 
 @loop
-def _of_large_parts(lattice, halves, table, full, node, k, live):
+def of_large_parts(lattice, halves, table, full, node, k, live):
     """The classes whose groups by the first half alone reach k; returns how many.
 
     No other class is in a group that reaches k at any node with these levels.
@@ -141,7 +141,7 @@ def first_keys(lattice, halves, table, losses, full, k, live, key, begun, most):
     while begun[0] < key.shape[0] and work <= most:
         node = begun[0]
         if node % lattice.parts[1] == 0:
-            begun[1] = _of_large_parts(lattice, halves, table, full, node, k, live)
+            begun[1] = of_large_parts(lattice, halves, table, full, node, k, live)
             work += lattice.counts.shape[0]
         size = begun[1]
         groups = group_node(lattice, halves, table, node, live, size)
@@ -163,7 +163,7 @@ def bound_some(lattice, halves, table, losses, full, k, live, best, begun, most)
     while begun[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
         node = begun[0]
         if node % lattice.parts[1] == 0:
-            begun[1] = _of_large_parts(lattice, halves, table, full, node, k, live)
+            begun[1] = of_large_parts(lattice, halves, table, full, node, k, live)
             work += lattice.counts.shape[0]
         size = begun[1]
         groups = group_node(lattice, halves, table, node, live, size)
@@ -173,7 +173,7 @@ def bound_some(lattice, halves, table, losses, full, k, live, best, begun, most)
             each, group = live[i], table.of[i]
             if table.size[group] >= k:
                 if losses.target[group] < 0:
-                    losses.target[group] = _left_at(lattice, losses, node, each)
+                    losses.target[group] = left_at(lattice, losses.left, node, each)
                 best[each] = max(best[each], losses.target[group])
         work += size + 1
         begun[0] += 1

@@ -1,0 +1,128 @@
+"""The groups that a release by the hierarchies may consist of, each set of classes once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kanon.algorithms.lattice_size import n_nodes
+from kanon.algorithms.lattice_sweep_walk import (
+    lattice_above,
+    now_and_then,
+    room_for_groups,
+    room_for_halves,
+)
+from kanon.algorithms.task import Task
+from kanon.base.formatting import counted, thin
+from kanon.base.progress import Progress, no_progress
+from kanon.kernels.distinct_groups import GROUPS, MEMBERS, Found, find_some, list_some, rehash
+from kanon.kernels.lattice_sweep_groups import fill_halves
+
+_CHUNK = 1_000_000
+"""Classes that are grouped between two reports of progress, about."""
+
+MOST_MEMBERS = 200_000_000
+"""The classes that all groups may have together: four bytes each."""
+
+_FOUND = 0.5
+"""The share of the time after which all groups are found, and their classes are listed."""
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctGroups:
+    """The groups of at least k records at any node of the lattice, each set of classes once.
+
+    Attributes
+    ----------
+    begin : numpy.ndarray, shape (G + 1,), int64
+        Per group where its classes begin in ``members``.
+    members : numpy.ndarray, int32
+        The classes of the groups, one group after the other, rising in each.
+    kept : numpy.ndarray, shape (G,), int64
+        Per group the potential of the tuple that it is raised to, the largest of all nodes that
+        have a group of these classes: its records lose their own potentials less this.
+    node : numpy.ndarray, shape (G,), int64
+        Per group a node of the lattice at which it is raised to that tuple.
+    """
+
+    begin: np.ndarray
+    members: np.ndarray
+    kept: np.ndarray
+    node: np.ndarray
+
+
+def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGroups | None:
+    """Find all groups of at least k records.
+
+    Returns
+    -------
+    DistinctGroups or None
+        None if their classes would fill the memory: more than :data:`MOST_MEMBERS`.
+    """
+    classes, k = task.classes, task.k
+    lattice, raised = lattice_above(classes)
+    halves, table = room_for_halves(lattice), room_for_groups(classes.n_classes)
+    everything = np.arange(classes.n_classes, dtype=np.int32)
+    full = bool(fill_halves(lattice, halves, table, everything, len(everything)))
+    left = np.concatenate(
+        [depth[each].ravel() for depth, each in zip(task.potentials, raised, strict=True)]
+    )
+    marks = np.random.default_rng(1).integers(-(2**63), 2**63, classes.n_classes, dtype=np.int64)
+    nodes = n_nodes(classes.hierarchies)
+    told = now_and_then(progress)
+    live = np.zeros(classes.n_classes, dtype=np.int32)
+    found, begun = _room(classes.n_classes, 4 * classes.n_classes), np.zeros(1, dtype=np.int64)
+    while begun[0] < nodes:
+        if not find_some(
+            lattice, halves, table, full, left, k, live, marks, found, begun, _CHUNK, MOST_MEMBERS
+        ):
+            if found.state[MEMBERS] > MOST_MEMBERS:
+                return None
+            found = _more(found, classes.n_classes)
+        told(
+            _FOUND * begun[0] / nodes,
+            f"{counted(int(begun[0]), 'node')} of {thin(nodes)}: "
+            f"{counted(int(found.state[GROUPS]), 'group')} found",
+        )
+    size = int(found.state[GROUPS])
+    begin = np.concatenate([[0], np.cumsum(found.size[:size])])
+    members = np.empty(begin[-1], dtype=np.int32)
+    begun[0] = 0
+    while begun[0] < nodes:
+        list_some(
+            lattice, halves, table, full, k, live, marks, found, begin, members, begun, _CHUNK
+        )
+        told(
+            _FOUND + (1 - _FOUND) * begun[0] / nodes,
+            f"{counted(int(begun[0]), 'node')} of {thin(nodes)} listed",
+        )
+    return DistinctGroups(begin, members, found.kept[:size].copy(), found.node[:size].copy())
+
+
+def _room(classes: int, groups: int) -> Found:
+    """Room for so many groups."""
+    places = 1 << (2 * groups - 1).bit_length()
+    return Found(
+        np.zeros(places, dtype=np.int64),
+        np.full(places, -1, dtype=np.int32),
+        np.zeros(groups, dtype=np.int64),
+        np.zeros(groups, dtype=np.int64),
+        np.zeros(groups, dtype=np.int32),
+        np.zeros(groups, dtype=np.int64),
+        np.zeros(classes, dtype=np.int64),
+        np.zeros(classes, dtype=np.int64),
+        np.zeros(classes, dtype=np.int64),
+        np.zeros(3, dtype=np.int64),
+    )
+
+
+def _more(found: Found, classes: int) -> Found:
+    """Room for twice as many groups, with those that were found."""
+    size = len(found.kept)
+    more = _room(classes, 2 * size)
+    rehash(found, more)
+    for old, new in zip(found[2:6], more[2:6], strict=True):
+        new[:size] = old
+    more.state[:] = found.state
+    return more

@@ -1,0 +1,281 @@
+"""Prices per class of records at which no group is worth much: what they add up to is a bound.
+
+Let every record of class c have a price p_c. Among all groups of a lattice, a release uses some,
+and each of them gets k records at least. In group G a record of class c loses own_c - kept_G, which
+is its price less what it *brings*: p_c - own_c + kept_G. So the loss of a release is the sum of all
+prices less what all records bring, and the records of no group bring more than it is *worth*: the
+largest sum over k or more records of the classes that it covers. A group that is worth less than
+nothing need not be used. So no release loses less than
+
+    sum over classes n_c p_c  -  sum over groups max(0, worth_G)
+
+whatever the prices are: the Lagrangian dual of the assignment of records to groups.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kanon.algorithms.distinct_groups import DistinctGroups
+from kanon.algorithms.parallel import cores
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress
+from kanon.kernels.prices import best_of, copied, sizes_of, weigh
+
+_PARTS = 2
+"""Groups are weighed in so many parts, on however many cores: so sums do not depend on these."""
+
+_STEPS = 40
+"""Steps between two looks at all groups."""
+
+_MOST_MEMBERS = 3_000_000
+"""The classes that the groups looked at in between have together, at most."""
+
+_FEW = 50_000
+"""Below so many classes of groups it is not worth to start threads."""
+
+_AHEAD = 1.2
+"""The first aim, as a multiple of the bound to start with."""
+
+_ENOUGH = 2e-4
+"""Prices are good when the last looks raised the bound by a smaller share of it than this."""
+
+_LAST = 5
+"""How many looks these are."""
+
+_MOST_LOOKS = 80
+"""How often all groups are looked at, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Records to assign to groups.
+
+    Attributes
+    ----------
+    groups
+        The groups.
+    counts : numpy.ndarray, shape (E,), int64
+        Per class how many records are to be assigned.
+    own : numpy.ndarray, shape (E,), int64
+        Per class the potential of its own tuple.
+    highest : numpy.ndarray, shape (E,), int64
+        Per class the loss at which a record can stay out of all groups: no price is higher.
+    k
+        The records that every group in use has to get.
+    """
+
+    groups: DistinctGroups
+    counts: np.ndarray
+    own: np.ndarray
+    highest: np.ndarray
+    k: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Some:
+    """Some of the groups: where their classes begin, those, and what the groups keep."""
+
+    begin: np.ndarray
+    members: np.ndarray
+    kept: np.ndarray
+
+
+class Prices:
+    """Prices, which are made better step by step.
+
+    Parameters
+    ----------
+    problem
+        What they are for.
+    price
+        To begin with; by default the least loss of any group that holds a class, at which all
+        groups are worth nothing.
+
+    Attributes
+    ----------
+    price : numpy.ndarray, shape (E,), float64
+        Per class and record, as a share of the largest potential of all.
+    value
+        The bound that they prove, in the same unit; known after :meth:`raised`.
+    used : numpy.ndarray, shape (G,), float32
+        The part of the last steps in which each group was worth something, from 0 to 1, the last
+        ones counting most.
+    """
+
+    def __init__(self, problem: Assignment, price: np.ndarray | None = None) -> None:
+        self.problem = problem
+        self.scale = float(max(problem.own.max(initial=0), 1))
+        self._own = problem.own / self.scale
+        self._highest = problem.highest / self.scale
+        self._counts = problem.counts.astype(np.float64)
+        self._pool = ThreadPoolExecutor(min(cores(), _PARTS))
+        start = self._least_losses() if price is None else price
+        self.price = np.minimum(start, self._highest)
+        self.value = 0.0
+        self.used = np.zeros(len(problem.groups.kept), dtype=np.float32)
+        self._reach = 0.1 * self.mean
+        self._direction: np.ndarray | None = None
+        self._target, self._factor, self._fails = 0.0, 1.0, 0
+
+    @property
+    def mean(self) -> float:
+        """The mean price of a record."""
+        return float(self._counts @ self.price) / max(float(self._counts.sum()), 1.0)
+
+    def bound(self) -> int:
+        """The bound that the prices prove, exactly, in units of the potentials."""
+        price = np.minimum(self._in_units(self.price), self.problem.highest)
+        worth, _ = self._weighed(self._all(), price - self.problem.own)
+        return int(self.problem.counts @ price) - int(worth.sum())
+
+    def raised(self) -> None:
+        """Look at all groups once, then take some steps with those that matter.
+
+        A step goes along a mean of subgradients (the volume algorithm, Barahona and Anbil 2000): a
+        subgradient is, per class, its records less those that the groups of some worth use. Between
+        two looks no price rises by more than a reach, so that no other group can become worth
+        something, and every value is a bound of all.
+        """
+        at, some, reach = self._near(self._reach, _MOST_MEMBERS)
+        groups = replace(some, kept=some.kept / self.scale)
+        highest = np.minimum(self.price + reach, self._highest)
+        before, used = self.price, self.used[at].astype(np.float64)
+        self.value, slope, now = self._valued(groups, self.price)
+        if self._direction is None:
+            self._direction, self._target = slope, _AHEAD * self.value
+            used = used if used.any() else now
+        direction = self._direction
+        for _ in range(_STEPS):
+            length = float(direction @ direction)
+            if length == 0:
+                break
+            ahead = max(self._target, 1.002 * self.value) - self.value
+            price = np.minimum(self.price + self._factor * ahead / length * direction, highest)
+            value, slope, now = self._valued(groups, price)
+            if value > self.value:
+                self._factor *= 1.1 if direction @ slope >= 0 else 0.98
+                self.price, self.value, self._fails = price, value, 0
+            else:
+                self._fails += 1
+                if self._fails == 8:
+                    self._factor, self._fails = 0.7 * self._factor, 0
+            self._factor = min(max(self._factor, 1e-3), 2.0)
+            turn = slope - direction
+            bend = float(turn @ turn)
+            part = min(max(-float(turn @ direction) / bend, 0.01), 0.1) if bend > 0 else 0.1
+            direction = part * slope + (1 - part) * direction
+            used = part * now + (1 - part) * used
+        if self.value > 0.985 * self._target:
+            self._target = 1.02 * self.value
+        self._direction = direction
+        self.used[:] = 0
+        self.used[at] = used
+        limited = float(np.mean(self.price - before >= 0.999 * reach))
+        self._reach = reach * (1.3 if limited > 0.02 else 1 / 1.3 if limited < 0.003 else 1.0)
+
+    def of_near_groups(self, reach: float, most: int) -> Prices:
+        """The same for those groups alone that are worth something if all prices rise so far.
+
+        Parameters
+        ----------
+        most
+            How many classes they may have together; if they have more, they rise less far.
+        """
+        at, some, _ = self._near(reach, most)
+        groups = DistinctGroups(some.begin, some.members, some.kept, self.problem.groups.node[at])
+        return self._going_on(replace(self.problem, groups=groups), self.used[at])
+
+    def for_rest(self, counts: np.ndarray, highest: np.ndarray, kept: np.ndarray) -> Prices:
+        """The same for some of the records, which may stay out of groups at less loss."""
+        groups = replace(self.problem.groups, kept=kept)
+        rest = replace(self.problem, counts=counts, highest=highest, groups=groups)
+        return self._going_on(rest, self.used)
+
+    def _going_on(self, problem: Assignment, used: np.ndarray) -> Prices:
+        more = Prices(problem, self.price)
+        more.used[:] = used
+        more._reach = max(self._reach, 0.02 * self.mean)
+        return more
+
+    def _least_losses(self) -> np.ndarray:
+        groups, best = self.problem.groups, np.full(len(self._own), -1)
+        every = np.arange(len(groups.kept))
+        best_of(every, groups.begin, groups.members, groups.kept, best)
+        return np.where(best < 0, self._highest, self._own - groups.kept[best] / self.scale)
+
+    def _in_units(self, price: np.ndarray) -> np.ndarray:
+        return np.rint(price * self.scale).astype(np.int64)
+
+    def _all(self) -> _Some:
+        groups = self.problem.groups
+        return _Some(groups.begin, groups.members, groups.kept)
+
+    def _near(self, reach: float, most: int) -> tuple[np.ndarray, _Some, float]:
+        """The groups that are worth something if every price rises by a reach, and the reach."""
+        groups, gain = self._all(), self._in_units(self.price) - self.problem.own
+        at = np.arange(len(groups.kept))
+        while True:
+            worth, _ = self._weighed(groups, gain + int(reach * self.scale))
+            chosen = np.flatnonzero(worth > 0)
+            at, groups = at[chosen], self._only(groups, chosen)
+            if groups.begin[-1] <= most or reach * self.scale < 1:
+                return at, groups, reach
+            reach *= 0.8
+
+    def _only(self, groups: _Some, chosen: np.ndarray) -> _Some:
+        counts, sizes = self.problem.counts, np.zeros(len(chosen), dtype=np.int64)
+        sizes_of(groups.begin, groups.members, counts, chosen, sizes)
+        begin = np.concatenate([[0], np.cumsum(sizes)])
+        members = np.empty(begin[-1], dtype=np.int32)
+        copied(groups.begin, groups.members, counts, chosen, begin, members)
+        return _Some(begin, members, groups.kept[chosen])
+
+    def _valued(self, groups: _Some, price: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """The bound, its subgradient, and which groups are worth something."""
+        worth, used = self._weighed(groups, price - self._own)
+        return float(self._counts @ price - worth.sum()), self._counts - used, worth > 0
+
+    def _weighed(self, groups: _Some, gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What groups are worth, and per class the records that those of some worth use."""
+        kind, size = groups.kept.dtype, len(gain)
+        worth = np.zeros(len(groups.kept), dtype=kind)
+        cuts = np.searchsorted(groups.begin, np.linspace(0, groups.begin[-1], _PARTS + 1))
+        cuts[0], cuts[-1] = 0, len(worth)
+
+        def part(place: int) -> np.ndarray:
+            used = np.zeros(size, dtype=kind)
+            weigh(
+                groups.begin, groups.members, groups.kept, self.problem.counts, gain,
+                self.problem.k, int(cuts[place]), int(cuts[place + 1]),
+                np.zeros(size, dtype=np.int32), np.zeros(size, dtype=kind), worth, used,
+            )  # fmt: skip
+            return used
+
+        over = map if groups.begin[-1] < _FEW else self._pool.map
+        return worth, np.sum(list(over(part, range(_PARTS))), axis=0)
+
+
+def good_prices(task: Task, groups: DistinctGroups, progress: Progress = no_progress) -> Prices:
+    """Prices that prove a bound which further steps hardly raise.
+
+    Nothing but the table, the costs and k decides when that is. No price is above the loss of
+    showing nothing of a record: so the bound holds for releases that suppress records too.
+    """
+    classes = task.classes
+    own = sum(depth[of] for depth, of in zip(task.potentials, classes.nodes.T, strict=True))
+    prices = Prices(Assignment(groups, np.array(classes.counts), own, own, task.k))
+    whole = max(int(classes.counts @ own) / prices.scale, 1e-300)
+    values: list[float] = []
+    for done in range(_MOST_LOOKS):
+        prices.raised()
+        values.append(prices.value)
+        progress(
+            done / _MOST_LOOKS, f"no release loses less than {100 * prices.value / whole:.2f} %"
+        )
+        if done >= 2 * _LAST and prices.value <= values[-_LAST] * (1 + _ENOUGH):
+            break
+    return prices

@@ -1,0 +1,193 @@
+"""The groups of at least k records at the nodes of a lattice, each set of classes once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kanon.kernels.compilation import kernel, loop
+from kanon.kernels.hashing import MIX
+from kanon.kernels.lattice_sweep_groups import group_node
+from kanon.kernels.lattice_sweep_order import left_at, of_large_parts
+
+GROUPS, MEMBERS, LIVE = 0, 1, 2
+"""Places of ``state``."""
+
+
+class Found(NamedTuple):
+    """Room for groups that differ, and a hash table from sets of classes to them.
+
+    Attributes
+    ----------
+    key, place
+        Per place of the table the hash of a set, and its group; -1 for none.
+    kept
+        Per group the potential of the tuple that it is raised to: the largest of all nodes that
+        have a group of these classes.
+    node
+        Per group a node that has it with that potential.
+    size, records
+        Per group how many classes and records it has.
+    hashes, first, tuples
+        Room per group of one node.
+    state
+        How many groups there are, how many classes they have together, and how many classes are
+        looked at with the present levels of the first half.
+    """
+
+    key: np.ndarray
+    place: np.ndarray
+    kept: np.ndarray
+    node: np.ndarray
+    size: np.ndarray
+    records: np.ndarray
+    hashes: np.ndarray
+    first: np.ndarray
+    tuples: np.ndarray
+    state: np.ndarray
+
+
+@loop
+def _sets_at(lattice, halves, table, full, k, live, marks, found, node):
+    """Group by a node, and hash the set of classes of each group; returns how many groups."""
+    if node % lattice.parts[1] == 0:
+        found.state[LIVE] = of_large_parts(lattice, halves, table, full, node, k, live)
+    size = found.state[LIVE]
+    groups = group_node(lattice, halves, table, node, live, size)
+    for group in range(groups):
+        found.hashes[group] = 0
+        found.tuples[group] = 0
+        found.first[group] = -1
+    for i in range(size):
+        group = table.of[i]
+        found.hashes[group] += marks[live[i]]
+        found.tuples[group] += 1
+        if found.first[group] < 0:
+            found.first[group] = live[i]
+    return groups
+
+
+@loop
+def _place_of(found, table, group):
+    """Where the set of a group of a node stands in the table, or would."""
+    mask = found.key.shape[0] - 1
+    bits = 0
+    while (1 << bits) <= mask:
+        bits += 1
+    key = found.hashes[group]
+    mixed = np.uint64(key)
+    place = np.int64(((mixed ^ (mixed >> np.uint64(32))) * MIX) >> np.uint64(64 - bits))
+    while found.place[place] >= 0:
+        of = found.place[place]
+        # Two sets of one hash are as good as impossible; of as many records and classes more so.
+        if (
+            found.key[place] == key
+            and found.records[of] == table.size[group]
+            and found.size[of] == found.tuples[group]
+        ):
+            break
+        place = (place + 1) & mask
+    return place
+
+
+@kernel(seconds=1)
+def find_some(lattice, halves, table, full, left, k, live, marks, found, begun, most, largest):
+    """Find the groups of further nodes.
+
+    Parameters
+    ----------
+    left
+        For every place of ``LatticeArrays.raised`` the potential of the node there.
+    marks
+        Per class a random number: a set's hash is their sum.
+    begun
+        The node to go on with; changes.
+    most
+        How many classes may be grouped, about, before this returns.
+    largest
+        How many classes all groups may have together.
+
+    Returns
+    -------
+    bool
+        False if there is no room for more groups, or they have too many classes.
+    """
+    work = 0
+    nodes = lattice.parts[0] * lattice.parts[1]
+    state = found.state
+    while begun[0] < nodes and work <= most:
+        node = begun[0]
+        groups = _sets_at(lattice, halves, table, full, k, live, marks, found, node)
+        work += state[LIVE] + 1
+        if state[GROUPS] + groups > found.kept.shape[0] or state[MEMBERS] > largest:
+            return False
+        for group in range(groups):
+            if table.size[group] < k:
+                continue
+            kept = left_at(lattice, left, node, found.first[group])
+            place = _place_of(found, table, group)
+            if found.place[place] < 0:
+                new = state[GROUPS]
+                found.key[place] = found.hashes[group]
+                found.place[place] = new
+                found.kept[new] = kept
+                found.node[new] = node
+                found.size[new] = found.tuples[group]
+                found.records[new] = table.size[group]
+                state[GROUPS] += 1
+                state[MEMBERS] += found.tuples[group]
+            elif kept > found.kept[found.place[place]]:
+                found.kept[found.place[place]] = kept
+                found.node[found.place[place]] = node
+        begun[0] += 1
+    return True
+
+
+@kernel(seconds=1)
+def rehash(found, larger):
+    """Put what the table holds into a larger one."""
+    mask = larger.key.shape[0] - 1
+    bits = 0
+    while (1 << bits) <= mask:
+        bits += 1
+    for old in range(found.key.shape[0]):
+        if found.place[old] < 0:
+            continue
+        mixed = np.uint64(found.key[old])
+        place = np.int64(((mixed ^ (mixed >> np.uint64(32))) * MIX) >> np.uint64(64 - bits))
+        while larger.place[place] >= 0:
+            place = (place + 1) & mask
+        larger.key[place] = found.key[old]
+        larger.place[place] = found.place[old]
+
+
+@kernel(seconds=1)
+def list_some(lattice, halves, table, full, k, live, marks, found, begin, members, begun, most):
+    """List the classes of the groups that were found, rising, each at its own node.
+
+    Parameters
+    ----------
+    begin
+        Per group where its classes begin in ``members``.
+    members
+        Filled.
+    """
+    work = 0
+    nodes = lattice.parts[0] * lattice.parts[1]
+    while begun[0] < nodes and work <= most:
+        node = begun[0]
+        groups = _sets_at(lattice, halves, table, full, k, live, marks, found, node)
+        work += found.state[LIVE] + 1
+        for group in range(groups):
+            found.first[group] = -1
+            if table.size[group] >= k:
+                of = found.place[_place_of(found, table, group)]
+                if found.node[of] == node:
+                    found.first[group] = begin[of]
+        for i in range(found.state[LIVE]):
+            group = table.of[i]
+            if found.first[group] >= 0:
+                members[found.first[group]] = live[i]
+                found.first[group] += 1
+        begun[0] += 1

@@ -1,0 +1,191 @@
+"""What groups are worth when every class has a price per record."""
+
+from __future__ import annotations
+
+from kanon.kernels.compilation import kernel, loop
+
+
+@loop
+def _largest_first(values, members, counts, size, wanted):
+    """Put the members of the largest values first, as many as hold so many records.
+
+    Returns
+    -------
+    int
+        How many these are: without the last of them they hold fewer. All if they are too few.
+    """
+    low, high, before = 0, size, 0
+    # What stands before ``low`` is among the largest and holds ``before`` records; what stands from
+    # ``high`` on is not.
+    while low < high:
+        pivot = values[(low + high) // 2]
+        left, right, place = low, high, low
+        held = before
+        while place < right:
+            if values[place] > pivot:
+                values[place], values[left] = values[left], values[place]
+                members[place], members[left] = members[left], members[place]
+                held += counts[members[left]]
+                left += 1
+                place += 1
+            elif values[place] < pivot:
+                right -= 1
+                values[place], values[right] = values[right], values[place]
+                members[place], members[right] = members[right], members[place]
+            else:
+                place += 1
+        if held >= wanted:
+            high = left
+            continue
+        for equal in range(left, right):
+            held += counts[members[equal]]
+            if held >= wanted:
+                return equal + 1
+        low, before = right, held
+    return high
+
+
+@kernel(seconds=1)
+def weigh(begin, members, kept, counts, gain, k, first, last, who, values, worth, used):
+    """What some groups are worth, and which records those use that are worth something.
+
+    A record of class c in group G brings ``gain[c] + kept[G]``. A group is worth what its records
+    bring that bring something; if they are fewer than k, it has to take those that cost least, up
+    to k.
+
+    Parameters
+    ----------
+    begin, members, kept
+        As in ``DistinctGroups``.
+    counts
+        Per class its records.
+    first, last
+        Which groups: up to the last one, exclusive.
+    who, values
+        Room for one number per class.
+    worth
+        Per group, filled: 0 for what is worth nothing or less.
+    used
+        Per class, added to: the records of it that the groups of some worth take.
+    """
+    for group in range(first, last):
+        total = kept[group] * 0
+        held, rest, good = 0, 0, who.shape[0]
+        for place in range(begin[group], begin[group + 1]):
+            each = members[place]
+            value = gain[each] + kept[group]
+            if value > 0:
+                total += counts[each] * value
+                held += counts[each]
+                good -= 1
+                who[good] = each
+            else:
+                values[rest] = value
+                who[rest] = each
+                rest += 1
+        taken, wanted = 0, k - held
+        if total > 0 and wanted > 0:
+            taken = _largest_first(values, who, counts, rest, wanted)
+            for place in range(taken):
+                fill = min(wanted, counts[who[place]])
+                total += fill * values[place]
+                wanted -= fill
+        worth[group] = 0
+        if total > 0 and wanted <= 0:
+            worth[group] = total
+            for place in range(good, who.shape[0]):
+                used[who[place]] += counts[who[place]]
+            wanted = k - held
+            for place in range(taken):
+                fill = min(wanted, counts[who[place]])
+                used[who[place]] += fill
+                wanted -= fill
+
+
+@kernel(seconds=1)
+def sizes_of(begin, members, counts, chosen, sizes):
+    """How many classes that have records some groups have."""
+    for place in range(chosen.shape[0]):
+        sizes[place] = 0
+        for at in range(begin[chosen[place]], begin[chosen[place] + 1]):
+            if counts[members[at]] > 0:
+                sizes[place] += 1
+
+
+@kernel(seconds=1)
+def copied(begin, members, counts, chosen, to_begin, to_members):
+    """Copy the classes that have records of some groups, one group after the other."""
+    for place in range(chosen.shape[0]):
+        at = to_begin[place]
+        for old in range(begin[chosen[place]], begin[chosen[place] + 1]):
+            if counts[members[old]] > 0:
+                to_members[at] = members[old]
+                at += 1
+
+
+@kernel(seconds=1)
+def take(order, begin, members, kept, counts, gain, k, slack, who, values, into, taken):
+    """Let groups take classes that are in none, one group after the other.
+
+    Each takes those that bring something, and if they are fewer than k records those that cost
+    least, up to k. It is not used if it is worth nothing before it is filled, or too little then.
+
+    Parameters
+    ----------
+    order
+        The groups.
+    slack
+        How far below nothing a group that had to be filled may be worth, per record of k.
+    into
+        Per class its group, -1 for none; changes. Classes without records are to be in some.
+    taken
+        Per place of ``order`` whether the group is used; filled.
+    """
+    for place in range(order.shape[0]):
+        group = order[place]
+        total = 0.0
+        held, rest, good = 0, 0, who.shape[0]
+        for at in range(begin[group], begin[group + 1]):
+            each = members[at]
+            if into[each] >= 0:
+                continue
+            value = gain[each] + kept[group]
+            if value > 0:
+                total += counts[each] * value
+                held += counts[each]
+                good -= 1
+                who[good] = each
+            else:
+                values[rest] = value
+                who[rest] = each
+                rest += 1
+        filled = 0
+        if total > 0 and held < k:
+            filled = _largest_first(values, who, counts, rest, k - held)
+            for at in range(filled):
+                total += counts[who[at]] * values[at]
+                held += counts[who[at]]
+            total += slack * k
+        taken[place] = total > 0 and held >= k
+        if taken[place]:
+            for at in range(good, who.shape[0]):
+                into[who[at]] = group
+            for at in range(filled):
+                into[who[at]] = group
+
+
+@kernel(seconds=1)
+def best_of(chosen, begin, members, kept, best):
+    """Note per class the group that keeps most of it, among some groups and the best so far.
+
+    Parameters
+    ----------
+    best
+        Per class a group, -1 for none; changes.
+    """
+    for place in range(chosen.shape[0]):
+        group = chosen[place]
+        for at in range(begin[group], begin[group + 1]):
+            old = best[members[at]]
+            if old < 0 or kept[group] > kept[old]:
+                best[members[at]] = group
