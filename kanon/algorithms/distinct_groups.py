@@ -22,6 +22,9 @@ from kanon.kernels.lattice_sweep_groups import fill_halves
 _CHUNK = 1_000_000
 """Classes that are grouped between two reports of progress, about."""
 
+_FIRST = 100_000
+"""Room for so many groups to begin with; at least for those of one node."""
+
 MOST_MEMBERS = 200_000_000
 """The classes that all groups may have together: four bytes each."""
 
@@ -72,7 +75,10 @@ def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGro
     nodes = n_nodes(classes.hierarchies)
     told = now_and_then(progress)
     live = np.zeros(classes.n_classes, dtype=np.int32)
-    found, begun = _room(classes.n_classes, 4 * classes.n_classes), np.zeros(1, dtype=np.int64)
+    found, begun = (
+        _room(classes.n_classes, max(_FIRST, classes.n_classes)),
+        np.zeros(1, dtype=np.int64),
+    )
     while begun[0] < nodes:
         if not find_some(
             lattice, halves, table, full, left, k, live, marks, found, begun, _CHUNK, MOST_MEMBERS

@@ -10,7 +10,7 @@ from kanon.algorithms.lattice_sweep_walk import (
     room_for_groups,
     room_for_halves,
 )
-from kanon.algorithms.task import Task, in_one_width
+from kanon.algorithms.task import Task, in_one_width, own_potentials
 from kanon.base.formatting import counted
 from kanon.base.progress import Progress, no_progress
 from kanon.kernels.lattice_sweep_classes import CHANGES, PLACE, WORK, Pool, Shared, Trees, share_all
@@ -122,11 +122,8 @@ def _shared(
 ) -> Shared:
     """The classes of a release, each raised no further than its tuples need."""
     size, m = lattice.nodes.shape
-    own = np.zeros(size, dtype=np.int64)
-    for nodes, depth in zip(lattice.nodes.T, task.potentials, strict=True):
-        own += depth[nodes]
     shared = Shared(
-        own,
+        own_potentials(task),
         np.full(size, -1, dtype=np.int32),
         np.full(size, -1, dtype=np.int32),
         np.zeros(size, dtype=np.int64),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kanon.algorithms.distinct_groups import distinct_groups
-from kanon.algorithms.lattice_sweep_better import improved
+from kanon.algorithms.lattice_sweep_better import improved, total_loss
 from kanon.algorithms.lattice_sweep_joining import with_the_rest
 from kanon.algorithms.lattice_sweep_walk import lattice_above, targets_at
 from kanon.algorithms.prices import Prices, good_prices
@@ -38,8 +38,8 @@ _SHARES = (0.1, 0.5, 0.95)
 """The share of the time after the groups are found, after prices are, and after the opening."""
 
 
-def closest(task: Task, progress: Progress = no_progress) -> Recoding:
-    """A release of which every class is a group that good prices favour.
+def closest(task: Task, known: Recoding, progress: Progress = no_progress) -> Recoding:
+    """A release of which every class is a group that good prices favour, if it costs less.
 
     Prices per class are sought that prove a high lower bound. Groups that were in use over the
     last steps for longest are opened first, a few at a time: each takes the classes that bring
@@ -48,6 +48,11 @@ def closest(task: Task, progress: Progress = no_progress) -> Recoding:
     rest, and so on. Classes left over join the open group that keeps most of them, others the
     release class that costs least to widen. What comes of that is improved as for the effort
     ``thorough``.
+
+    Parameters
+    ----------
+    known
+        A release; it is returned if no better one is found.
 
     Raises
     ------
@@ -64,12 +69,15 @@ def closest(task: Task, progress: Progress = no_progress) -> Recoding:
     prices = good_prices(task, groups, stretch(progress, first, second))
     near = prices.of_near_groups(_NEAR * prices.mean, _MOST_MEMBERS)
     into = _opened(near, stretch(progress, second, third))
+    if (into < 0).all():  # at prices at which nothing is to gain
+        return known
     at = np.where(into >= 0, near.problem.groups.node[into], -1)
     _, raised = lattice_above(task.classes)
     targets = targets_at(task.classes.nodes, at, raised, at < 0)
-    trace = Trace(evaluated=len(groups.kept), steps=len(np.unique(into)))
+    trace = Trace(evaluated=known.trace.evaluated, steps=len(np.unique(into[into >= 0])))
     release = with_the_rest(task, targets, at < 0, trace)
-    return improved(release, task, stretch(progress, third, 1))
+    found = improved(release, task, stretch(progress, third, 1))
+    return min(known, found, key=lambda each: total_loss(task, each))
 
 
 def _opened(prices: Prices, progress: Progress) -> np.ndarray:
@@ -89,10 +97,10 @@ def _opened(prices: Prices, progress: Progress) -> np.ndarray:
             order, groups.begin, groups.members, kept / prices.scale, whole.counts,
             prices.price - whole.own / prices.scale, whole.k, slack, who, values, into, taken,
         )  # fmt: skip
-        kept[order] = 0  # as dear as showing nothing: it is not used again
+        kept[order] = -whole.highest.max()  # nothing brings that much: it is not used again
         best_of(order[taken], groups.begin, groups.members, groups.kept, best)
         left = np.where(into < 0, whole.counts, 0)
-        highest = np.where(best < 0, whole.own, whole.own - groups.kept[best])
+        highest = np.where(best < 0, whole.highest, whole.own - groups.kept[best])
         progress(1 - left.sum() / n, f"{counted(int(left.sum()), 'record')} in no group yet")
         prices.used[order] = 0
         prices = prices.for_rest(left, highest, kept)

@@ -14,7 +14,7 @@ from kanon.algorithms.lattice_sweep_walk import (
     room_for_halves,
     targets_at,
 )
-from kanon.algorithms.task import Task
+from kanon.algorithms.task import Task, own_potentials
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
 from kanon.kernels.lattice_sweep_groups import (
@@ -53,12 +53,9 @@ def _room(task: Task) -> tuple[LatticeArrays, list[np.ndarray], Halves, GroupTab
 def _losses(task: Task, raised: Sequence[np.ndarray]) -> Losses:
     size = task.classes.n_classes
     left = [depth[table].ravel() for depth, table in zip(task.potentials, raised, strict=True)]
-    own = np.zeros(size, dtype=np.int64)
-    for nodes, depth in zip(task.classes.nodes.T, task.potentials, strict=True):
-        own += depth[nodes]
     return Losses(
         np.concatenate(left),
-        own,
+        own_potentials(task),
         np.zeros(size, dtype=np.int64),
         np.zeros(size, dtype=np.int64),
         np.zeros(size, dtype=np.int64),

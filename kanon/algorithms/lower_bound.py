@@ -13,10 +13,11 @@ one tuple may be parted.
 
 So the least loss of any group that holds a record is a bound for that record, and the sum over all
 records one for the table: it is found quickly, and far from the truth, as the best groups of two
-records mostly exclude each other. Prices prove a higher one: see :mod:`kanon.algorithms.prices`. A
-record that is suppressed loses as much as one whose every value is raised to the root, and no price
-is above that: so both hold for releases that suppress records. Further models, and a k that counts
-persons, only leave fewer releases.
+records mostly exclude each other. Prices prove a higher one: see :mod:`kanon.algorithms.prices`.
+
+A record that is suppressed loses as much as one whose every value is raised to the root. Releases
+that suppress records have a bound of their own: without a record that is like no other, the rest
+may lose much less. Further models, and a k that counts persons, only leave fewer releases.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from dataclasses import dataclass, replace
 from kanon.algorithms.distinct_groups import distinct_groups
 from kanon.algorithms.lattice_size import check_size
 from kanon.algorithms.lattice_sweep_order import least_loss
-from kanon.algorithms.prices import good_prices
-from kanon.algorithms.task import Task
+from kanon.algorithms.prices import good_prices, least_losses
+from kanon.algorithms.task import Task, own_potentials
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.errors import Unsatisfiable
 from kanon.measures.cells import share
@@ -44,7 +45,10 @@ class LowerBound:
     Attributes
     ----------
     loss
-        In units of the task's potentials, summed over all cells.
+        Of a release that shows every record, in units of the task's potentials, summed over all
+        cells.
+    suppressing
+        Of one that may suppress records.
     possible
         The loss of a release that shows nothing, in the same units.
     closely
@@ -52,17 +56,23 @@ class LowerBound:
     """
 
     loss: int
+    suppressing: int
     possible: int
     closely: bool
 
-    @property
-    def percent(self) -> float:
-        """The loss in percent of all that could be lost, as the alteration by that metric is."""
-        return share(float(self.loss), float(self.possible))
+    def percent(self, suppressing: bool = False) -> float:
+        """In percent of all that could be lost, as the alteration by that metric is.
+
+        Parameters
+        ----------
+        suppressing
+            Whether the release that it is held against suppresses records.
+        """
+        return share(float(self.suppressing if suppressing else self.loss), float(self.possible))
 
 
 def lower_bound(task: Task, progress: Progress = no_progress, closely: bool = True) -> LowerBound:
-    """A loss that no release can go below: of no algorithm, with records suppressed or not.
+    """A loss that no release can go below, of whatever algorithm.
 
     Parameters
     ----------
@@ -96,7 +106,7 @@ def lower_bound(task: Task, progress: Progress = no_progress, closely: bool = Tr
     ...     ("x", "y"), (tree, tree),
     ...     np.array([[0, 0], [0, 1], [1, 0]], dtype=np.int32), np.array([1, 1, 1]))
     >>> task = Task(classes, (np.array([9000, 9000, 0]),) * 2, k=2)
-    >>> round(lower_bound(task, closely=False).percent), round(lower_bound(task).percent)
+    >>> round(lower_bound(task, closely=False).percent()), round(lower_bound(task).percent())
     (50, 67)
     """
     wanted = least_k(task)
@@ -104,13 +114,16 @@ def lower_bound(task: Task, progress: Progress = no_progress, closely: bool = Tr
         raise Unsatisfiable(too_few_records(wanted, task.classes.n_records))
     check_size(task.classes.hierarchies, "the lower bound")
     task = replace(task, k=wanted)
-    tuples, counts = task.classes.nodes, task.classes.counts
-    possible = sum(int(depth[tuples[:, j]] @ counts) for j, depth in enumerate(task.potentials))
+    counts, own = task.classes.counts, own_potentials(task)
+    possible = int(counts @ own)
     groups = distinct_groups(task, stretch(progress, 0, _FOUND)) if closely else None
     if groups is None:
-        return LowerBound(least_loss(task, progress), possible, closely=False)
+        quick = least_loss(task, progress)
+        return LowerBound(quick, quick, possible, closely=False)
     prices = good_prices(task, groups, stretch(progress, _FOUND, 1))
-    return LowerBound(max(prices.bound(), 0), possible, closely=True)
+    quick = int(counts @ least_losses(groups, own))
+    loss, suppressing = (max(quick, prices.bound(suppressing)) for suppressing in (False, True))
+    return LowerBound(loss, suppressing, possible, closely=True)
 
 
 def least_k(task: Task) -> int:

@@ -9,7 +9,8 @@ nothing need not be used. So no release loses less than
 
     sum over classes n_c p_c  -  sum over groups max(0, worth_G)
 
-whatever the prices are: the Lagrangian dual of the assignment of records to groups.
+whatever the prices are: the Lagrangian dual of the assignment of records to groups. If records may
+be suppressed, that holds as long as no price is above what a record loses that is not shown.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from kanon.algorithms.distinct_groups import DistinctGroups
 from kanon.algorithms.parallel import cores
-from kanon.algorithms.task import Task
+from kanon.algorithms.task import Task, own_potentials
 from kanon.base.progress import Progress, no_progress
 from kanon.kernels.prices import best_of, copied, sizes_of, weigh
 
@@ -49,6 +50,13 @@ _LAST = 5
 _MOST_LOOKS = 80
 """How often all groups are looked at, at most."""
 
+_DEAREST = 6
+"""No price is above two to this power times the loss of showing nothing.
+
+A record that is like no other may have a price of k times that, for the k - 1 that go with it. What
+is summed exactly has so many bits less, for that.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
@@ -63,7 +71,8 @@ class Assignment:
     own : numpy.ndarray, shape (E,), int64
         Per class the potential of its own tuple.
     highest : numpy.ndarray, shape (E,), int64
-        Per class the loss at which a record can stay out of all groups: no price is higher.
+        Per class what no price is above: at most so many times ``own`` that sums stay exact
+        (:data:`_DEAREST`); or the loss at which a record joins a group that is in use already.
     k
         The records that every group in use has to get.
     """
@@ -92,8 +101,7 @@ class Prices:
     problem
         What they are for.
     price
-        To begin with; by default the least loss of any group that holds a class, at which all
-        groups are worth nothing.
+        To begin with, per class and record, as a share of the largest potential of all.
 
     Attributes
     ----------
@@ -106,15 +114,14 @@ class Prices:
         ones counting most.
     """
 
-    def __init__(self, problem: Assignment, price: np.ndarray | None = None) -> None:
+    def __init__(self, problem: Assignment, price: np.ndarray) -> None:
         self.problem = problem
         self.scale = float(max(problem.own.max(initial=0), 1))
         self._own = problem.own / self.scale
         self._highest = problem.highest / self.scale
         self._counts = problem.counts.astype(np.float64)
         self._pool = ThreadPoolExecutor(min(cores(), _PARTS))
-        start = self._least_losses() if price is None else price
-        self.price = np.minimum(start, self._highest)
+        self.price = np.minimum(price, self._highest)
         self.value = 0.0
         self.used = np.zeros(len(problem.groups.kept), dtype=np.float32)
         self._reach = 0.1 * self.mean
@@ -126,11 +133,19 @@ class Prices:
         """The mean price of a record."""
         return float(self._counts @ self.price) / max(float(self._counts.sum()), 1.0)
 
-    def bound(self) -> int:
-        """The bound that the prices prove, exactly, in units of the potentials."""
-        price = np.minimum(self._in_units(self.price), self.problem.highest)
-        worth, _ = self._weighed(self._all(), price - self.problem.own)
-        return int(self.problem.counts @ price) - int(worth.sum())
+    def bound(self, suppressing: bool = False) -> int:
+        """The bound that they prove, exactly, in units of the potentials.
+
+        Parameters
+        ----------
+        suppressing
+            Whether releases may suppress records: then no price is above what a record loses that
+            is not shown at all.
+        """
+        highest = self.problem.own if suppressing else self.problem.highest
+        price = np.minimum(self._in_units(self.price), highest >> _DEAREST)
+        worth, _ = self._weighed(self._all(), price - (self.problem.own >> _DEAREST))
+        return (int(self.problem.counts @ price) - int(worth.sum())) << _DEAREST
 
     def raised(self) -> None:
         """Look at all groups once, then take some steps with those that matter.
@@ -141,7 +156,7 @@ class Prices:
         something, and every value is a bound of all.
         """
         at, some, reach = self._near(self._reach, _MOST_MEMBERS)
-        groups = replace(some, kept=some.kept / self.scale)
+        groups = replace(some, kept=self.problem.groups.kept[at] / self.scale)
         highest = np.minimum(self.price + reach, self._highest)
         before, used = self.price, self.used[at].astype(np.float64)
         self.value, slope, now = self._valued(groups, self.price)
@@ -186,7 +201,8 @@ class Prices:
             How many classes they may have together; if they have more, they rise less far.
         """
         at, some, _ = self._near(reach, most)
-        groups = DistinctGroups(some.begin, some.members, some.kept, self.problem.groups.node[at])
+        every = self.problem.groups
+        groups = DistinctGroups(some.begin, some.members, every.kept[at], every.node[at])
         return self._going_on(replace(self.problem, groups=groups), self.used[at])
 
     def for_rest(self, counts: np.ndarray, highest: np.ndarray, kept: np.ndarray) -> Prices:
@@ -201,25 +217,20 @@ class Prices:
         more._reach = max(self._reach, 0.02 * self.mean)
         return more
 
-    def _least_losses(self) -> np.ndarray:
-        groups, best = self.problem.groups, np.full(len(self._own), -1)
-        every = np.arange(len(groups.kept))
-        best_of(every, groups.begin, groups.members, groups.kept, best)
-        return np.where(best < 0, self._highest, self._own - groups.kept[best] / self.scale)
-
     def _in_units(self, price: np.ndarray) -> np.ndarray:
-        return np.rint(price * self.scale).astype(np.int64)
+        return np.floor(price * self.scale).astype(np.int64) >> _DEAREST
 
     def _all(self) -> _Some:
         groups = self.problem.groups
-        return _Some(groups.begin, groups.members, groups.kept)
+        kept = -(-groups.kept >> _DEAREST)  # upwards: what groups are worth is never too little
+        return _Some(groups.begin, groups.members, kept)
 
     def _near(self, reach: float, most: int) -> tuple[np.ndarray, _Some, float]:
         """The groups that are worth something if every price rises by a reach, and the reach."""
-        groups, gain = self._all(), self._in_units(self.price) - self.problem.own
+        groups, gain = self._all(), self._in_units(self.price) - (self.problem.own >> _DEAREST)
         at = np.arange(len(groups.kept))
         while True:
-            worth, _ = self._weighed(groups, gain + int(reach * self.scale))
+            worth, _ = self._weighed(groups, gain + (int(reach * self.scale) >> _DEAREST) + 1)
             chosen = np.flatnonzero(worth > 0)
             at, groups = at[chosen], self._only(groups, chosen)
             if groups.begin[-1] <= most or reach * self.scale < 1:
@@ -259,16 +270,29 @@ class Prices:
         return worth, np.sum(list(over(part, range(_PARTS))), axis=0)
 
 
+def least_losses(groups: DistinctGroups, own: np.ndarray) -> np.ndarray:
+    """Per class the least loss per record of any group that covers it: no group is worth more then.
+
+    Parameters
+    ----------
+    own : numpy.ndarray, shape (E,)
+        Per class the potential of its tuple.
+    """
+    best = np.full(len(own), -1)
+    best_of(np.arange(len(groups.kept)), groups.begin, groups.members, groups.kept, best)
+    return own - groups.kept[best]
+
+
 def good_prices(task: Task, groups: DistinctGroups, progress: Progress = no_progress) -> Prices:
     """Prices that prove a bound which further steps hardly raise.
 
-    Nothing but the table, the costs and k decides when that is. No price is above the loss of
-    showing nothing of a record: so the bound holds for releases that suppress records too.
+    They begin with :func:`least_losses`. Nothing but the table, the costs and k decides when they
+    are good.
     """
-    classes = task.classes
-    own = sum(depth[of] for depth, of in zip(task.potentials, classes.nodes.T, strict=True))
-    prices = Prices(Assignment(groups, np.array(classes.counts), own, own, task.k))
-    whole = max(int(classes.counts @ own) / prices.scale, 1e-300)
+    counts, own = np.array(task.classes.counts), own_potentials(task)
+    problem = Assignment(groups, counts, own, own * min(task.k, 1 << _DEAREST), task.k)
+    prices = Prices(problem, least_losses(groups, own) / max(int(own.max()), 1))
+    whole = max(int(counts @ own) / prices.scale, 1e-300)
     values: list[float] = []
     for done in range(_MOST_LOOKS):
         prices.raised()

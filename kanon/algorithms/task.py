@@ -105,3 +105,11 @@ def in_one_width(task: Task) -> tuple[np.ndarray, np.ndarray]:
         parents[j, : tree.n_nodes] = tree.parent
         depths[j, : tree.n_nodes] = depth
     return parents, depths
+
+
+def own_potentials(task: Task) -> np.ndarray:
+    """Per class the potential of its tuple: what a record of it loses if nothing is shown."""
+    found = np.zeros(task.classes.n_classes, dtype=np.int64)
+    for depth, nodes in zip(task.potentials, task.classes.nodes.T, strict=True):
+        found += depth[nodes]
+    return found

@@ -15,6 +15,7 @@ import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
 from kanon.algorithms import gaa, lattice_sweep
 from kanon.algorithms.lattice_sweep_better import total_loss
+from kanon.algorithms.lower_bound import lower_bound
 from kanon.algorithms.task import Task
 from kanon.errors import PlanError
 from kanon.hierarchy.build import suppression
@@ -24,17 +25,12 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from oracles.plain_clustering import partitions
 from oracles.plain_gaa import integer_cost, result, scaled, worked
 from oracles.plain_greedy import Merged
 from oracles.plain_lattice_sweep import (
-    Cost,
-    Labels,
     Swept,
     improved,
     in_group_order,
-    lattice,
-    raised_tuple,
     swept,
 )
 from support.model_tables import (
@@ -246,73 +242,6 @@ def test_too_large_pools_and_too_much_work_are_left_out():
     assert total_loss(task, found) <= fast
 
 
-# Against all partitions
-
-
-def least(problem: Problem, cost: Cost, k: int, items: list[tuple[Labels, int]]) -> int:
-    """The least loss of any way to part some tuples with their records into parts of k."""
-
-    def loss(part: list[tuple[Labels, int]]) -> int:
-        high = part[0][0]
-        for labels, _ in part:
-            high = tuple(t.lca(x, y) for t, x, y in zip(problem.trees, high, labels, strict=True))
-        return sum(int(cost(labels, high)) * records for labels, records in part)
-
-    return min(
-        sum(map(loss, parts))
-        for parts in partitions(items)
-        if all(sum(records for _, records in part) >= k for part in parts)
-    )
-
-
-@examples(60)
-@given(cases(max_records=7), st.data())
-def test_between_the_lower_bound_and_the_best_of_all_partitions(case, data):
-    """The bound holds even if records with the same values are parted."""
-    problem, chosen = case
-    k = data.draw(st.integers(1, len(problem.rows)))
-    cost = integer_cost(problem, scaled(problem, chosen))
-    task = chosen_task(problem, chosen, k)
-    bound = lattice_sweep.lower_bound(task)
-    of_records = least(problem, cost, k, [(labels, 1) for labels in problem.rows])
-    of_classes = least(problem, cost, k, list(problem.sizes.items()))
-    fast = total_loss(task, lattice_sweep.anonymise(task))
-    thorough = chosen_task(problem, chosen, k, options={"effort": "thorough"})
-    best = total_loss(task, lattice_sweep.anonymise(thorough))
-    assert 0 <= bound <= of_records <= of_classes <= best <= fast
-    if bound == best:
-        event("the bound is reached")
-    if best < fast:
-        event("thorough is better")
-
-
-@examples(40)
-@given(cases(max_records=14), st.data())
-def test_the_lower_bound_equals_its_definition(case, data):
-    problem, chosen = case
-    k = data.draw(st.integers(1, len(problem.rows)))
-    cost = integer_cost(problem, scaled(problem, chosen))
-    expected = 0
-    for labels, records in problem.sizes.items():
-        losses = []
-        for levels in lattice(problem):
-            target = raised_tuple(problem, labels, levels)
-            group = sum(
-                size
-                for other, size in problem.sizes.items()
-                if raised_tuple(problem, other, levels) == target
-            )
-            if group >= k:
-                losses.append(int(cost(labels, target)))
-        expected += min(losses) * records
-    task = chosen_task(problem, chosen, k)
-    assert lattice_sweep.lower_bound(task) == expected
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walk, "_MOST_BYTES", 1)
-        patch.setattr(order, "_CHUNK", 1)
-        assert lattice_sweep.lower_bound(task) == expected
-
-
 # Worked by hand
 
 
@@ -467,5 +396,5 @@ def test_the_thorough_effort_loses_less_on_adult(adult_path, k):
     assert np.array_equal(found.targets, again.targets)
     assert found.counts.min() >= k
     assert told == sorted(told)
-    bound = lattice_sweep.lower_bound(task)
+    bound = lower_bound(task, closely=False).loss
     assert bound < total_loss(task, found) < total_loss(task, lattice_sweep.anonymise(task))
