@@ -15,6 +15,7 @@ import pandas as pd
 
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.gaa import merge_path
+from kanon.algorithms.lower_bound import lower_bound
 from kanon.algorithms.solution import solve
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
@@ -57,6 +58,8 @@ def warm(names: Collection[str] = ()) -> None:
     plan, task = _prepared({"name": "gaa"})
     classes, path = task.classes, merge_path(task)
     curves_along(path, [plan.metric])
+    lower_bound(task, closely=False)
+    lower_bound(task)
     summary(path.at(2), [plan.metric])
     linkage(classes, classes, classes.attributes)  # one compilation: with rows beside it or not
     people_below(classes, classes)

@@ -341,7 +341,7 @@ def test_k_alone_is_refused_by_mingen_with_suppression_and_by_nobody_else(algori
         check_release(released, table, may_lose(algorithm, limit))
 
 
-ONLY_K = {("lattice-sweep", "effort", "thorough")}
+ONLY_K = {("lattice-sweep", "effort", "thorough"), ("lattice-sweep", "effort", "closest")}
 """Choices that know no model beside k."""
 
 CHOICES = [
