@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import kanon.algorithms.lattice_sweep_better as better
 import kanon.algorithms.lattice_sweep_order as order
 import kanon.algorithms.lattice_sweep_walk as walk
+import kanon.algorithms.prices as prices
 from kanon.algorithms import gaa, lattice_sweep
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.lower_bound import lower_bound
@@ -229,6 +230,40 @@ def test_the_thorough_effort_with_too_little_room_on_more_classes(seed, monkeypa
     check_thorough(*many_classes(seed, 70), 2 + seed)
 
 
+# The effort closest
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_effort_closest_is_between_the_bound_and_the_thorough_effort(seed):
+    problem, chosen = many_classes(seed, 300)
+    task = chosen_task(problem, chosen, 3 + seed, options={"effort": "closest"})
+    before = task.classes.nodes.copy(), task.classes.counts.copy()
+    told = []
+    found = lattice_sweep.anonymise(task, lambda part, text: told.append(part))
+    again = lattice_sweep.anonymise(task)
+    thorough = lattice_sweep.anonymise(replace(task, options={"effort": "thorough"}))
+    assert np.array_equal(found.targets, again.targets)
+    assert all(map(np.array_equal, before, (task.classes.nodes, task.classes.counts)))
+    assert found.counts.min() >= task.k
+    assert found.suppressed_records == 0
+    assert told == sorted(told)
+    assert lower_bound(task).loss <= total_loss(task, found) < total_loss(task, thorough)
+
+
+def test_the_effort_closest_does_not_depend_on_the_number_of_cores(monkeypatch):
+    problem, chosen = many_classes(1, 300)
+    task = chosen_task(problem, chosen, 4, options={"effort": "closest"})
+    found = lattice_sweep.anonymise(task), lower_bound(task)
+    monkeypatch.setattr(prices, "_FEW", 0)
+    monkeypatch.setattr(prices, "cores", lambda: 1)
+    alone = lattice_sweep.anonymise(task), lower_bound(task)
+    monkeypatch.setattr(prices, "cores", lambda: 5)
+    several = lattice_sweep.anonymise(task), lower_bound(task)
+    for release, bound in (alone, several):
+        assert np.array_equal(release.targets, found[0].targets)
+        assert bound == found[1]
+
+
 def test_too_large_pools_and_too_much_work_are_left_out():
     problem = two_columns()
     chosen = {"metric": "custom"}
@@ -342,7 +377,8 @@ def test_other_models_are_asked_of_every_group():
     assert result(problem, found) == {("a",): ("*",), ("b",): ("*",), ("c",): ("c",)}
 
 
-def test_the_thorough_effort_refuses_other_models():
+@pytest.mark.parametrize("effort", ["thorough", "closest"])
+def test_larger_efforts_refuse_other_models(effort):
     tree = PlainTree({"*": None, "a": "*", "b": "*"}, {"a": 1, "b": 1})
     problem = Problem((tree,), (("a",), ("b",)))
     columns = {"ill": ["A", "B"], "pay": [1.0, 1.0]}
@@ -352,7 +388,7 @@ def test_the_thorough_effort_refuses_other_models():
     }  # fmt: skip
     task = task_of(source_of(problem, columns), guide, [DistinctLDiversity(2, "ill")])
     with pytest.raises(PlanError, match="effort 'fast'"):
-        lattice_sweep.check(replace(task, options={"effort": "thorough"}))
+        lattice_sweep.check(replace(task, options={"effort": effort}))
     lattice_sweep.check(replace(task, options={"effort": "fast"}))
 
 
@@ -386,13 +422,14 @@ def test_the_walk_loses_less_than_greedy_merging_on_adult(adult_path, k):
 
 @pytest.mark.adult
 @pytest.mark.nightly
+@pytest.mark.parametrize("effort", ["thorough", "closest"])
 @pytest.mark.parametrize("k", [5, 100])
-def test_the_thorough_effort_loses_less_on_adult(adult_path, k):
+def test_more_effort_loses_less_on_adult(adult_path, k, effort):
     told = []
     task = adult_task(adult_path, k)
-    thorough = adult_task(adult_path, k, options={"effort": "thorough"})
-    found = lattice_sweep.anonymise(thorough, lambda part, text: told.append(part))
-    again = lattice_sweep.anonymise(thorough)
+    larger = adult_task(adult_path, k, options={"effort": effort})
+    found = lattice_sweep.anonymise(larger, lambda part, text: told.append(part))
+    again = lattice_sweep.anonymise(larger)
     assert np.array_equal(found.targets, again.targets)
     assert found.counts.min() >= k
     assert told == sorted(told)
