@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import product
+from operator import mul
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.kernels.lattice import assess, count_classes, number_parts
+from kanon.kernels.lattice import ClassRuns, CountingRoom, assess, count_classes, number_parts
 from kanon.privacy.conjunction import broken
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding, Trace
@@ -72,6 +73,9 @@ class Evaluation:
 
 
 _FIELDS = len(fields(Evaluation))
+
+_FAILS = -1
+"""Stands for the figures of a node of which no more is known than that it fails."""
 
 
 @dataclass(eq=False)
@@ -145,25 +149,21 @@ class Lattice:
         self.size = n_nodes(self.trees)
         self.raised = [raised_to(tree) for tree in self.trees]
         self._others: tuple[Model, ...] = task.others
+        self._records = classes.n_records
         # What was evaluated, packed: a search may go through millions of nodes.
         self._steps = [math.prod(self.shape[j + 1 :]) for j in range(len(self.tops))]
         self._seen: dict[int, int] = {}
         self._values = array("q")
         self._told = time.monotonic()
         self._halves = self._halved(classes, task.potentials)
-        rows = classes.n_classes
-        capacity = 16
-        while capacity < 2 * rows:
-            capacity *= 2
-        self._table = np.full(capacity, -1, dtype=np.int32)
-        self._keys = np.empty(rows, dtype=np.int64)
-        self._rows = np.empty(rows, dtype=np.int32)
-        self._counts = np.empty(rows, dtype=np.int64)
+        self._whole = _in_runs(classes.counts, *self._halves)
+        n_left, n_right = (len(half.tuples) for half in self._halves)
+        self._room = CountingRoom(*(np.empty(n, dtype=np.int32) for n in (n_left, n_left, n_right)))
+        self._runs = ClassRuns(*(np.empty_like(each) for each in self._whole))
         self._found = np.empty(_FIELDS, dtype=np.int64)
-        self._counted: tuple[Node, int] | None = None
+        self._counted: tuple[Node, int] = (), 0
         self._last: tuple[Node, Recoding] | None = None
-        self._whole = np.arange(rows, dtype=np.int32), classes.counts.astype(np.int64)
-        self._snapshots: list[tuple[np.ndarray, np.ndarray]] = []
+        self._snapshots: list[ClassRuns] = []
         self._snapshot_levels = np.empty((_MOST_SNAPSHOTS, len(self.tops)), dtype=np.int32)
         self._snapshot_sizes = np.empty(_MOST_SNAPSHOTS, dtype=np.int64)
         self._snapshot_bytes = 0
@@ -180,12 +180,15 @@ class Lattice:
             sides[side].append(j)
             sizes[side] *= self.tops[j] + 1
         found = []
-        once = np.ones(classes.n_classes, dtype=np.int64)
         for chosen in sides:
             columns = tuple(sorted(chosen))
-            tuples, _, of_class = group_tuples(
-                classes.nodes[:, columns], once, [self.trees[j].n_nodes for j in columns]
+            tuples, records, of_class = group_tuples(
+                classes.nodes[:, columns], classes.counts, [self.trees[j].n_nodes for j in columns]
             )
+            # Parts are numbered in this order and counted from the last: the smallest come first,
+            # so that a node is soon seen to fail.
+            by_records = np.argsort(-records, kind="stable")
+            tuples, of_class = tuples[by_records], np.argsort(by_records)[of_class]
             raised = [list(self.raised[j]) for j in columns]
             depths = [[potentials[j][row] for row in self.raised[j]] for j in columns]
             found.append(_Half(columns, tuples, of_class.astype(np.int32), raised, depths))
@@ -197,7 +200,7 @@ class Lattice:
         """The node that raises nothing."""
         return (0,) * len(self.tops)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """The number of levels of each quasi-identifier."""
         return tuple(top + 1 for top in self.tops)
@@ -264,12 +267,12 @@ class Lattice:
     # --- what is counted ------------------------------------------------------------------------
     def evaluate(self, node: Node) -> Evaluation:
         """What the classes at a node amount to; counted once."""
-        place = sum(level * step for level, step in zip(node, self._steps, strict=True))
-        known = self._seen.get(place)
-        if known is not None:
-            return Evaluation(*self._values[_FIELDS * known : _FIELDS * (known + 1)])
+        place = self._place(node)
+        known = self._seen.get(place, _FAILS)
+        if known != _FAILS:
+            return Evaluation(*self._values[known : known + _FIELDS])
         found = self._evaluated(node)
-        self._seen[place] = len(self._seen)
+        self._seen[place] = len(self._values)
         self._values.extend(vars(found).values())
         self.tell()
         return found
@@ -280,14 +283,22 @@ class Lattice:
         return [self.node_at(place) for place in self._seen]
 
     def satisfies(self, node: Node) -> bool:
-        """Whether at most the allowed number of records has to be suppressed at a node."""
+        """Whether at most the allowed number of records has to be suppressed at a node.
+
+        A node that fails is counted only until it is seen to.
+        """
+        place = self._place(node)
+        if place not in self._seen and self._count(node, self.limit) < 0:
+            self._seen[place] = _FAILS
+            self.tell()
+        if self._seen.get(place) == _FAILS:
+            return False
         return self.evaluate(node).suppressed <= self.limit
 
     def sizes(self, node: Node) -> np.ndarray:
         """The sizes of the classes at a node, rising; not counted as an evaluation."""
-        last = self._counted
-        number = last[1] if last and last[0] == node else self._count(node)
-        return np.sort(self._counts[:number])
+        number = self._count(node, self._records)
+        return np.sort(self._runs.counts[:number])
 
     def anonymity(self, node: Node) -> int:
         """The largest k that a node reaches after suppressing at most the allowed records.
@@ -375,14 +386,18 @@ class Lattice:
             self.progress(min(0.99, done / self.size), f"{thin(done)} nodes evaluated")
 
     # --- inside ---------------------------------------------------------------------------------
+    def _place(self, node: Node) -> int:
+        """The place of a node in canonical order."""
+        return sum(map(mul, node, self._steps))
+
     def _evaluated(self, node: Node) -> Evaluation:
-        number = self._count(node)
+        self._count(node, self._records)
         left, right = self._halves
-        left_part, left_worth, _ = left.parts(_of(node, left.columns))
+        left_part, left_worth, n_left = left.parts(_of(node, left.columns))
         right_part, right_worth, _ = right.parts(_of(node, right.columns))
         assess(
-            self._rows, self._counts, number, left.of_class, right.of_class, left_part, right_part,
-            left_worth, right_worth, self.task.k, self._found,
+            self._runs, left_part, right_part, left_worth, right_worth, n_left, self.task.k,
+            self._found,
         )  # fmt: skip
         found = Evaluation(*self._found.tolist())
         return self._with_others(node, found) if self._others else found
@@ -412,21 +427,29 @@ class Lattice:
             self._last = node, Recoding.from_targets(self.task.classes, self.targets(node))
         return self._last[1]
 
-    def _count(self, node: Node) -> int:
-        """Count the classes at a node, from the fewest classes known below it."""
+    def _count(self, node: Node, most: int) -> int:
+        """Count the classes at a node, from the fewest classes known below it.
+
+        Returns
+        -------
+        int
+            How many there are; -1 if more than so many records would have to be suppressed.
+        """
+        if self._counted[0] == node and self._counted[1] >= 0:
+            return self._counted[1]
         left, right = self._halves
         left_part, _, n_left = left.parts(_of(node, left.columns))
         right_part, _, n_right = right.parts(_of(node, right.columns))
-        rows, counts = self._nearest(node)
+        given = self._nearest(node)
         number: int = count_classes(
-            rows, counts, left.of_class, right.of_class, left_part, right_part, n_left, n_right,
-            self._table, self._keys, self._rows, self._counts, np.zeros(0, dtype=np.int32),
-        )  # fmt: skip
+            given, left_part, right_part, n_left, n_right, self.task.k, most, self._room, self._runs
+        )
         self._counted = node, number
-        self._remember(node, number, len(rows))
+        if number >= 0:
+            self._remember(node, n_left, number, len(given.right))
         return number
 
-    def _nearest(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+    def _nearest(self, node: Node) -> ClassRuns:
         """The classes of a node at or below this one: those of which there are the fewest."""
         known = len(self._snapshots)
         if known:
@@ -436,16 +459,30 @@ class Lattice:
                 return self._snapshots[int(sizes.argmin())]
         return self._whole
 
-    def _remember(self, node: Node, number: int, counted: int) -> None:
+    def _remember(self, node: Node, n_left: int, number: int, counted: int) -> None:
         """Keep the classes of a node to count those above it from, where that saves half."""
         known = len(self._snapshots)
-        room = self._snapshot_bytes + 12 * number
+        ends = n_left, n_left + 1, number, number
+        some = [each[:end] for each, end in zip(self._runs, ends, strict=True)]
+        room = self._snapshot_bytes + sum(each.nbytes for each in some)
         if 2 * number > counted or known == _MOST_SNAPSHOTS or room > _MOST_SNAPSHOT_BYTES:
             return
         self._snapshot_bytes = room
         self._snapshot_levels[known] = node
         self._snapshot_sizes[known] = number
-        self._snapshots.append((self._rows[:number].copy(), self._counts[:number].copy()))
+        self._snapshots.append(ClassRuns(*(each.copy() for each in some)))
+
+
+def _in_runs(counts: np.ndarray, left: _Half, right: _Half) -> ClassRuns:
+    """The original classes in runs of one first half each."""
+    order = np.argsort(left.of_class, kind="stable")
+    sizes = np.bincount(left.of_class, minlength=len(left.tuples))
+    return ClassRuns(
+        np.arange(len(sizes), dtype=np.int32),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+        right.of_class[order],
+        counts[order].astype(np.int64),
+    )
 
 
 def _of(node: Node, columns: tuple[int, ...]) -> Node:

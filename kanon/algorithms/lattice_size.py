@@ -154,8 +154,8 @@ def lost_per_level(
     """
     found = []
     for nodes, depth, table in zip(classes.nodes.T, potentials, raised, strict=True):
-        left = [int(depth[row[nodes]] @ classes.counts) for row in table]
-        found.append(int(depth[nodes] @ classes.counts) - np.array(left, dtype=np.int64))
+        records = np.bincount(nodes, classes.counts, len(depth)).astype(np.int64)  # exact
+        found.append(depth @ records - np.array([depth[row] @ records for row in table]))
     return found
 
 

@@ -13,14 +13,15 @@ from kanon.algorithms.lattice_size import losses_of_nodes, lost_per_level, n_nod
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
-from kanon.classes import EquivalenceClasses
+from kanon.classes import EquivalenceClasses, group_tuples
 from kanon.kernels.lattice_sweep_groups import GroupTable, Halves, LatticeArrays
 from kanon.kernels.lattice_sweep_walk import (
+    GROUPED,
     NEXT,
     RECORDS,
-    REMAINING,
     STEPS,
     SweepWalk,
+    WalkedHalf,
     reach_some,
     release,
     walk_some,
@@ -28,7 +29,7 @@ from kanon.kernels.lattice_sweep_walk import (
 from kanon.privacy.conjunction import broken
 
 _CHUNK = 2_000_000
-"""Classes that are grouped between two reports of progress, about: some hundredths of a second."""
+"""Classes that are looked at between two reports of progress, about: thousandths of a second."""
 
 _MOST_BYTES = 64_000_000
 """How much memory the groups of halves take at most, but for one place each."""
@@ -83,6 +84,8 @@ def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.n
     )
     parts = [math.prod(levels[:split]), math.prod(levels[split:])]
     sizes = [table.size for table in raised]
+    first, first_of = _distinct(classes, 0, split)
+    last, last_of = _distinct(classes, split, len(levels))
     lattice = LatticeArrays(
         # Copies of one kind: whether an array can be written is part of its type for Numba.
         np.array(classes.nodes, dtype=np.int32, order="C"),
@@ -93,8 +96,19 @@ def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.n
         np.array(levels, dtype=np.int64),
         split,
         np.array(parts, dtype=np.int64),
+        first,
+        last,
+        first_of,
+        last_of,
     )
     return lattice, raised
+
+
+def _distinct(classes: EquivalenceClasses, first: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct tuples of some quasi-identifiers, and per class which is its own."""
+    sizes = [tree.n_nodes for tree in classes.hierarchies[first:end]]
+    tuples, _, of = group_tuples(classes.nodes[:, first:end], classes.counts, sizes)
+    return np.array(tuples, dtype=np.int32, order="C"), of.astype(np.uint32)
 
 
 def by_loss(task: Task, raised: Sequence[np.ndarray]) -> np.ndarray:
@@ -111,12 +125,12 @@ def by_loss(task: Task, raised: Sequence[np.ndarray]) -> np.ndarray:
 
 def room_for_halves(lattice: LatticeArrays) -> Halves:
     """Room for the groups of both halves, bounded."""
-    size = len(lattice.counts)
-    most = max(1, _MOST_BYTES // (8 * max(size, 1)))
+    first, last = len(lattice.first), len(lattice.last)
+    most = max(1, _MOST_BYTES // (4 * max(first + last, 1)))
     one, other = (min(int(part), most) for part in lattice.parts)
     return Halves(
-        np.zeros((one, size), dtype=np.int32),
-        np.zeros((other, size), dtype=np.int32),
+        np.zeros((one, first), dtype=np.int32),
+        np.zeros((other, last), dtype=np.int32),
         np.full(one, -1, dtype=np.int64),
         np.full(other, -1, dtype=np.int64),
     )
@@ -191,9 +205,20 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     halves, table = room_for_halves(lattice), room_for_groups(classes.n_classes)
     walk = SweepWalk(
         order,
-        np.arange(classes.n_classes, dtype=np.int32),
+        np.arange(classes.n_classes, dtype=np.uint32),
+        _half(lattice.first, 0, halves.ones, halves.ones_of, lattice.first_of, lattice.counts),
+        _half(
+            lattice.last,
+            lattice.split,
+            halves.others,
+            halves.others_of,
+            lattice.last_of,
+            lattice.counts,
+        ),
+        np.zeros(classes.n_classes, dtype=np.uint32),
+        np.zeros_like(table.key),
         np.full(classes.n_classes, -1, dtype=np.int64),
-        np.array([classes.n_classes, classes.n_records, 0, 0], dtype=np.int64),
+        np.array([classes.n_classes, classes.n_records, 0, 0, 0], dtype=np.int64),
     )
     state, done = walk.state, False
     while not done:
@@ -214,9 +239,32 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     return SweepState(targets, walk.at, int(state[NEXT]), int(state[STEPS]))
 
 
+def _half(
+    tuples: np.ndarray,
+    begins: int,
+    groups: np.ndarray,
+    groups_of: np.ndarray,
+    of: np.ndarray,
+    counts: np.ndarray,
+) -> WalkedHalf:
+    """A half of the quasi-identifiers before the walk."""
+    size = len(tuples)
+    return WalkedHalf(
+        tuples,
+        begins,
+        groups,
+        groups_of,
+        np.zeros_like(groups_of),
+        np.arange(size, dtype=np.uint32),
+        np.array([size], dtype=np.int64),
+        np.bincount(of, counts, size).astype(np.int64),
+        of.astype(np.uint32),
+    )
+
+
 def _refuse(task: Task, walk: SweepWalk, table: GroupTable, groups: int) -> None:
     """Empty the groups that have k records and break another model: so they are not released."""
-    live = walk.live[: walk.state[REMAINING]]
+    live = walk.grouped[: walk.state[GROUPED]]
     of, sizes = table.of[: len(live)], table.size[:groups]
     asked = np.flatnonzero(sizes >= task.k)
     place = np.full(groups, -1)

@@ -7,12 +7,11 @@ numbers, and counting needs one pass over them.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kanon.kernels.compilation import kernel
-
-_DIRECT = 1 << 18
-"""Up to so many possible pairs of parts, each has a place of its own in the table."""
 
 
 @kernel(seconds=1, arrays=True)
@@ -88,110 +87,122 @@ def number_parts(
     return found
 
 
-@kernel(seconds=1, arrays=True)
+class ClassRuns(NamedTuple):
+    """Classes by pairs of halves: runs of classes with the same first half, one after the other.
+
+    Attributes
+    ----------
+    left, start
+        Per run the position of its first half, and where its classes start; one more start, where
+        they end.
+    right, counts
+        Per class the position of its second half, and its records.
+    """
+
+    left: np.ndarray
+    start: np.ndarray
+    right: np.ndarray
+    counts: np.ndarray
+
+
+class CountingRoom(NamedTuple):
+    """Room to count classes.
+
+    Attributes
+    ----------
+    head, following
+        Per part of a first half the first run that has it; per run the next one.
+    place
+        Per part of a second half the class found last that has it.
+    """
+
+    head: np.ndarray
+    following: np.ndarray
+    place: np.ndarray
+
+
+@kernel(seconds=1)
 def count_classes(
-    rows: np.ndarray,
-    counts: np.ndarray,
-    left: np.ndarray,
-    right: np.ndarray,
+    given: ClassRuns,
     left_part: np.ndarray,
     right_part: np.ndarray,
     n_left: int,
     n_right: int,
-    table: np.ndarray,
-    keys: np.ndarray,
-    found_rows: np.ndarray,
-    found_counts: np.ndarray,
-    into: np.ndarray,
+    k: int,
+    most: int,
+    room: CountingRoom,
+    found: ClassRuns,
 ) -> int:
     """Count the classes that some classes fall into at a node.
 
+    Nothing is hashed nor cleared: the runs of one part of a first half are looked at together, and
+    what was found for a part of a second half is one of theirs if it was found since. The last part
+    comes first.
+
     Parameters
     ----------
-    rows, counts : shape (S,)
-        One original class of each class to count, and the records of it.
-    left, right : shape (E,)
-        Per original class the position of its halves.
+    given
+        The classes: original ones, or what was found at a node below.
     left_part, right_part
-        Per half the number of its part at the node's levels.
+        Per half the number of its part at the node's levels; every part occurs.
     n_left, n_right
         How many parts there are.
-    table : shape (a power of two,), int32, all -1
-        Room; it is left as it was.
-    keys : int64
-        Room for the key of every class found.
-    found_rows, found_counts : shape (S or more,)
-        Written: the same for the classes found, in the order of appearance.
-    into : shape (S,) or (0,)
-        Written, if there is room: per given class the one it falls into.
+    k, most
+        It stops once more than ``most`` records are in classes of fewer than k.
+    room
+        Room.
+    found
+        Written: a run per part of a first half, and its classes.
 
     Returns
     -------
     int
-        How many classes there are.
+        How many classes there are; -1 if it stopped.
     """
-    found = 0
-    wanted = into.shape[0] > 0
-    if n_left * n_right <= min(_DIRECT, table.shape[0]):
-        for i in range(rows.shape[0]):
-            row = rows[i]
-            key = left_part[left[row]] * n_right + right_part[right[row]]
-            known = table[key]
-            if known < 0:
-                known = found
-                table[key] = found
-                keys[found] = key
-                found_rows[found] = row
-                found_counts[found] = 0
-                found += 1
-            found_counts[known] += counts[i]
-            if wanted:
-                into[i] = known
-        for i in range(found):
-            table[keys[i]] = -1
-        return found
-    capacity = 16
-    while capacity < 2 * rows.shape[0]:
-        capacity *= 2
-    shift = np.uint64(64 - int(np.round(np.log2(capacity))))
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        key = np.int64(left_part[left[row]]) * n_right + right_part[right[row]]
-        mixed = np.uint64(key)
-        mixed ^= mixed >> np.uint64(32)
-        place = np.int64((mixed * np.uint64(0x9E3779B97F4A7C15)) >> shift)
-        while True:
-            known = table[place]
-            if known < 0:
-                known = found
-                table[place] = found
-                keys[found] = key
-                found_rows[found] = row
-                found_counts[found] = 0
-                found += 1
-                break
-            if keys[known] == key:
-                break
-            place = (place + 1) & (capacity - 1)
-        found_counts[known] += counts[i]
-        if wanted:
-            into[i] = known
-    for i in range(capacity):
-        table[i] = -1
-    return found
+    head, following, place = room.head, room.following, room.place
+    for part in range(n_left):
+        head[part] = -1
+    for part in range(n_right):
+        place[part] = -1
+    for run in range(given.left.shape[0] - 1, -1, -1):
+        part = left_part[given.left[run]]
+        following[run] = head[part]
+        head[part] = run
+    classes, few = 0, 0
+    for made in range(n_left):
+        run = head[n_left - 1 - made]
+        first = classes
+        found.left[made] = given.left[run]
+        found.start[made] = first
+        while run >= 0:
+            for i in range(given.start[run], given.start[run + 1]):
+                right = given.right[i]
+                known = place[right_part[right]]
+                if known < first:
+                    place[right_part[right]] = classes
+                    found.right[classes] = right
+                    found.counts[classes] = given.counts[i]
+                    classes += 1
+                else:
+                    found.counts[known] += given.counts[i]
+            run = following[run]
+        for i in range(first, classes):
+            if found.counts[i] < k:
+                few += found.counts[i]
+        if few > most:
+            return -1
+    found.start[n_left] = classes
+    return classes
 
 
-@kernel(seconds=1, arrays=True)
+@kernel(seconds=1)
 def assess(
-    rows: np.ndarray,
-    counts: np.ndarray,
-    size: int,
-    left: np.ndarray,
-    right: np.ndarray,
+    classes: ClassRuns,
     left_part: np.ndarray,
     right_part: np.ndarray,
     left_worth: np.ndarray,
     right_worth: np.ndarray,
+    n_left: int,
     k: int,
     found: np.ndarray,
 ) -> None:
@@ -199,9 +210,9 @@ def assess(
 
     Parameters
     ----------
-    rows, counts : shape (size or more,)
-        One original class of each class, and the records of it.
-    left, right, left_part, right_part
+    classes
+        What was found there, in ``n_left`` runs.
+    left_part, right_part
         See :func:`count_classes`.
     left_worth, right_worth
         Per part the potential of its nodes.
@@ -216,19 +227,20 @@ def assess(
     squares = 0
     every = 0
     lost = 0
-    for i in range(size):
-        count = counts[i]
-        every += count * count
-        if count >= k:
-            kept += 1
-            squares += count * count
-        else:
-            row = rows[i]
-            suppressed += count
-            lost += count * (left_worth[left_part[left[row]]] + right_worth[right_part[right[row]]])
+    for run in range(n_left):
+        worth = left_worth[left_part[classes.left[run]]]
+        for i in range(classes.start[run], classes.start[run + 1]):
+            count = classes.counts[i]
+            every += count * count
+            if count >= k:
+                kept += 1
+                squares += count * count
+            else:
+                suppressed += count
+                lost += count * (worth + right_worth[right_part[classes.right[i]]])
     found[0] = suppressed
     found[1] = kept
-    found[2] = size
+    found[2] = classes.start[n_left]
     found[3] = squares
     found[4] = every
     found[5] = lost

@@ -2,8 +2,10 @@
 
 A node of the lattice is one number: its levels as digits, the first quasi-identifier the most
 significant, so that numbers stand in the canonical order of levels. The quasi-identifiers are
-parted into two halves, the first ones and the last ones. What a half's levels make of every class
-is grouped once and kept as small numbers; a node is then grouped by pairs of two such numbers.
+parted into two halves, the first ones and the last ones. What a half's levels make of the distinct
+halves of tuples, which are far fewer than the tuples, is grouped once and kept as small numbers; a
+node is then grouped by pairs of two such numbers. An index without a sign (``uint32``) is looked up
+in half the time: Numba looks whether one with a sign is negative.
 """
 
 from __future__ import annotations
@@ -35,6 +37,10 @@ class LatticeArrays(NamedTuple):
         How many quasi-identifiers are in the first half.
     parts
         The number of nodes of the lattice of each half, (2,).
+    first, last
+        The distinct first halves of tuples, (P, split), and the distinct last ones, (Q, m - split).
+    first_of, last_of
+        Per class the position of its halves in them, (E,).
     """
 
     nodes: np.ndarray
@@ -45,16 +51,20 @@ class LatticeArrays(NamedTuple):
     levels: np.ndarray
     split: int
     parts: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    first_of: np.ndarray
+    last_of: np.ndarray
 
 
 class Halves(NamedTuple):
-    """What each half's levels make of the classes, as far as there is room.
+    """What each half's levels make of the halves of tuples, as far as there is room.
 
     Attributes
     ----------
     ones, others
-        Per place the group of every class that remained when it was filled, (places, E): equal
-        where the levels of the first half, or of the second, make the same of two classes.
+        Per place the group of every half that a class had that remained when it was filled,
+        (places, P) and (places, Q): equal where the levels make the same of two.
     ones_of, others_of
         Per place the node of the half's lattice whose groups these are; -1 for none.
     """
@@ -99,24 +109,24 @@ def _emptied(table, entries):
     bits = 4
     while (1 << bits) < 2 * entries:
         bits += 1
-    return np.uint64(64 - bits), (1 << bits) - 1
+    return np.uint64(64 - bits), np.uint64((1 << bits) - 1)
 
 
 @loop
-def _placed(table, key, shift, mask, groups):
-    """The place of a key in the table; a new key gets the group ``groups``."""
+def _group_of(table, key, shift, mask, groups):
+    """The group of a key; a new key gets the group ``groups``."""
     mixed = np.uint64(key)
     # The high bits of the product depend on all bits; bits in its middle would cluster.
-    place = np.int64(((mixed ^ (mixed >> np.uint64(32))) * MIX) >> shift)
+    place = ((mixed ^ (mixed >> np.uint64(32))) * MIX) >> shift
     clock = table.clock[0]
     while table.stamp[place] == clock:
         if table.key[place] == key:
-            return place
-        place = (place + 1) & mask
+            return table.group[place]
+        place = (place + np.uint64(1)) & mask
     table.stamp[place] = clock
     table.key[place] = key
     table.group[place] = groups
-    return place
+    return groups
 
 
 @loop
@@ -125,7 +135,7 @@ def _dense(keys, size, table):
     shift, mask = _emptied(table, size)
     groups = 0
     for i in range(size):
-        group = table.group[_placed(table, keys[i], shift, mask, groups)]
+        group = _group_of(table, keys[i], shift, mask, groups)
         if group == groups:
             groups += 1
         keys[i] = group
@@ -133,33 +143,76 @@ def _dense(keys, size, table):
 
 
 @loop
-def _number(lattice, first, last, part, live, size, table, groups):
-    """Group classes by what the levels of the quasi-identifiers first .. last - 1 make of them.
+def number_tuples(lattice, tuples, j, part, live, size, table, groups):
+    """Group halves of tuples by what the levels of their quasi-identifiers make of them.
 
     Parameters
     ----------
+    tuples
+        The distinct halves.
+    j
+        The first of their quasi-identifiers.
     part
-        The levels, as a number.
-    groups : (E,)
-        Filled with the group of each class that lives.
+        The levels, as a number: a node of the half's lattice.
+    live
+        The halves to group, the first ``size``.
+    groups
+        Filled with the group of each.
     """
     keys = table.keys
     for i in range(size):
         keys[i] = 0
     most = 1
-    for j in range(last - 1, first - 1, -1):
-        level = part % lattice.levels[j]
-        part //= lattice.levels[j]
-        if most > 2**62 // lattice.width[j]:  # one number would not hold all
+    for place in range(tuples.shape[1] - 1, -1, -1):
+        levels, width = lattice.levels[j + place], lattice.width[j + place]
+        level = part % levels
+        part //= levels
+        if most > 2**62 // width:  # one number would not hold all
             most = _dense(keys, size, table)
-        most *= lattice.width[j]
-        start = lattice.start[j] + level * lattice.width[j]
+        most *= width
+        start = lattice.start[j + place] + level * width
         for i in range(size):
-            raised = lattice.raised[start + lattice.nodes[live[i], j]]
-            keys[i] = keys[i] * lattice.width[j] + raised
+            keys[i] = keys[i] * width + lattice.raised[start + tuples[live[i], place]]
     _dense(keys, size, table)
     for i in range(size):
         groups[live[i]] = keys[i]
+
+
+@loop
+def _number(lattice, tuples, of, j, part, live, size, table, groups):
+    """The same for the halves that some classes have; ``of`` tells them."""
+    for i in range(size):
+        groups[of[live[i]]] = -1
+    halves, number = table.of, 0
+    for i in range(size):
+        half = of[live[i]]
+        if groups[half] < 0:
+            groups[half] = 0
+            halves[number] = half
+            number += 1
+    number_tuples(lattice, tuples, j, part, halves, number, table, groups)
+
+
+@loop
+def _number_first(lattice, halves, table, one, live, size):
+    """The place of the groups of a node of the first half's lattice."""
+    at = one % halves.ones_of.shape[0]
+    if halves.ones_of[at] != one:
+        groups = halves.ones[at]
+        _number(lattice, lattice.first, lattice.first_of, 0, one, live, size, table, groups)
+        halves.ones_of[at] = one
+    return at
+
+
+@loop
+def _number_last(lattice, halves, table, other, live, size):
+    """The place of the groups of a node of the last half's lattice."""
+    at = other % halves.others_of.shape[0]
+    if halves.others_of[at] != other:
+        groups, j = halves.others[at], lattice.split
+        _number(lattice, lattice.last, lattice.last_of, j, other, live, size, table, groups)
+        halves.others_of[at] = other
+    return at
 
 
 @loop
@@ -181,21 +234,16 @@ def group_node(lattice, halves, table, node, live, size):
         their first classes.
     """
     one, other = node // lattice.parts[1], node % lattice.parts[1]
-    at, to = one % halves.ones_of.shape[0], other % halves.others_of.shape[0]
-    if halves.ones_of[at] != one:
-        _number(lattice, 0, lattice.split, one, live, size, table, halves.ones[at])
-        halves.ones_of[at] = one
-    if halves.others_of[to] != other:
-        m = lattice.levels.shape[0]
-        _number(lattice, lattice.split, m, other, live, size, table, halves.others[to])
-        halves.others_of[to] = other
+    at = _number_first(lattice, halves, table, one, live, size)
+    to = _number_last(lattice, halves, table, other, live, size)
     ones, others = halves.ones[at], halves.others[to]
     shift, mask = _emptied(table, size)
     groups = 0
     for i in range(size):
-        each = live[i]
-        key = (np.int64(ones[each]) << 32) | np.int64(others[each])
-        group = table.group[_placed(table, key, shift, mask, groups)]
+        each = np.uint32(live[i])
+        one, other = ones[lattice.first_of[each]], others[lattice.last_of[each]]
+        key = (np.int64(one) << 32) | np.int64(other)
+        group = _group_of(table, key, shift, mask, groups)
         if group == groups:
             table.size[group] = 0
             groups += 1
@@ -213,16 +261,13 @@ def fill_halves(lattice, halves, table, live, size):
     bool
         Whether there is: then any of these classes may be grouped.
     """
-    m = lattice.levels.shape[0]
+    forget(halves)
     if halves.ones_of.shape[0] < lattice.parts[0] or halves.others_of.shape[0] < lattice.parts[1]:
-        forget(halves)
         return False
-    for part in range(lattice.parts[0]):
-        _number(lattice, 0, lattice.split, part, live, size, table, halves.ones[part])
-        halves.ones_of[part] = part
-    for part in range(lattice.parts[1]):
-        _number(lattice, lattice.split, m, part, live, size, table, halves.others[part])
-        halves.others_of[part] = part
+    for one in range(lattice.parts[0]):
+        _number_first(lattice, halves, table, one, live, size)
+    for other in range(lattice.parts[1]):
+        _number_last(lattice, halves, table, other, live, size)
     return True
 
 

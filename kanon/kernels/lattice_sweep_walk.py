@@ -6,12 +6,48 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kanon.kernels.compilation import kernel
-from kanon.kernels.lattice_sweep_groups import group_node
+from kanon.kernels.compilation import kernel, loop
+from kanon.kernels.hashing import MIX
+from kanon.kernels.lattice_sweep_groups import group_node, number_tuples
 
-REMAINING, RECORDS, NEXT, STEPS = range(4)
+REMAINING, RECORDS, NEXT, STEPS, GROUPED = range(5)
 """The places in ``SweepWalk.state``: how many classes and records remain, how many nodes were
-visited, how many groups were released."""
+visited, how many groups were released, how many classes were grouped at the last node."""
+
+
+class WalkedHalf(NamedTuple):
+    """One half of the quasi-identifiers, and what remains of its part of the tuples.
+
+    Attributes
+    ----------
+    tuples
+        The distinct halves of tuples, (P, h).
+    begins
+        The first of its quasi-identifiers.
+    groups, groups_of
+        Per place the group of every half; and the node of the half's lattice whose groups these
+        are, -1 for none. See :class:`kanon.kernels.lattice_sweep_groups.Halves`.
+    weighed
+        Per place how many classes remained when its groups were weighed.
+    live
+        The halves that remaining classes have, rising; the first ``size[0]`` of the array.
+    size
+        One number: how many there are.
+    records
+        Per half the records that remain and have it.
+    of
+        Per remaining class its half, as they stand in ``SweepWalk.live``.
+    """
+
+    tuples: np.ndarray
+    begins: int
+    groups: np.ndarray
+    groups_of: np.ndarray
+    weighed: np.ndarray
+    live: np.ndarray
+    size: np.ndarray
+    records: np.ndarray
+    of: np.ndarray
 
 
 class SweepWalk(NamedTuple):
@@ -23,6 +59,12 @@ class SweepWalk(NamedTuple):
         The nodes, in the order in which they are visited.
     live
         The classes that remain, rising; the first ``state[REMAINING]`` of the array.
+    first, last
+        Their halves.
+    grouped
+        Those that were grouped at the node visited last; the first ``state[GROUPED]``.
+    sums
+        Room for a hash table of all classes.
     at
         Per class the node that it was released at; -1 as long as it remains.
     state
@@ -31,8 +73,99 @@ class SweepWalk(NamedTuple):
 
     order: np.ndarray
     live: np.ndarray
+    first: WalkedHalf
+    last: WalkedHalf
+    grouped: np.ndarray
+    sums: np.ndarray
     at: np.ndarray
     state: np.ndarray
+
+
+@loop
+def _weighed(lattice, table, half, part, k, remaining):
+    """The place of the groups of a half at some levels; those of fewer than k records are -1.
+
+    No record of these is in a group of k records at any node with such levels, now or later: as the
+    walk goes on, there are fewer records. So they are weighed again only after a quarter is gone.
+    """
+    at = part % half.groups_of.shape[0]
+    groups, live, size, records = half.groups[at], half.live, half.size[0], table.size
+    if half.groups_of[at] != part:
+        number_tuples(lattice, half.tuples, half.begins, part, live, size, table, groups)
+        half.groups_of[at] = part
+    elif 4 * remaining > 3 * half.weighed[at]:
+        return at
+    half.weighed[at] = remaining
+    for i in range(size):
+        records[i] = 0
+    for i in range(size):
+        group = groups[live[i]]
+        if group >= 0:
+            records[group] += half.records[live[i]]
+    for i in range(size):
+        group = groups[live[i]]
+        if group >= 0 and records[group] < k:
+            groups[live[i]] = -1
+    return at
+
+
+@loop
+def _crowded(lattice, table, walk, k, ones, others, size):
+    """Those of the first ``size`` classes in ``walk.grouped`` that may be in a group of k records.
+
+    Groups of one hash are taken for one, so none is overlooked.
+    """
+    first_of, last_of, sums = walk.first.of, walk.last.of, walk.sums
+    bits = 4
+    while (1 << bits) < 2 * size:
+        bits += 1
+    shift = np.uint64(64 - bits)
+    for i in range(1 << bits):
+        sums[i] = 0
+    most = 0
+    for i in range(size):
+        place = walk.grouped[i]
+        one, other = np.uint64(ones[first_of[place]]), np.uint64(others[last_of[place]])
+        mixed = (one << np.uint64(32)) | (one ^ other)
+        key = np.int64((mixed * MIX) >> shift)
+        table.keys[i] = key
+        sums[key] += lattice.counts[walk.live[place]]
+        most = max(most, sums[key])
+    left = 0
+    if most >= k:
+        for i in range(size):
+            walk.grouped[left] = walk.live[walk.grouped[i]]
+            left += sums[table.keys[i]] >= k
+    return left
+
+
+@loop
+def _group(lattice, halves, table, walk, k, node):
+    """Group the remaining classes that may be in a group of k records at a node."""
+    state = walk.state
+    one, other = node // lattice.parts[1], node % lattice.parts[1]
+    ones = halves.ones[_weighed(lattice, table, walk.first, one, k, state[REMAINING])]
+    others = halves.others[_weighed(lattice, table, walk.last, other, k, state[REMAINING])]
+    first_of, last_of = walk.first.of, walk.last.of
+    left = 0
+    for i in range(state[REMAINING]):
+        walk.grouped[left] = i
+        # Without a branch, which could not be foreseen.
+        left += (ones[first_of[i]] | others[last_of[i]]) >= 0
+    state[GROUPED] = _crowded(lattice, table, walk, k, ones, others, left)
+    return group_node(lattice, halves, table, node, walk.grouped, state[GROUPED])
+
+
+@loop
+def _still_live(half):
+    """Forget the halves that no remaining class has."""
+    left = 0
+    for i in range(half.size[0]):
+        each = half.live[i]
+        if half.records[each] > 0:
+            half.live[left] = each
+            left += 1
+    half.size[0] = left
 
 
 @kernel(seconds=1)
@@ -55,7 +188,7 @@ def reach_some(lattice, halves, table, walk, k, most):
         if work > most:
             return 0
         node = walk.order[state[NEXT]]
-        groups = group_node(lattice, halves, table, node, walk.live, state[REMAINING])
+        groups = _group(lattice, halves, table, walk, k, node)
         state[NEXT] += 1
         work += state[REMAINING]
         for group in range(groups):
@@ -79,16 +212,24 @@ def release(lattice, table, walk, groups, least):
     node = walk.order[state[NEXT] - 1]
     for group in range(groups):
         state[STEPS] += table.size[group] >= least
-    left = 0
-    for i in range(state[REMAINING]):
-        each = walk.live[i]
+    for i in range(state[GROUPED]):
+        each = walk.grouped[i]
         if table.size[table.of[i]] >= least:
             walk.at[each] = node
             state[RECORDS] -= lattice.counts[each]
-        else:
+            walk.first.records[lattice.first_of[each]] -= lattice.counts[each]
+            walk.last.records[lattice.last_of[each]] -= lattice.counts[each]
+    left = 0
+    for i in range(state[REMAINING]):
+        each = walk.live[i]
+        if walk.at[each] < 0:
             walk.live[left] = each
+            walk.first.of[left] = walk.first.of[i]
+            walk.last.of[left] = walk.last.of[i]
             left += 1
     state[REMAINING] = left
+    _still_live(walk.first)
+    _still_live(walk.last)
 
 
 @kernel(seconds=2)

@@ -26,7 +26,7 @@ from kanon.base.progress import no_progress
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression
-from kanon.kernels.lattice import count_classes, number_parts
+from kanon.kernels.lattice import ClassRuns, CountingRoom, count_classes, number_parts
 from kanon.metrics import metric_named, potentials, scaled_potentials
 from oracles.plain_lattice import Node, PlainLattice, at_level, at_or_above
 from support.lattice_losses import by_potential
@@ -264,31 +264,68 @@ def test_parts_are_numbered_by_their_tuples(data):
 @examples(150)
 @given(st.data())
 def test_classes_are_counted_by_the_pairs_of_their_parts(data):
-    """With a place per pair, and by hashing; also where many pairs share their lower bits."""
-    size = data.draw(st.integers(1, 50))
-    step = data.draw(st.sampled_from([1, 1 << 10, 1 << 19, (1 << 27) - 7]))
-    n_left, n_right = 8 * step, data.draw(st.sampled_from([8, 1 << 20, (1 << 31) - 1]))
-    one = st.lists(st.integers(0, 7), min_size=size, max_size=size)
-    left_part = np.array(data.draw(one), dtype=np.int64) * step
-    right_part = np.array(data.draw(one), dtype=np.int64) * (n_right // 8)
-    rows = np.arange(size, dtype=np.int32)
-    counts = np.array(data.draw(st.lists(st.integers(1, 9), min_size=size, max_size=size)))
-    table = np.full(1 << 7, -1, dtype=np.int32)
-    found_rows, into = np.empty(size, np.int32), np.empty(size, np.int32)
-    found_counts, keys = np.empty(size, np.int64), np.empty(size, np.int64)
+    """All of them, the last part first; or none, once too many records are in small ones."""
+    sizes = data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=12))
+    size, m = sum(sizes), 6
+    left_part, n_left = numbered(
+        data.draw(st.lists(st.integers(0, 4), min_size=len(sizes), max_size=len(sizes)))
+    )
+    right_part, n_right = numbered(data.draw(st.lists(st.integers(0, 4), min_size=m, max_size=m)))
+    rights = data.draw(st.lists(st.integers(0, m - 1), min_size=size, max_size=size))
+    counts = data.draw(st.lists(st.integers(1, 9), min_size=size, max_size=size))
+    lefts = np.repeat(np.arange(len(sizes)), sizes)
+    given_classes = runs(np.arange(len(sizes)), np.cumsum([0, *sizes]), rights, counts)
+    found = runs(*(np.full(len(each), -7) for each in given_classes))
+    rooms = (np.full(n, -7, dtype=np.int32) for n in (len(left_part), len(sizes), m))
+    k, most = data.draw(st.integers(1, 20)), data.draw(st.integers(0, sum(counts)))
+    room = CountingRoom(*rooms)
+    expected: Counter = Counter()
+    for left, right, count in zip(lefts, rights, counts, strict=True):
+        expected[left_part[left], right_part[right]] += count
+    few = sum(count for count in expected.values() if count < k)
     number = count_classes(
-        rows, counts, rows, rows, left_part, right_part, n_left, n_right,
-        table, keys, found_rows, found_counts, into,
-    )  # fmt: skip
-    pairs = list(zip(left_part.tolist(), right_part.tolist(), strict=True))
-    expected: dict[tuple, int] = {}
-    for pair, count in zip(pairs, counts.tolist(), strict=True):
-        expected[pair] = expected.get(pair, 0) + count
-    assert number == len(expected)
-    assert found_counts[:number].tolist() == list(expected.values())
-    assert [pairs[row] for row in found_rows[:number]] == list(expected)
-    assert [list(expected)[i] for i in into.tolist()] == pairs
-    assert (table == -1).all(), "the room is left as it was"
+        given_classes, left_part, right_part, n_left, n_right, k, most, room, found
+    )
+    if few > most:
+        assert number == -1
+        return
+    assert number == len(expected) == found.start[n_left]
+    assert left_part[found.left[:n_left]].tolist() == list(range(n_left))[::-1]
+    pairs = {
+        (left_part[found.left[run]], right_part[found.right[i]]): found.counts[i]
+        for run in range(n_left)
+        for i in range(found.start[run], found.start[run + 1])
+    }
+    assert pairs == expected
+
+
+def numbered(values: list[int]) -> tuple[np.ndarray, int]:
+    """The same with numbers from 0 on, in the order of appearance; and how many there are."""
+    known = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    return np.array([known[value] for value in values], dtype=np.int32), len(known)
+
+
+def runs(left, start, right, counts) -> ClassRuns:
+    whole = (np.array(each, dtype=np.int32) for each in (left, start, right))
+    return ClassRuns(*whole, np.array(counts, dtype=np.int64))
+
+
+@examples(60)
+@given(searches(max_nodes=6))
+def test_a_node_that_was_seen_to_fail_is_counted_in_full_where_that_is_asked_for(search):
+    """In whatever order both are asked; a node counts once."""
+    problem, k, limit, _, order = search
+    some = order[:20]
+    asked, straight = engine(problem, k, limit), engine(problem, k, limit)
+    for node in some:
+        evaluation = straight.evaluate(node)
+        assert asked.satisfies(node) == (evaluation.suppressed <= limit)
+        assert straight.satisfies(node) == asked.satisfies(node)
+    for node in some:
+        assert asked.evaluate(node) == straight.evaluate(node)
+        assert asked.sizes(node).tolist() == straight.sizes(node).tolist()
+        assert asked.satisfies(node) == (asked.evaluate(node).suppressed <= limit)
+    assert asked.visited == straight.visited == list(dict.fromkeys(some))
 
 
 @examples(60)
@@ -335,7 +372,7 @@ def test_a_full_memory_changes_nothing(name, monkeypatch):
     lattice, plain = engine(problem, 4, 20), PlainLattice(problem, 4, 20)
     for node in lattice.nodes():
         check_node(lattice, plain, node)
-    kept = sum(rows.nbytes + counts.nbytes for rows, counts in lattice._snapshots)
+    kept = sum(each.nbytes for snapshot in lattice._snapshots for each in snapshot)
     if name == "_MOST_SNAPSHOT_BYTES":
         assert 0 < kept <= 2_000
     else:
