@@ -115,6 +115,19 @@ class PreparedRun:
             node=self._node(),
         )
 
+    def task_of_bound(self) -> Task:
+        """The task whose lower bound holds for the alteration of every release for the plan's k.
+
+        Costs are those of :mod:`kanon.measures.alteration`: attribute weights guide an algorithm,
+        and do not count in what was lost.
+
+        Raises
+        ------
+        MetricError
+            The metric needs edge weights that a hierarchy lacks.
+        """
+        return replace(self.task(), potentials=whole_potentials(self.classes, self.plan.metric))
+
     def _asked(self) -> Iterator[Model]:
         """The models of the plan, without k in persons where k in records is the same."""
         for model in self.plan.models:

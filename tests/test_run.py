@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal, assert_series_equal
 
 from kanon.algorithms.catalogue import serves_every_k
+from kanon.algorithms.lower_bound import lower_bound
 from kanon.algorithms.solution import solve
 from kanon.errors import MetricError, PrivacyWarning, Unsatisfiable
 from kanon.hierarchy.build import suppression
@@ -196,12 +197,19 @@ def test_a_setting_that_an_algorithm_does_not_take_changes_nothing():
 
 
 def test_a_lower_bound_is_in_percent_of_the_same_whole_as_the_alteration():
-    prepared = prepare(Plan.from_content(plan_with()), PEOPLE)
-    metric = metric_named(prepared.plan.algorithm.metric)
-    found = solve(lambda part, text: None, "lattice-sweep", prepared.task(), [metric])
-    assert found.bound is not None
-    assert 0 < found.bound <= alteration.value(found.at(2), metric) <= 100
-    assert solve(lambda part, text: None, "kaca", prepared.task(), [metric]).bound is None
+    """Weights guide, and count in neither; what does not guide changes nothing."""
+    weighted = {"name": "gaa", "attribute_weights": {"age": 3.0}}
+    guided = prepare(Plan.from_content(plan_with(algorithm=weighted)), PEOPLE)
+    other = prepare(Plan.from_content(plan_with(algorithm={"name": "datafly"})), PEOPLE)
+    metric = metric_named(guided.plan.algorithm.metric)
+    found = lower_bound(guided.task_of_bound())
+    root = run(Plan.from_content(plan_with(privacy=[{"model": "k-anonymity", "k": 6}])), PEOPLE)
+    assert root.alteration == 100
+    assert 0 < found.percent() <= alteration.value(run(guided.plan, PEOPLE).recoding, metric) < 100
+    assert found.loss < found.possible
+    assert found == lower_bound(other.task_of_bound())
+    assert lower_bound(root.prepared.task_of_bound()).percent() == 100
+    assert guided.task().potentials[0].tolist() != guided.task_of_bound().potentials[0].tolist()
 
 
 def test_a_release_that_breaks_the_plan_is_never_handed_out():

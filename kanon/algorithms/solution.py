@@ -9,14 +9,12 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 from kanon.algorithms.catalogue import algorithm_named, serves_every_k
-from kanon.algorithms.lattice_size import n_nodes
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress
 from kanon.errors import Unsatisfiable
 from kanon.measures.along import Curves, Points, curves_along, points_of
-from kanon.measures.cells import share
 from kanon.metrics import Metric
 from kanon.privacy.conjunction import broken
 from kanon.recoding import MergePath, Recoding
@@ -45,9 +43,6 @@ class Solution:
     finished
         Per k its release, where the path had to be merged on for other models than k-anonymity, or
         where there is no path and several k were computed.
-    bound
-        Of an algorithm that knows one, a cost for the task's k that no release without suppression
-        can go below, in percent of all that could be lost, as what guided it counts; else None.
     """
 
     path: MergePath | None
@@ -55,7 +50,6 @@ class Solution:
     curves: Curves | Points | None
     seconds: float
     finished: Mapping[int, Recoding] = field(default_factory=dict)
-    bound: float | None = None
 
     @property
     def known(self) -> tuple[int, ...] | None:
@@ -97,7 +91,7 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
         done = {task.k: recoding, **_others_near(progress, module, task, seconds)}
         several = dict(sorted(done.items())) if len(done) > 1 else {}
         points = points_of(several, metrics) if several else None
-        return Solution(None, recoding, points, seconds, several, _bound(module, task, progress))
+        return Solution(None, recoding, points, seconds, several)
     task.check()
     merged = _MERGED if task.others else 1.0
     path = module.merge_path(
@@ -107,20 +101,6 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
     seconds = time.perf_counter() - started
     curves = points_of(done, metrics) if done else curves_along(path, metrics)
     return Solution(path, None, curves, seconds, done)
-
-
-_BOUNDED = 500_000_000
-"""A lower bound is looked for up to so many nodes times classes: about ten seconds."""
-
-
-def _bound(module: ModuleType, task: Task, progress: Progress) -> float | None:
-    """The least cost of any release without suppression, if an algorithm knows a bound."""
-    nodes = n_nodes(task.classes.hierarchies)
-    if not hasattr(module, "lower_bound") or nodes * task.classes.n_classes > _BOUNDED:
-        return None
-    tuples, counts = task.classes.nodes, task.classes.counts
-    possible = sum(int(depth[tuples[:, j]] @ counts) for j, depth in enumerate(task.potentials))
-    return share(float(module.lower_bound(task, progress)), float(possible))
 
 
 PATIENCE = 3.0

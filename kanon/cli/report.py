@@ -34,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--public", action="store_true", help="the form for publication: no values of the table"
     )
+    parser.add_argument(
+        "--bound", action="store_true",
+        help="look closely for what no release of any tool can lose less than; may take minutes",
+    )  # fmt: skip
     add_seed(parser)
     add_progress(parser)
 
@@ -60,7 +64,8 @@ def execute(given: argparse.Namespace) -> None:
     origin = origin_of_file(given.table.path) if isinstance(table, MemoryTable) else None
     report = gather(
         plan, table, given.plan.parent, date=datetime.now().date(), words=words, origin=origin,
-        context=context, people=people, last=last, progress=progress_shown(given),
+        context=context, people=people, last=last, closely=given.bound,
+        progress=progress_shown(given),
     )  # fmt: skip
     write_whole(rendered(for_publication(report) if given.public else report), given.out)
     print(report.verdict)

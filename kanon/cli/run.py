@@ -5,20 +5,24 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from kanon.algorithms.catalogue import algorithm_named
+from kanon.algorithms.lower_bound import LowerBound
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress
 from kanon.cli.inputs import read_plan, read_records
 from kanon.cli.messages import progress_shown, show_warning
 from kanon.cli.options import add_plan, add_progress, add_seed, add_table
 from kanon.cli.outputs import check_files, check_new_table
-from kanon.errors import PlanError, TableError, quoted
+from kanon.errors import KanonError, PlanError, TableError, quoted
 from kanon.plan import Plan
 from kanon.release.drift import same_levels
 from kanon.release.record import account, check_record
+from kanon.report.optimality_gap import OptimalityGap, bound_of
 from kanon.report.origin import fingerprint_of_address, origin_of_file, recorder
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
@@ -37,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table(parser)
     parser.add_argument("--out", type=Address.parse, required=True, metavar="RELEASED")
     parser.add_argument("--measures", type=Path, metavar="M.json", help="write the measures")
+    parser.add_argument(
+        "--bound", action="store_true",
+        help="find what no release of any tool can lose less than, and say how far this one is "
+        "from it at most; may take minutes",
+    )  # fmt: skip
     parser.add_argument(
         "--pin", type=Path, metavar="NEXT.json",
         help="write the plan that raises later tables to the levels that were found",
@@ -99,13 +108,41 @@ def execute(given: argparse.Namespace) -> None:
     form = _form(done, table, given.csv or "plain")
     done.write(given.out, progress, given.neutralise_formulas, record, form)
     if given.measures:
-        write_whole((json.dumps(done.measures, indent=2) + "\n").encode("utf-8"), given.measures)
+        _write_measures(done.measures, given.measures)
     if given.pin and (pinned := same_levels(done)):
         moved = _moved(pinned, given.plan.parent, given.pin.parent)
         write_whole(moved.to_json().encode("utf-8"), given.pin)
+    bound = _bound(done, given, progress) if given.bound else None
     if given.bundle:
-        write_whole(_archive(done, table, given, progress), given.bundle)
+        write_whole(_archive(done, table, given, bound, progress), given.bundle)
     print(_outcome(done))
+    if bound is not None:
+        print(OptimalityGap.of(done, bound).sentence)
+
+
+def _write_measures(measures: Mapping[str, Any], path: Path) -> None:
+    write_whole((json.dumps(measures, indent=2) + "\n").encode("utf-8"), path)
+
+
+def _bound(done: Run, given: argparse.Namespace, progress: Progress) -> LowerBound | None:
+    """The lower bound, written among the measures; None, with a warning, if there is none.
+
+    The measures were written before: it may take long, and whoever does not wait for it has them.
+    """
+    try:
+        bound = bound_of(done.prepared, progress)
+    except KanonError as error:
+        show_warning(f"--bound: {error.sentence}")
+        return None
+    except KeyboardInterrupt as stop:
+        if given.measures:
+            stop.add_note(f"{quoted(given.measures.name)} is without lower_bound.")
+        raise
+    if given.measures:
+        _write_measures(
+            {**done.measures, "lower_bound": OptimalityGap.of(done, bound).least}, given.measures
+        )
+    return bound
 
 
 def _form(done: Run, table: Table, asked: str) -> TextForm:
@@ -121,7 +158,13 @@ def _form(done: Run, table: Table, asked: str) -> TextForm:
     return form
 
 
-def _archive(done: Run, table: Table, given: argparse.Namespace, progress: Progress) -> bytes:
+def _archive(
+    done: Run,
+    table: Table,
+    given: argparse.Namespace,
+    bound: LowerBound | None,
+    progress: Progress,
+) -> bytes:
     """The archive of a release that was written."""
     # Here, as no other option draws: Plotly takes its time to be imported.
     from kanon.report.archive import archive
@@ -130,7 +173,7 @@ def _archive(done: Run, table: Table, given: argparse.Namespace, progress: Progr
     plan, out = done.prepared.plan, given.out.path
     report = gather(
         plan, table, given.plan.parent, date=datetime.now().date(),
-        origin=origin_of_file(given.table.path), progress=progress,
+        origin=origin_of_file(given.table.path), bound=bound, progress=progress,
     )  # fmt: skip
     return archive(report, done, out.read_bytes(), kind_of(out.name))
 

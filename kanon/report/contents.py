@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.algorithms.lower_bound import LowerBound
 from kanon.base.formatting import counted
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.charts.trees import TreeDrawing, tree_drawing
-from kanon.errors import TableError, on_one_line
+from kanon.errors import PlanError, TableError, on_one_line
 from kanon.measures.overview import MeasureValue
 from kanon.measures.privacy import risk_summary, sensitive_measures
 from kanon.plan import Plan
@@ -36,6 +37,7 @@ from kanon.report.explanations import (
     what_leaves,
 )
 from kanon.report.loss import ends_of, overview_of
+from kanon.report.optimality_gap import OptimalityGap, bound_found_soon, bound_of, why_no_bound
 from kanon.report.origin import (
     Origin,
     canonical_plan,
@@ -197,6 +199,11 @@ class Report:
         Some records before and after; None in the form for publication.
     public
         Whether this is that form: see :func:`kanon.report.public.for_publication`.
+    gap
+        How far the release is at most from the least loss that is possible; None if no bound is
+        known.
+    closely
+        Whether the bound was looked for however long that takes.
     decision
         What is asked of the release by what it is for, and what it reached; None if nobody said.
     last, changes
@@ -230,6 +237,8 @@ class Report:
     name: str
     example: Example | None
     public: bool = False
+    gap: OptimalityGap | None = None
+    closely: bool = False
     decision: Decision | None = None
     last: ReportRecord | None = None
     changes: tuple[str, ...] = ()
@@ -255,6 +264,8 @@ def gather(
     context: Context | None = None,
     people: pd.DataFrame | None = None,
     last: ReportRecord | None = None,
+    bound: LowerBound | None = None,
+    closely: bool = False,
     progress: Progress = no_progress,
 ) -> Report:
     """Make the release of a plan, check it, and gather all that its report says.
@@ -273,6 +284,10 @@ def gather(
         :func:`kanon.release.decision.levels_reached`.
     last
         What the last report of the same project said; None for the first.
+    bound
+        The lower bound for the plan, if it is known; see :mod:`kanon.report.optimality_gap`.
+    closely
+        Whether it is, or was, looked for however long that takes; else as far as is quick.
 
     Raises
     ------
@@ -282,6 +297,8 @@ def gather(
         No release can meet the plan.
     ReleaseError
         The release does not meet the plan, by the independent check.
+    PlanError
+        A bound is to be looked for closely, and the lattice is too large.
     KanonError
         See :func:`kanon.run.prepare`.
 
@@ -303,6 +320,8 @@ def gather(
         )
     progress(0.0, "reading the plan")
     prepared = prepare(plan, original, folder)
+    if closely and (said := why_no_bound(prepared.classes)):  # before what takes long
+        raise PlanError(said)
     found = found_by(prepared, stretch(progress, 0.05, 0.4))
     done = finished(prepared, found.recoding, found.seconds)
     progress(0.4, "checking the release")
@@ -313,6 +332,11 @@ def gather(
     progress(0.45, "measuring what was lost")
     lost = overview_of(done, ends_of(prepared))
     others = alternatives(done, stretch(progress, 0.6, 0.95))
+    gap = None
+    if done.recoding.n_classes:
+        find = bound_of if closely else bound_found_soon
+        least = bound or find(prepared, stretch(progress, 0.95, 1.0))
+        gap = None if least is None else OptimalityGap.of(done, least)
     reached = guarantees(done)
     origin = origin or origin_of_table(original)
     nothing = "Nothing is released for the chosen k, so there is nothing to be drawn around it."
@@ -320,7 +344,7 @@ def gather(
         words=words or Words(),
         made=ReportTime(date, found.seconds),
         verdict=verdict_sentence(done, reached),
-        in_words=in_plain_words(done),
+        in_words=(*in_plain_words(done), *([gap.sentence] if gap is not None else [])),
         records=prepared.classes.n_records,
         dropped=prepared.dropped,
         persons=None if prepared.classes.persons is None else prepared.classes.highest_k,
@@ -342,6 +366,8 @@ def gather(
         hashes=hashes_of(done, origin),
         name=origin.name,
         example=_example(done),
+        gap=gap,
+        closely=closely,
         decision=decision,
     )
     if last is not None:

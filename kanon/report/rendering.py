@@ -58,6 +58,7 @@ def numbers(report: Report) -> dict[str, Any]:
         "persons": report.persons,
         "dropped": report.dropped,
         "measures": report.measures,
+        "lower_bound": report.gap and report.gap.least,
         "guarantees": [asdict(one) for one in report.guarantees],
         "decision": report.decision and report.decision.numbers,
         "profile": [asdict(one) for one in report.profile],

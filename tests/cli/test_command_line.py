@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -568,6 +569,69 @@ def test_a_pipe_is_no_place_for_a_file(kanon, folder, option):
     said = kanon(*RUN, option, "pipe.csv")
     check_failure(said, 2, ["'pipe.csv' is a pipe or a device, not a file"])
     assert (folder / "pipe.csv").is_fifo()
+
+
+# the lower bound
+
+BOUND = (*RUN, "--bound")
+
+
+def test_bound_says_how_far_the_release_is_from_the_least_possible(kanon, folder):
+    said = kanon(*BOUND, "--measures", "m.json")
+    assert said.status == 0
+    outcome, sentence = said.out.splitlines()
+    assert outcome.startswith("6 records; ")
+    measures = json.loads((folder / "m.json").read_text("utf-8"))
+    least, lost = measures["lower_bound"], measures["alteration"]["ncp"]
+    assert 0 < least <= lost
+    assert sentence.startswith("No release of all records by these hierarchies, of any tool, can ")
+    assert f"{lost:.2f} %" in sentence and "as NCP counts" in sentence
+    plain = kanon(*RUN, "--measures", "without.json")
+    assert plain.out.splitlines() == [outcome]
+    without = json.loads((folder / "without.json").read_text("utf-8"))
+    assert [*measures] == [*without, "lower_bound"]
+    assert kanon(*BOUND).out == said.out, "it needs no --measures"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"algorithm": {"name": "datafly", "metric": "ncp"}, "suppression_limit": 0.2},
+        {"privacy": [*PLAN["privacy"], {"model": "distinct-l-diversity", "l": 2}]},
+        {"person": "name"},
+    ],
+)
+def test_bound_is_that_of_k_whatever_the_plan_asks_for_beside(kanon, folder, changes):
+    kanon(*BOUND, "--measures", "m.json")
+    least = json.loads((folder / "m.json").read_text("utf-8"))["lower_bound"]
+    write_plan(folder, **changes)
+    said = kanon(*BOUND, "--measures", "m.json")
+    measures = json.loads((folder / "m.json").read_text("utf-8"))
+    assert said.status == 0 and measures["lower_bound"] == least <= measures["alteration"]["ncp"]
+
+
+def test_bound_of_a_lattice_too_large_is_a_warning(kanon, folder, monkeypatch):
+    monkeypatch.setattr("kanon.report.optimality_gap.MOST_NODES", 3)
+    said = kanon(*BOUND, "--measures", "m.json")
+    assert said.status == 0 and said.out.count("\n") == 1
+    (line,) = said.err.splitlines()
+    assert line.startswith("kanon: warning: --bound: How close a release is to the least possible")
+    assert "has 6 nodes, and a lower bound is found for up to 3" in line
+    assert "lower_bound" not in json.loads((folder / "m.json").read_text("utf-8"))
+    assert (folder / "released.csv").exists()
+    before = files(folder)
+    call = ("report", "plan.json", "--table", "people.csv", "--out", "report.html", "--bound")
+    check_failure(kanon(*call), 2, ["a lower bound is found for up to 3"])
+    assert files(folder) == before
+
+
+def test_bound_is_said_in_the_report_and_in_the_archive(kanon, folder):
+    sentence = kanon(*BOUND, "--bundle", "release.zip").out.splitlines()[1]
+    call = ("report", "plan.json", "--table", "people.csv", "--out", "report.html", "--bound")
+    assert kanon(*call).status == 0
+    with zipfile.ZipFile(folder / "release.zip") as archive:
+        pages = [archive.read("report.html").decode(), (folder / "report.html").read_text("utf-8")]
+    assert [page.count(sentence) for page in pages] == [2, 2], "in plain words, and in section 7"
 
 
 # remarks, and next month's table

@@ -73,6 +73,14 @@ def test_a_signal_between_two_files_is_told_with_both(
     kill(number)()  # how it ended is settled: nothing is raised any more
 
 
+def test_who_does_not_wait_for_the_bound_has_everything_else(kanon, folder, monkeypatch, raised):
+    monkeypatch.setattr("kanon.cli.run.bound_of", kill(signal.SIGINT))
+    said = kanon(*BOTH, "--bound")
+    done = "'released.csv' and 'm.json' were written. 'm.json' is without lower_bound."
+    assert said == (130, "", f"Interrupted; {done}\n")
+    assert "lower_bound" not in json.loads((folder / "m.json").read_text("utf-8"))
+
+
 @pytest.mark.parametrize("older", [False, True])
 @pytest.mark.parametrize("place", ["keep_mode", "os.replace"])
 def test_a_signal_while_the_release_is_written_leaves_nothing(

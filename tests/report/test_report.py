@@ -183,10 +183,12 @@ def test_a_report_worked_by_hand():
     assert found["Distinct l-diversity", "disease"] == (1, 2)
     assert "every class meets k-anonymity with k = 2 (reached: 2)" in report.verdict
     assert "nothing was required of 'disease'" in report.verdict
-    looks, picked, sure, altered = report.in_words
+    looks, picked, sure, altered, close = report.in_words
     assert "at least 1 other" in looks and "50.0 %: one of 2 in the smallest class" in picked
     assert sure.startswith("'disease'") and "50.0 % sure" in sure
     assert altered == lost(report.measures["alteration"]["nllm"], "NLLM")
+    assert close == report.gap.sentence and close in html.unescape(page_of(report))
+    assert numbers(report)["lower_bound"] == report.gap.least < report.gap.lost
     assert len(report.example.before) == 5 and not report.example.changed  # four were
     assert report.example.columns == ("age", "sex", "disease", "note")
     assert report.example.before[1] == ("34", "F", "flu", "(missing)")

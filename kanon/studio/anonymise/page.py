@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from kanon.algorithms.catalogue import algorithms, uses
 from kanon.base.formatting import thin
@@ -48,11 +49,12 @@ from kanon.studio.widgets.files import (
 from kanon.studio.widgets.how import (
     how_algorithm,
     how_alteration,
-    least_possible,
+    how_bound,
     what_was_checked,
     which_levels,
     which_parts,
 )
+from kanon.studio.widgets.lower_bound import how_close
 from kanon.studio.widgets.model_editor import also_require
 from kanon.studio.widgets.numbers import of_release, worst
 from kanon.studio.widgets.picture import data_button, picture
@@ -313,17 +315,25 @@ def what_came_of_it(work: Work, result: Result, stale: bool) -> None:
     """The curve, the numbers, the tables and the files of a result."""
     k, done = release_shown(work, result)
     curve(work, result, k)
-    numbers(work, result, done, k)
+    close = numbers(work, result, done, k)
     remarked_release(result, done, k)
     tables(result, done, k)
     downloads(work, result, done, k, stale)
     with st.expander(say("How it is computed")):
         st.markdown(how_alteration(done))
         st.markdown(how_algorithm(done.prepared.plan))
+        least = st.container()
+    with close:
+        gap = how_close(done, (result, k), "anonymise")
+    if gap is not None:
+        least.markdown(how_bound(gap))
 
 
-def numbers(work: Work, result: Result, done: Run, k: int) -> None:
-    """What the release lost, its worst class, and what was checked in words."""
+def numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
+    """What the release lost, its worst class, and what was checked in words.
+
+    Returns the place for how close it is to the least possible.
+    """
     columns = [each.name for each in done.prepared.classes.sensitive]
     focus = work.focus if work.focus in columns else next(iter(columns), None)
     lost = of_release(done)
@@ -338,13 +348,15 @@ def numbers(work: Work, result: Result, done: Run, k: int) -> None:
         place.metric(label, number.value, help=number.help)
     text.markdown(what_was_checked(done))
     text.markdown(state.remembered("leaves", (result, k), lambda: plain(what_leaves(done))))
-    for said in filter(None, [which_levels(done), which_parts(done), least_possible(result, k)]):
+    for said in filter(None, [which_levels(done), which_parts(done)]):
         text.markdown(said)
+    close = text.container()
     text.page_link(
         "pages/privacy.py",
         label=say("What can still be found out about someone?"),
         icon=":material/visibility:",
     )
+    return close
 
 
 def page() -> None:

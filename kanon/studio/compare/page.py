@@ -87,7 +87,7 @@ def page() -> None:
         show_searches(work)
         return
     with st.container(key="compared-numbers"):
-        tables(work, comparison, k, key, about, settings)
+        tables(work, seen, comparison, k, key, about, settings)
         with st.expander(say("How it is computed")):
             made = work.findings.comparison
             st.markdown(how_compared(comparison, made.seconds if made is not None else 0.0))

@@ -14,9 +14,11 @@ from kanon.errors import KanonError
 from kanon.experiments.comparison import INTERVALS, K_PRESETS, Comparison, by_characteristic
 from kanon.experiments.titles import guided
 from kanon.measures.comparing import Standing
+from kanon.studio.compare.closeness_panel import closeness
 from kanon.studio.compare.difference_panel import difference
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.comparison_runs import ComparisonState
 from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -34,6 +36,7 @@ TABLES = {
     "areas": say("Whole curves: NAUC"),
     "places": say("At this k, by criterion"),
     "alterations": say("At this k, by metric"),
+    "closeness": say("How close to the least loss"),
     "difference": say("Two of them"),
     "searches": say("Searches of the lattice"),
 }
@@ -69,6 +72,7 @@ def table_choice(work: Work, compared: bool) -> None:
 
 def tables(
     work: Work,
+    seen: ComparisonState,
     comparison: Comparison,
     k: int,
     key: Hashable,
@@ -82,6 +86,8 @@ def tables(
         places(work, comparison, k, key, about)
     elif work.compare.table_shown == "alterations":
         alterations(work, comparison, k, key, about)
+    elif work.compare.table_shown == "closeness":
+        closeness(work, seen, comparison, k, key, about)
     else:
         difference(work, comparison, k, key, about, settings)
 

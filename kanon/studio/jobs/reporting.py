@@ -18,6 +18,8 @@ from kanon.report.changes import parse_record
 from kanon.report.contents import Report, gather
 from kanon.report.origin import Origin, origin_of_content, origin_of_table
 from kanon.sources.tables import Table
+from kanon.studio.jobs.lower_bounds import known_bound
+from kanon.studio.session.findings import FoundBound
 from kanon.studio.session.request import Request
 from kanon.studio.session.work import Work, with_fields
 
@@ -46,6 +48,7 @@ def make_report(
     context: Mapping[str, Any] | None = None,
     people: pd.DataFrame | None = None,
     last: Mapping[str, Any] | None = None,
+    found: FoundBound | None = None,
 ) -> Report:
     """Gather a report, in a worker; the texts of people are added where it is shown.
 
@@ -59,6 +62,8 @@ def make_report(
         What the release is for, if the report says so, and the population that counts then.
     last
         What the last report of the project said.
+    found
+        The lower bound, if it is known.
 
     Raises
     ------
@@ -69,7 +74,9 @@ def make_report(
     return gather(
         Plan.from_content(content), table, Path(), date=date, origin=origin,
         context=None if context is None else Context.from_content(context), people=people,
-        last=None if last is None else parse_record(last), progress=progress,
+        last=None if last is None else parse_record(last),
+        bound=None if found is None else found.bound, closely=found is not None and found.closely,
+        progress=progress,
     )  # fmt: skip
 
 
@@ -100,6 +107,7 @@ def reporting(
         None if context is None else context.content,
         people,
         work.kept.reports[-1].model_dump() if work.kept.reports else None,
+        known_bound(work, plan),
     )
     return Request(
         doing, make_report, given, partial(_with_report, people_origin),

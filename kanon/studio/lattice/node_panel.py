@@ -36,6 +36,7 @@ from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
+from kanon.studio.widgets.lower_bound import how_close
 from kanon.studio.widgets.picture import data_button
 from kanon.studio.widgets.preview import before_and_after, preview_height
 
@@ -183,10 +184,18 @@ def used(explored: Exploration, node: Node) -> None:
     runner.run(anonymisation_request)
 
 
+def closeness(one: Subject, found: Assessment, node: Node) -> None:
+    """How close the chosen node is to the least possible, if it can be released."""
+    if found.satisfying[found.places[node]]:
+        about = (one.settings, node)
+        done, _ = state.remembered("lattice-preview", about, partial(previewed, one, node))
+        how_close(done, about, "lattice")
+
+
 def tables(one: Subject, explored: Exploration, found: Assessment, node: Node) -> None:
     """The first records before and after."""
     done, (before, after) = state.remembered(
-        "lattice-preview", (one.settings, node), lambda: previewed(one, node)
+        "lattice-preview", (one.settings, node), partial(previewed, one, node)
     )
     left, right = st.columns(2)
     left.subheader(say("Before"))

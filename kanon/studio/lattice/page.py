@@ -25,7 +25,15 @@ from kanon.charts.walks import WALK_LOOKS
 from kanon.errors import KanonError
 from kanon.experiments.exploration import Assessment, Exploration
 from kanon.studio.jobs import runner
-from kanon.studio.lattice.node_panel import goes_to, minimal, numbers, steppers, tables, use
+from kanon.studio.lattice.node_panel import (
+    closeness,
+    goes_to,
+    minimal,
+    numbers,
+    steppers,
+    tables,
+    use,
+)
 from kanon.studio.lattice.sentences import (
     how_lattice,
     size_said,
@@ -335,9 +343,13 @@ def page() -> None:
     goes_to(work, explored, node)
     numbers(explored, found, node)
     use(work, one, explored, found, node)
+    close = st.container()
     if not (explored.complete and explored.size <= DRAWN):
         around_node(work, one, explored, found, node)
     tables(one, explored, found, node)
     minimal(one, explored)
     with st.expander(say("How it is computed")):
         st.markdown(how_lattice(one, explored))
+    if explored is not one.outline:  # else that is looked at first
+        with close:
+            closeness(one, found, node)

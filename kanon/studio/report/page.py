@@ -267,7 +267,7 @@ def downloads(work: Work, reported: Report, report: Report, words: Words, stale:
     }  # fmt: skip
     st.caption(say("The same report from the command line, beside these files:"))
     st.code(
-        command(plan_name, work.table.file.name, report.public, **given),
+        command(plan_name, work.table.file.name, report.public, report.closely, **given),
         "bash",
         wrap_lines=True,
     )

@@ -145,13 +145,15 @@ def handed_over(work: Work, reported: Report, form: Report) -> bytes:
     return rendered(form)
 
 
-def command(plan: str, table: str, public: bool, **files: str) -> str:
+def command(plan: str, table: str, public: bool, closely: bool = False, **files: str) -> str:
     """The command that makes the same report again.
 
     Parameters
     ----------
     public
         Whether it makes the form for publication.
+    closely
+        Whether it looks closely for a lower bound.
     **files
         By the option that takes it the name of a further file; empty without one.
 
@@ -162,5 +164,5 @@ def command(plan: str, table: str, public: bool, **files: str) -> str:
         table = f"./{table}"
     parts = ["python", "-m", "kanon", "report", plan, "--table", table, "--out", "report.html"]
     parts += [part for name, file in files.items() if file for part in (f"--{name}", file)]
-    parts += ["--public"] if public else []
+    parts += [*(["--public"] if public else []), *(["--bound"] if closely else [])]
     return shlex.join(parts)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kanon.algorithms.lower_bound import LowerBound
 from kanon.algorithms.solution import Solution
 from kanon.experiments.advisor.repetition import RepeatedLoss
 from kanon.experiments.comparison import Comparison
@@ -136,6 +137,14 @@ class MeasuredRun:
     best_l: Mapping[str, float]
 
 
+@dataclass(frozen=True)
+class FoundBound:
+    """A lower bound of all releases, and whether it was looked for closely."""
+
+    bound: LowerBound
+    closely: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Findings:
     """All that was worked out for a table: replaced whole when there is another one.
@@ -159,6 +168,8 @@ class Findings:
         What comparisons have found, what trained classifiers scored, what releases were measured
         and learnt from, and what came of the runs of the simulated study: by a fingerprint of all
         that each depends on. A cancelled study leaves what it found.
+    bounds
+        What no release can lose less than, by a fingerprint of all that it depends on.
     made_with
         What was chosen when the last of each calculation began, without what was found then.
     """
@@ -179,4 +190,5 @@ class Findings:
         default_factory=dict
     )
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
+    bounds: Mapping[str, FoundBound] = field(default_factory=dict)
     made_with: Mapping[str, Work] = field(default_factory=dict)

@@ -25,6 +25,8 @@ def called(doing: str) -> str:
     return {
         "advising": say("The advisor"),
         "archiving": say("The release archive"),
+        "bound": say("The lower bound"),
+        "closer": say("A closer lower bound"),
         "combining": say("Releases put together"),
         "comparison": say("Comparing"),
         "exercises": say("The exercise set"),

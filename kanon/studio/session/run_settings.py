@@ -82,7 +82,9 @@ class CompareSettings:
     rounded: bool = False
     interval: tuple[int, int] | None = None
     counted_k: str = "fourteen"
-    table_shown: Literal["areas", "places", "alterations", "difference", "searches"] = "areas"
+    table_shown: Literal[
+        "areas", "places", "alterations", "closeness", "difference", "searches"
+    ] = "areas"
     pair: tuple[str, str] = ("", "")
     layout: Layout | None = None
     larger: tuple[str, str] = ("mean_alteration", "l_percent")

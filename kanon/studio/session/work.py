@@ -234,7 +234,7 @@ def begun_since(first: Work, now: Work) -> bool:
     """Whether anything was chosen since, beyond what the app does by itself."""
     if first.version != now.version or dict(first.views) != dict(now.views):
         return True
-    if now.running.keys() - {"run"}:
+    if now.running.keys() - {"run", "bound"}:
         return True
     return any(
         value_of(first, name) is not value_of(now, name)
@@ -243,4 +243,4 @@ def begun_since(first: Work, now: Work) -> bool:
     )
 
 
-_BY_ITSELF = {"result", "made_with", "started", "problem", "notice", "tour"}
+_BY_ITSELF = {"result", "bounds", "made_with", "started", "problem", "notice", "tour"}

@@ -13,11 +13,10 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES
 from kanon.metrics import Metric, multipliers
 from kanon.plan import Plan
-from kanon.privacy.model import rounded
 from kanon.report.explanations import algorithm_in_words, guarantees_of_classes, what_is_met
+from kanon.report.optimality_gap import OptimalityGap
 from kanon.run import Run
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
-from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
 
 _how = Sections(__file__)
@@ -52,6 +51,11 @@ def how_algorithm(plan: Plan) -> str:
     """How the release was found: what the algorithm says of itself, and what guided it."""
     said = algorithm_in_words(plan)
     return "\n\n".join(f"**{term}.** {plain(text)}" for term, text in said.items())
+
+
+def how_bound(gap: OptimalityGap) -> str:
+    """What a lower bound holds for, and how it is found."""
+    return say("**How close to the least possible.** {what}", what=plain(gap.explanation))
 
 
 def _item(card: Card) -> str:
@@ -185,19 +189,6 @@ def what_was_checked(done: Run) -> str:
             "**Nothing is released:** every record is suppressed, so there is no class to check."
         )
     return _how("checked", models=plain(what_is_met(done, guarantees_of_classes(done))))
-
-
-def least_possible(result: Result, k: int) -> str:
-    """What no other release could go below, where the algorithm knows it; nothing elsewhere."""
-    bound, plan = result.solution.bound, result.prepared.plan
-    if bound is None or k != plan.k or plan.algorithm.attribute_weights:
-        return ""
-    return _how(
-        "bound",
-        k=thin(k),
-        least=rounded(bound, up=False),
-        metric=plain(say_of(plan.metric.card.title)),
-    )
 
 
 def which_levels(done: Run) -> str:

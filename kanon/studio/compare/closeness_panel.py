@@ -1,0 +1,150 @@
+"""How far each line is at most from the least loss that is possible, at the k of the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import streamlit as st
+
+from kanon.algorithms.catalogue import uses
+from kanon.base.formatting import percent, thin
+from kanon.base.language import say, say_of
+from kanon.experiments.comparison import Comparison
+from kanon.report.optimality_gap import QUICKLY, OptimalityGap, may_show_ranges, why_no_bound
+from kanon.run import PreparedRun, prepare
+from kanon.studio.jobs.lower_bounds import BoundWanted
+from kanon.studio.session import state
+from kanon.studio.session.comparison_runs import ComparisonState
+from kanon.studio.session.configurations import PlannedLine
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.how import how_bound
+from kanon.studio.widgets.lower_bound import closer_button, found_soon
+from kanon.studio.widgets.picture import data_button
+
+_UNKNOWN = "–"
+
+_ASKED_FOR = 10 * QUICKLY
+"""Up to so much effort bounds are found once somebody opens the table, in about ten seconds."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedLine:
+    """A line, what its bound is of, and what it loses as its metric counts.
+
+    ``lost`` is None where the bound does not hold for it, or that was not measured.
+    """
+
+    line: PlannedLine
+    prepared: PreparedRun
+    wanted: BoundWanted
+    lost: float | None
+
+    @property
+    def gap(self) -> OptimalityGap | None:
+        """How far it is from the bound; None as long as that is not known."""
+        known = state.work().findings.bounds.get(self.wanted.key)
+        if known is None:
+            return None
+        plan, records = self.prepared.plan, self.prepared.classes.n_records
+        suppressing = uses(plan.algorithm.name, "suppression") and plan.suppression(records) != 0
+        return OptimalityGap.at(self.prepared, self.lost, known.bound, suppressing)
+
+
+def closeness(
+    work: Work, seen: ComparisonState, comparison: Comparison, k: int, key: Hashable, about: str
+) -> None:
+    """Per line what it loses, as the metric counts that guides it, beside the lower bound."""
+    if seen.comparison is None:
+        st.info(say("Press Compare first: the lines above are of earlier settings."))
+        return
+    lines = state.remembered("bounded", (key, k), lambda: _bounded(work, seen, comparison, k))
+    if said := next(filter(None, (why_no_bound(one.prepared.classes) for one in lines)), ""):
+        st.info(plain(said))
+        return
+    wanted = [one.wanted for one in lines]
+    found_soon(wanted, most=_ASKED_FOR)
+    st.caption(
+        say(
+            "At k = {k}: what each loses, as the metric counts that guides it; what no release by "
+            "its hierarchies, of any tool, can lose less than; and how much more than the least "
+            "possible it loses at most.",
+            k=thin(k),
+        )
+    )
+    st.table(_shown(lines).set_index(say("Configuration")))
+    if any(one.lost is None for one in lines):
+        st.caption(
+            say(
+                "{sign}: its releases show ranges, or are measured by other hierarchies than its "
+                "own or not by its metric, so the bound says nothing about them.",
+                sign=_UNKNOWN,
+            )
+        )
+    closer_button(wanted, "compare")
+    known = [gap for one in lines if (gap := one.gap) is not None]
+    data_button(
+        say("Data of the bounds"), lambda: _numbers(lines, k), "bounds", f"{about}|{k}|{known}"
+    )
+    for gap in known[:1]:
+        st.caption(how_bound(gap))
+
+
+def _bounded(
+    work: Work, seen: ComparisonState, comparison: Comparison, k: int
+) -> list[BoundedLine]:
+    """Every line with what its bound is of: its hierarchies, its metric and k, no other model."""
+    grounds: dict[str, PreparedRun] = {}
+    found = []
+    for line in seen.lines:
+        ground = line.ground
+        if ground.digest not in grounds:
+            grounds[ground.digest] = prepare(ground.plan, work.table.records)
+        plan = ground.plan.model_copy(update={"algorithm": line.plan.algorithm}).with_k(k)
+        prepared = replace(grounds[ground.digest], plan=plan)
+        lost = _lost(line, comparison, k)
+        found.append(BoundedLine(line, prepared, BoundWanted.of(prepared), lost))
+    return found
+
+
+def _lost(line: PlannedLine, comparison: Comparison, k: int) -> float | None:
+    measured = {metric.name for metric in comparison.measured}
+    other = line.yardstick is not None or may_show_ranges(line.plan)
+    if other or line.guide.name not in measured:
+        return None
+    criterion = f"alteration_{line.guide.name}"
+    return float(comparison.line(line.name).at(criterion, [k], comparison.sensitive)[0, 0])
+
+
+def _shown(lines: list[BoundedLine]) -> pd.DataFrame:
+    """The table as text."""
+    rows = []
+    for one in lines:
+        gap = one.gap
+        least, far = ("", "") if gap is None else (gap.least_said, gap.at_most)
+        rows.append(
+            {
+                say("Configuration"): plain(one.line.title),
+                say("Counted by"): plain(say_of(one.line.guide.card.title)),
+                say("Loses ↓"): _UNKNOWN if one.lost is None else percent(one.lost),
+                say("No release below"): least or _UNKNOWN,
+                say("How far above the least, at most ↓"): far or _UNKNOWN,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _numbers(lines: list[BoundedLine], k: int) -> pd.DataFrame:
+    """The numbers of the table."""
+    return pd.DataFrame(
+        {
+            "configuration": one.line.title,
+            "metric": one.line.guide.name,
+            "k": k,
+            "alteration": one.lost,
+            "lower_bound": None if (gap := one.gap) is None else gap.least,
+        }
+        for one in lines
+    )

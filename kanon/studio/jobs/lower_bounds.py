@@ -1,0 +1,119 @@
+"""What no release can lose less than: found once per table, hierarchies, metric and k.
+
+It does not depend on the algorithm, so all pages and all algorithms share what was found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from kanon.algorithms.lower_bound import least_k, lower_bound
+from kanon.algorithms.task import Task
+from kanon.base.language import say
+from kanon.base.progress import stretch
+from kanon.plan import Plan
+from kanon.report.optimality_gap import CLOSELY, QUICKLY, effort
+from kanon.run import PreparedRun
+from kanon.studio.jobs.worker import Progress
+from kanon.studio.session.findings import FoundBound
+from kanon.studio.session.request import Request
+from kanon.studio.session.run_plan import settings_of
+from kanon.studio.session.work import Work, with_fields
+
+_FIRST = 0.1
+"""The share of the time of a close search after the quick one, about."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoundWanted:
+    """What a bound is of, and a fingerprint of all that it depends on."""
+
+    task: Task
+    key: str
+
+    @classmethod
+    def of(cls, prepared: PreparedRun) -> BoundWanted:
+        """The bound of all releases for a plan's k, whatever algorithm the plan names."""
+        task = prepared.task_of_bound()
+        found = hashlib.sha256(str(least_k(task)).encode())
+        trees = [tree.parent for tree in task.classes.hierarchies]
+        for array in (task.classes.nodes, task.classes.counts, *trees, *task.potentials):
+            found.update(f"{array.shape}{array.dtype}".encode())
+            found.update(array.tobytes())
+        return cls(task, found.hexdigest())
+
+    @property
+    def effort(self) -> int:
+        """See :func:`kanon.report.optimality_gap.effort`."""
+        return effort(self.task.classes)
+
+
+def find_bounds(progress: Progress, wanted: Sequence[BoundWanted], closely: bool) -> None:
+    """Find lower bounds, in a worker: each is handed over as soon as it is there.
+
+    Parameters
+    ----------
+    closely
+        Whether to look closely, however long it takes; a quick one comes first. Else all are
+        found quickly, and closely where that is as quick.
+    """
+    for place, one in enumerate(wanted):
+        own = stretch(progress, place / len(wanted), (place + 1) / len(wanted))
+        close = closely or one.effort <= CLOSELY
+        if closely:
+            quick = lower_bound(one.task, stretch(own, 0, _FIRST), closely=False)
+            progress.keep((one.key, FoundBound(quick, False)))
+            own = stretch(own, _FIRST, 1)
+        progress.keep((one.key, FoundBound(lower_bound(one.task, own, closely=close), close)))
+
+
+def bounds_request(work: Work, wanted: Sequence[BoundWanted], closely: bool) -> Request | None:
+    """Find those of some bounds that are not known; None if all are."""
+    known = work.findings.bounds
+    todo = {
+        one.key: one
+        for one in wanted
+        if one.key not in known or (closely and not known[one.key].closely)
+    }
+    if not todo:
+        return None
+    doing = "closer" if closely else "bound"
+    return Request(
+        doing, find_bounds, ([*todo.values()], closely), partial(_with_bounds, doing),
+        limit="study_minutes" if closely else "job_minutes",
+        lane="long" if closely else "short",
+        cancelled=_cancelled,
+    )  # fmt: skip
+
+
+def _with_bounds(doing: str, work: Work, _: object) -> Work:
+    """The work with the bounds that were handed over; what is known closely stays."""
+    found = dict(work.findings.bounds)
+    parts: Any = work.running[doing].job.parts
+    for key, one in parts:
+        if key not in found or not found[key].closely:
+            found[key] = one
+    return with_fields(work, bounds=found)
+
+
+def _cancelled(work: Work) -> Work:
+    return with_fields(
+        work, notice=say("The search for a lower bound was cancelled; nothing was changed.")
+    )
+
+
+def known_bound(work: Work, plan: Plan) -> FoundBound | None:
+    """What was found for a plan, if its release is on screen at this k or another.
+
+    Only what the command line finds too, by itself or by ``--bound``.
+    """
+    result = work.findings.result
+    if not work.findings.bounds or result is None or result.settings != settings_of(work, plan):
+        return None
+    wanted = BoundWanted.of(replace(result.prepared, plan=plan))
+    found = work.findings.bounds.get(wanted.key)
+    return found if found is not None and (found.closely or wanted.effort <= QUICKLY) else None

@@ -1,0 +1,198 @@
+"""How close a release is to the least possible: said on every page, found once for all."""
+
+from __future__ import annotations
+
+import pytest
+
+from kanon.algorithms.lower_bound import lower_bound
+from kanon.measures.alteration import value
+from kanon.report.optimality_gap import OptimalityGap
+from kanon.run import prepare, run
+from kanon.studio.lattice.state import LatticeView
+from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.work import with_fields
+from kanon.studio.widgets import lower_bound as widget
+from support.dashboard import (
+    ANONYMISE,
+    COMPARE,
+    WORK,
+    anonymised,
+    button,
+    captions,
+    choose,
+    frame_k,
+    go,
+    held_worker,
+    infos,
+    press,
+    settled,
+    texts,
+    work,
+)
+
+LATTICE, REPORT = "pages/lattice.py", "pages/report.py"
+ASK, CLOSER = "How close to the least possible?", "Search more closely"
+
+
+def said(at):
+    """The sentences about how close something is."""
+    return [
+        text
+        for text in texts(at)
+        if text.startswith("No release ") and "by these hierarchies" in text
+    ]
+
+
+def expected(at, **changes):
+    """The sentence about the release of the settings, made without the page."""
+    plan = plan_of(with_fields(work(at), **changes))
+    done = run(plan, work(at).table.records)
+    return OptimalityGap.of(done, lower_bound(done.prepared.task_of_bound())).sentence
+
+
+def labels(at):
+    return [one.label for one in at.button]
+
+
+@pytest.fixture
+def asked_for(monkeypatch):
+    """Nothing is found before somebody asks."""
+    monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
+
+
+@pytest.mark.parametrize("other", ["datafly", "lattice-sweep", "mondrian", "k-member"])
+def test_what_was_found_once_serves_every_algorithm(start, other):
+    at = settled(anonymised(start(sample="hospital")))
+    assert said(at) == [expected(at)]
+    found = work(at).findings.bounds
+    assert [one.closely for one in found.values()] == [True]
+    choose(at, "run-algorithm", other)
+    anonymised(at)
+    assert said(at) == [expected(at)], "of the new release"
+    assert work(at).findings.bounds is found, "and nothing was looked for again"
+    assert not {ASK, CLOSER} & {*labels(at)}
+    assert any("holds for every release in which each value stays" in one for one in texts(at))
+
+
+def test_another_k_and_another_metric_have_bounds_of_their_own(start):
+    at = settled(anonymised(start(sample="hospital")))
+    first = said(at)
+    at.select_slider(key="run-k").set_value(3)
+    settled(go(at))
+    assert said(at) == [expected(at)] != first and "at k = 3" in said(at)[0]
+    choose(at, "run-metric", "distortion")
+    settled(anonymised(at))
+    assert "as Distortion counts" in said(at)[0]
+    assert len(work(at).findings.bounds) == 3
+    choose(at, "run-metric", "nllm")
+    assert said(at), "the old result says its own, faded"
+
+
+def test_the_weights_of_columns_do_not_count(start):
+    at = settled(anonymised(start(sample="hospital")))
+    found = work(at).findings.bounds
+    at.session_state[WORK] = with_fields(work(at), attribute_weights={"age": 5.0})
+    settled(anonymised(at))
+    assert work(at).findings.bounds is found
+    assert any("counted without them" in one for one in texts(at))
+
+
+def test_a_heavy_search_waits_for_a_click_and_can_be_cancelled(start, asked_for):
+    at = anonymised(start(sample="hospital"))
+    assert not said(at) and not work(at).findings.bounds
+    with held_worker():
+        press(at, ASK)
+        assert button(at, ASK).disabled
+        press(at, "Cancel")
+        go(at)
+    assert any("search for a lower bound was cancelled" in one for one in infos(at) + captions(at)
+               + [one.value for one in at.success])  # fmt: skip
+    settled(press(at, ASK))
+    assert said(at) == [expected(at)] and ASK not in labels(at)
+
+
+def test_what_was_found_quickly_can_be_searched_for_closely(start):
+    at = settled(anonymised(start(sample="census")))
+    (sentence,) = said(at)
+    plan = plan_of(work(at))
+    done = run(plan, work(at).table.records)
+    quick = lower_bound(done.prepared.task_of_bound(), closely=False)
+    assert sentence == OptimalityGap.of(done, quick).sentence
+    assert button(at, CLOSER) and any("searches, each" in one or "takes minutes" in one
+                                      or "some seconds" in one for one in captions(at))  # fmt: skip
+
+
+def test_of_ranges_that_no_bound_holds_for_that_is_said(start):
+    at = start(sample="hospital")
+    choose(at, "run-algorithm", "mondrian")
+    options = {"mondrian": {"release": "ranges"}}
+    at.session_state[WORK] = with_fields(work(at), options=options)
+    settled(anonymised(go(at)))
+    (sentence,) = said(at)
+    assert sentence.endswith("so that does not hold for it.") and "this one loses" not in sentence
+
+
+def test_a_lattice_that_is_too_large_is_said_instead_of_a_button(start, monkeypatch):
+    monkeypatch.setattr("kanon.report.optimality_gap.MOST_NODES", 3)
+    at = settled(anonymised(start(sample="hospital")))
+    assert not said(at) and ASK not in labels(at)
+    assert any("a lower bound is found for up to 3" in one for one in captions(at))
+
+
+def test_the_lattice_says_it_of_the_chosen_node_if_it_can_be_released(start):
+    at = settled(start(LATTICE, sample="hospital"))
+    (sentence,) = said(at)
+    assert sentence == expected(at, algorithm="optimal")
+    node = dict.fromkeys(work(at).table.trees, 0)
+    at.session_state[WORK] = with_fields(work(at), view=LatticeView(node=node))
+    go(at)
+    assert not said(at), "the original values are not k-anonymous"
+    go(at, ANONYMISE)
+    settled(anonymised(at))
+    assert len(work(at).findings.bounds) == 1, "the same table, metric and k"
+
+
+def test_compare_has_the_bound_and_the_gap_of_every_line(start):
+    at = settled(press(go(start(sample="hospital"), COMPARE), "Compare"))
+    at.button_group(key="compare-table").set_value("closeness")
+    settled(go(at))
+    (table,) = at.table
+    rows = table.value
+    assert len(rows) == 7 and len(work(at).findings.bounds) == 7
+    session = work(at)
+    for name, title in (("nllm", "NLLM"), ("distortion", "Distortion")):
+        plan = plan_of(with_fields(session, metric=name))
+        prepared = prepare(plan, session.table.records)
+        done = run(plan, session.table.records)
+        gap = OptimalityGap.of(done, lower_bound(prepared.task_of_bound()))
+        lost = value(done.recoding, plan.metric)
+        row = [cell.replace("\\", "") for cell in rows.loc[title]]
+        assert row == [title, f"{lost:.1f} %", gap.least_said, gap.at_most]
+    found = session.findings.bounds
+    anonymised(at)
+    assert said(at) == [expected(at)]
+    assert work(at).findings.bounds is found, "Anonymise has it at once"
+    go(at, COMPARE)
+    at.number_input(key=frame_k(at)).set_value(3)
+    settled(go(at))
+    assert any(one.startswith("At k = 3: what each loses") for one in captions(at))
+    assert len(work(at).findings.bounds) == 14
+
+
+def test_the_report_says_what_was_searched_for_closely(start):
+    at = settled(anonymised(start(sample="hospital")))
+    (sentence,) = said(at)
+    go(at, REPORT)
+    settled(press(at, "Make the report"))
+    report = work(at).findings.reported
+    assert report.gap.sentence == sentence and sentence in report.in_words and report.closely
+    assert any(sentence in one for one in texts(at))
+    assert at.code[0].value.endswith(" --bound"), "so that the command makes the same one"
+
+
+def test_a_report_begins_no_long_search(start, asked_for, monkeypatch):
+    at = anonymised(start(sample="hospital"))
+    settled(press(go(at, REPORT), "Make the report"))
+    report = work(at).findings.reported
+    assert report.gap is not None and not report.closely, "this one is small"
+    assert "--bound" not in at.code[0].value
