@@ -40,7 +40,9 @@ class Timed:
 
 
 def alternately(
-    *works: Callable[[], Any], repetitions: int
+    *works: Callable[[], Any],
+    repetitions: int,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[tuple[Timed, ...], tuple[Any, ...]]:
     """Time several things in turn, so that a busy minute disturbs all of them alike.
 
@@ -52,6 +54,8 @@ def alternately(
         What to time.
     repetitions
         How many times each.
+    clock
+        Tells the seconds; ``time.process_time`` tells those that the processor worked.
 
     Returns
     -------
@@ -65,9 +69,9 @@ def alternately(
     for _ in range(repetitions):
         for spent, work in zip(seconds, works, strict=True):
             gc.collect()  # what the one left behind is not the other's to clear away
-            started = time.perf_counter()
+            started = clock()
             work()
-            spent.append(time.perf_counter() - started)
+            spent.append(clock() - started)
     return tuple(Timed(tuple(spent)) for spent in seconds), results
 
 
