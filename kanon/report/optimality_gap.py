@@ -177,8 +177,7 @@ k = 5, as NLLM counts; this one loses 4.68 %, at most 14 % more than the least p
                 "{records} No record can lose less than in the cheapest group of {k} records that "
                 "it fits in, and the bound is the sum of that over all records; a close search "
                 "also counts that a record is in one group alone. Other models than k leave fewer "
-                "releases, so they can only raise the least loss. Whether any release comes as low "
-                "as the bound is not known.",
+                "releases, so they can only raise the least loss.",
                 k=thin(self.k),
                 records=(
                     say("Records may be suppressed: each counts as losing everything.")
@@ -187,6 +186,8 @@ k = 5, as NLLM counts; this one loses 4.68 %, at most 14 % more than the least p
                 ),
             )
         ]
+        if not self.reached:
+            said.append(say("Whether any release comes as low as the bound is not known."))
         if self.persons:
             said.append(
                 say("It holds where k counts persons too: k persons have at least k records.")

@@ -179,6 +179,7 @@ def test_an_original_table_that_is_k_anonymous_loses_the_least():
     _, gap = people_gap(columns={
         "disease": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
     })  # fmt: skip
+    assert "not known" not in gap.explanation
     assert gap.reached and gap.sentence.endswith(
         "it loses 0.00 %, as NCP counts, the least possible."
     )
