@@ -16,7 +16,7 @@ from kanon.errors import PlanError
 from kanon.plan import Plan, parameters_of
 from kanon.run import PreparedRun, Run
 
-QUICKLY, CLOSELY = 50_000_000, 1_000_000
+QUICKLY, CLOSELY = 50_000_000, 500_000
 """Up to so many nodes times classes a bound takes about a second at most: quickly, and closely."""
 
 
@@ -34,8 +34,8 @@ class OptimalityGap:
         The records that every class holds at least.
     metric
         The title of the metric that counts both.
-    suppressing
-        Whether the bound is that of releases that may suppress records, as this one does.
+    suppresses
+        Whether the release suppresses records; else the bound is that of releases that keep all.
     weighted, persons
         Whether weights of columns guide the algorithm, which neither number counts; and whether k
         counts persons.
@@ -45,8 +45,8 @@ class OptimalityGap:
     The bound is rounded down and the gap up, so that both stay true.
 
     >>> print(OptimalityGap(4.684, 4.128, 5, "NLLM").sentence)
-    No release of all records by these hierarchies, of any tool, can lose less than 4.12 % at \
-k = 5, as NLLM counts; this one loses 4.68 %, at most 14 % more than the least possible.
+    No release by these hierarchies, of any tool, that keeps every record can lose less than \
+4.12 % at k = 5, as NLLM counts; this one loses 4.68 %, at most 14 % more than the least possible.
     >>> print(OptimalityGap(9.0, 4.128, 5, "NLLM").sentence.partition("; ")[2])
     this one loses 9.00 %, at most 2.2 times the least possible.
     """
@@ -55,7 +55,7 @@ k = 5, as NLLM counts; this one loses 4.68 %, at most 14 % more than the least p
     least: float
     k: int
     metric: str
-    suppressing: bool = False
+    suppresses: bool = False
     weighted: bool = False
     persons: bool = False
 
@@ -68,26 +68,20 @@ k = 5, as NLLM counts; this one loses 4.68 %, at most 14 % more than the least p
         bound
             That of :meth:`kanon.run.PreparedRun.task_of_bound`.
         """
-        recoding = done.recoding
-        lost = None if recoding.ranged else done.alteration
-        return cls.at(done.prepared, lost, bound, recoding.suppressed_records > 0)
+        lost = None if done.recoding.ranged else done.alteration
+        return cls.at(done.prepared, lost, done.recoding.suppressed_records > 0, bound)
 
     @classmethod
     def at(
-        cls, prepared: PreparedRun, lost: float | None, bound: LowerBound, suppressing: bool
+        cls, prepared: PreparedRun, lost: float | None, suppresses: bool, bound: LowerBound
     ) -> OptimalityGap:
-        """The gap of a release that is known by its alteration in percent alone.
-
-        Parameters
-        ----------
-        suppressing
-            Whether it may suppress records.
-        """
+        """The gap of a release that is known by its alteration and whether it suppresses alone."""
         plan = prepared.plan
         weighted = any(weight != 1 for weight in prepared.attribute_weights)
-        persons = plan.person is not None
-        least, metric = bound.percent(suppressing), plan.metric.card.title
-        return cls(lost, least, plan.k, metric, suppressing, weighted, persons)
+        return cls(
+            lost, bound.percent(suppresses), plan.k, plan.metric.card.title, suppresses, weighted,
+            plan.person is not None,
+        )  # fmt: skip
 
     @property
     def reached(self) -> bool:
@@ -127,23 +121,23 @@ k = 5, as NLLM counts; this one loses 4.68 %, at most 14 % more than the least p
     def sentence(self) -> str:
         """What no release can go below, and how far this one is from it at most."""
         told = {"k": thin(self.k), "metric": say_of(self.metric), "least": self.least_said}
-        told["none"] = (
+        told["releases"] = (
             say("No release by these hierarchies, of any tool,")
-            if self.suppressing
-            else say("No release of all records by these hierarchies, of any tool,")
+            if self.suppresses
+            else say("No release by these hierarchies, of any tool, that keeps every record")
         )
         if self.lost is None:
             return say(
-                "{none} can lose less than {least} at k = "
-                "{k}, as {metric} counts. This one shows ranges that are no groups of these "
-                "hierarchies, so that does not hold for it.",
+                "{releases} can lose less than {least} at k = {k}, as {metric} counts. This one "
+                "shows ranges that are no groups of these hierarchies, so that does not hold for "
+                "it.",
                 **told,
             )
         told["lost"] = f"{self.lost:.{_digits(self.lost)}f} %"
         if self.reached:
             return say(
-                "{none} can lose less than this one at k = "
-                "{k}: it loses {lost}, as {metric} counts, the least possible.",
+                "{releases} can lose less than this one at k = {k}: it loses {lost}, as {metric} "
+                "counts, the least possible.",
                 **told,
             )
         if not self.least:
@@ -152,18 +146,16 @@ k = 5, as NLLM counts; this one loses 4.68 %, at most 14 % more than the least p
                 "bound that was found is {least}. This one loses {lost}, as {metric} counts.",
                 **told,
             )
+        told["far"] = self.at_most
         if self.lost / self.least > 2:
             return say(
-                "{none} can lose less than {least} at k = "
-                "{k}, as {metric} counts; this one loses {lost}, at most {times} the least "
-                "possible.",
-                times=self.at_most,
+                "{releases} can lose less than {least} at k = {k}, as {metric} counts; this one "
+                "loses {lost}, at most {far} the least possible.",
                 **told,
             )
         return say(
-            "{none} can lose less than {least} at k = {k}, "
-            "as {metric} counts; this one loses {lost}, at most {more} than the least possible.",
-            more=self.at_most,
+            "{releases} can lose less than {least} at k = {k}, as {metric} counts; this one loses "
+            "{lost}, at most {far} than the least possible.",
             **told,
         )
 
@@ -173,18 +165,19 @@ k = 5, as NLLM counts; this one loses 4.68 %, at most 14 % more than the least p
         said = [
             say(
                 "This holds for every release in which each value stays as it is or becomes a "
-                "group above it in these hierarchies, and every class has at least {k} records. "
-                "{records} No record can lose less than in the cheapest group of {k} records that "
-                "it fits in, and the bound is the sum of that over all records; a close search "
-                "also counts that a record is in one group alone. Other models than k leave fewer "
-                "releases, so they can only raise the least loss.",
+                "group above it in these hierarchies, and every class has at least {k} records. No "
+                "record can lose less than in the cheapest group of {k} records that it fits in, "
+                "and the bound is the sum of that over all records; a close search also counts "
+                "that a record is in one group alone. Other models than k leave fewer releases, so "
+                "they can only raise the least loss.",
                 k=thin(self.k),
-                records=(
-                    say("Records may be suppressed: each counts as losing everything.")
-                    if self.suppressing
-                    else say("One that suppresses records may lose less.")
-                ),
-            )
+            ),
+            say("Records may be suppressed, and each of them counts as losing everything.")
+            if self.suppresses
+            else say(
+                "This release suppresses no record. One that does may lose less: for it there is a "
+                "bound of its own."
+            ),
         ]
         if not self.reached:
             said.append(say("Whether any release comes as low as the bound is not known."))

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import pandas as pd
 import streamlit as st
 
-from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_of
 from kanon.experiments.comparison import Comparison
+from kanon.experiments.criteria import SUPPRESSED_CARD
 from kanon.report.optimality_gap import QUICKLY, OptimalityGap, may_show_ranges, why_no_bound
 from kanon.run import PreparedRun, prepare
 from kanon.studio.jobs.lower_bounds import BoundWanted
@@ -34,13 +34,15 @@ _ASKED_FOR = 10 * QUICKLY
 class BoundedLine:
     """A line, what its bound is of, and what it loses as its metric counts.
 
-    ``lost`` is None where the bound does not hold for it, or that was not measured.
+    ``lost`` is None where the bound does not hold for it, or that was not measured;
+    ``suppresses`` says whether its release leaves out records.
     """
 
     line: PlannedLine
     prepared: PreparedRun
     wanted: BoundWanted
     lost: float | None
+    suppresses: bool
 
     @property
     def gap(self) -> OptimalityGap | None:
@@ -48,9 +50,7 @@ class BoundedLine:
         known = state.work().findings.bounds.get(self.wanted.key)
         if known is None:
             return None
-        plan, records = self.prepared.plan, self.prepared.classes.n_records
-        suppressing = uses(plan.algorithm.name, "suppression") and plan.suppression(records) != 0
-        return OptimalityGap.at(self.prepared, self.lost, known.bound, suppressing)
+        return OptimalityGap.at(self.prepared, self.lost, self.suppresses, known.bound)
 
 
 def closeness(
@@ -69,8 +69,8 @@ def closeness(
     st.caption(
         say(
             "At k = {k}: what each loses, as the metric counts that guides it; what no release by "
-            "its hierarchies, of any tool, can lose less than; and how much more than the least "
-            "possible it loses at most.",
+            "its hierarchies, of any tool, can lose less than, of those that keep every record "
+            "where it does; and how much more than the least possible it loses at most.",
             k=thin(k),
         )
     )
@@ -104,18 +104,17 @@ def _bounded(
             grounds[ground.digest] = prepare(ground.plan, work.table.records)
         plan = ground.plan.model_copy(update={"algorithm": line.plan.algorithm}).with_k(k)
         prepared = replace(grounds[ground.digest], plan=plan)
-        lost = _lost(line, comparison, k)
-        found.append(BoundedLine(line, prepared, BoundWanted.of(prepared), lost))
+        made, measured = comparison.line(line.name), [one.name for one in comparison.measured]
+        lost = None
+        if (
+            line.yardstick is None
+            and not may_show_ranges(line.plan)
+            and line.guide.name in measured
+        ):
+            lost = float(made.at(f"alteration_{line.guide.name}", [k], comparison.sensitive)[0, 0])
+        gone = bool(made.at(SUPPRESSED_CARD.name, [k], comparison.sensitive)[0, 0])
+        found.append(BoundedLine(line, prepared, BoundWanted.of(prepared), lost, gone))
     return found
-
-
-def _lost(line: PlannedLine, comparison: Comparison, k: int) -> float | None:
-    measured = {metric.name for metric in comparison.measured}
-    other = line.yardstick is not None or may_show_ranges(line.plan)
-    if other or line.guide.name not in measured:
-        return None
-    criterion = f"alteration_{line.guide.name}"
-    return float(comparison.line(line.name).at(criterion, [k], comparison.sensitive)[0, 0])
 
 
 def _shown(lines: list[BoundedLine]) -> pd.DataFrame:

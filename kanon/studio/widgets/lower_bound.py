@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted
+from kanon.base.language import say
 from kanon.report.optimality_gap import QUICKLY, OptimalityGap, why_no_bound
 from kanon.run import Run
 from kanon.studio.jobs import runner
@@ -17,8 +17,8 @@ from kanon.studio.session.text import plain
 _WAIT = 0.5
 """Seconds within which a quick bound is mostly there: then no bar is drawn."""
 
-_SECONDS = QUICKLY // 50
-"""Up to so much effort a close search takes seconds."""
+_SECONDS, _A_MINUTE = 1_000_000, 20_000_000
+"""Up to so much effort a close search takes seconds, and about a minute."""
 
 
 def how_close(done: Run, about: Hashable, place: str) -> OptimalityGap | None:
@@ -96,13 +96,12 @@ def closer_button(wanted: Sequence[BoundWanted], place: str) -> None:
             ),
             key=f"closer-{place}",
         )
+        work_to_do = sum(one.effort for one in lacking)
         st.caption(
             say("The search takes some seconds.")
-            if sum(one.effort for one in lacking) <= _SECONDS
-            else say_counted(
-                len(lacking),
-                "The search takes minutes, ten or more for a large table.",
-                "{count} searches, each of minutes, ten or more for a large table.",
-            ),
+            if work_to_do <= _SECONDS
+            else say("The search takes about a minute.")
+            if work_to_do <= _A_MINUTE
+            else say("The search takes minutes, ten or more for a large table."),
             width="content",
         )
