@@ -65,6 +65,9 @@ class Trace:
     loss_ratio
         On those, how many times the loss of the whole run that of the parts is; None if it is not
         known.
+    gap
+        By how many percent more than the least loss possible the release loses at most: 0 if it is
+        proved to be the least, infinite if nothing is proved; None for algorithms that prove none.
     """
 
     node: tuple[int, ...] | None = None
@@ -75,6 +78,7 @@ class Trace:
     parts: int = 1
     sampled: int = 0
     loss_ratio: float | None = None
+    gap: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
