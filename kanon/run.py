@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +28,7 @@ from kanon.measures import alteration
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import PUBLISHED, Metric, metric_named
 from kanon.plan import Plan
-from kanon.privacy.model import Model
+from kanon.privacy.model import Model, rounded
 from kanon.privacy.persons import KInPersons
 from kanon.recoding import Recoding
 from kanon.release.check import Verdict, check_content, check_files, check_release, require
@@ -226,6 +227,8 @@ class Run:
         if trace.parts > 1:
             found["parts"] = trace.parts
             found["parts_sample"] = {"classes": trace.sampled, "loss_ratio": trace.loss_ratio}
+        if trace.gap is not None:
+            found["gap_percent"] = trace.gap if math.isfinite(trace.gap) else None
         return found
 
     @property
@@ -243,6 +246,25 @@ class Run:
         return (
             f"{cut}, which on {counted(trace.sampled, 'of them', 'of them')} lost "
             f"{trace.loss_ratio:.3f} times what one part loses"
+        )
+
+    @property
+    def about_gap(self) -> str:
+        """What is proved of the least loss possible; nothing where the algorithm proves nothing.
+
+        For the middle of a sentence.
+        """
+        gap = self.recoding.trace.gap
+        if gap is None:
+            return ""
+        among = "release that keeps equal records together and suppresses none"
+        if gap == 0:
+            return f"it is proved that no {among} loses less, as what guided it counts"
+        if math.isinf(gap):
+            return f"how much less another {among} could lose is not known"
+        return (
+            f"it loses at most {rounded(gap, up=True)} % more than any other {among}, as what "
+            "guided it counts; the time was over before more was proved"
         )
 
     def released(self, index: bool = False) -> pd.DataFrame:

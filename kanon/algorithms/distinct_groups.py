@@ -16,7 +16,7 @@ from kanon.algorithms.lattice_sweep_walk import (
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
-from kanon.kernels.distinct_groups import GROUPS, MEMBERS, Found, find_some, list_some, rehash
+from kanon.kernels.distinct_groups import GROUPS, MEMBERS, FoundGroups, find_some, list_some, rehash
 from kanon.kernels.lattice_sweep_groups import fill_halves
 
 _CHUNK = 1_000_000
@@ -106,10 +106,10 @@ def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGro
     return DistinctGroups(begin, members, found.kept[:size].copy(), found.node[:size].copy())
 
 
-def _room(classes: int, groups: int) -> Found:
+def _room(classes: int, groups: int) -> FoundGroups:
     """Room for so many groups."""
     places = 1 << (2 * groups - 1).bit_length()
-    return Found(
+    return FoundGroups(
         np.zeros(places, dtype=np.int64),
         np.full(places, -1, dtype=np.int32),
         np.zeros(groups, dtype=np.int64),
@@ -123,7 +123,7 @@ def _room(classes: int, groups: int) -> Found:
     )
 
 
-def _more(found: Found, classes: int) -> Found:
+def _more(found: FoundGroups, classes: int) -> FoundGroups:
     """Room for twice as many groups, with those that were found."""
     size = len(found.kept)
     more = _room(classes, 2 * size)

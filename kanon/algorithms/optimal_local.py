@@ -64,7 +64,7 @@ SLOW = (
 SECONDS = Parameter(
     name="seconds",
     title="Time for the solver",
-    choices={"10": "Ten seconds", "60": "One minute", "600": "Ten minutes"},
+    choices={"60": "One minute", "600": "Ten minutes"},
     default="60",
     help="After so long the best release that was found is taken, with what is proved of it.",
 )

@@ -1,7 +1,7 @@
 """Which class goes to which group at least loss: a mixed integer program, made small by prices.
 
 For every group G a binary y_G says whether it is used, and for every class c that may go to it a
-binary x_cG whether it does:
+binary x_cG whether it does::
 
     minimise    sum of n_c (own_c - kept_G) x_cG
     subject to  sum over groups of x_cG = 1        for every class c
@@ -84,8 +84,8 @@ def places_below(prices: Prices, loss: float) -> Places:
             who.append(left)
             sizes[group] = len(left)
     used = np.flatnonzero(sizes)
-    group = np.repeat(np.arange(len(used)), sizes[used])
-    return Places(np.concatenate([np.zeros(0, dtype=np.int32), *who]), group, used)
+    places = np.concatenate([np.zeros(0, dtype=np.int32), *who])
+    return Places(places, np.repeat(np.arange(len(used)), sizes[used]), used)
 
 
 def rise_of_bound(brings: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:

@@ -88,6 +88,7 @@ ALGORITHM_COLOURS: Mapping[str, str] = {
     "optimal": INK,
     "mondrian": "#E69F00",
     "lattice-sweep": "#C00000",
+    "optimal-local": "#7B3F00",
     "k-member": "#44AA99",
     "kaca": "#117733",
     "oka": "#77AADD",

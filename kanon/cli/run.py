@@ -233,5 +233,5 @@ def _outcome(done: Run) -> str:
         f"{counted(recoding.classes.n_records, 'record')}{dropped}{suppressed}; {classes}; "
         f"alteration {done.alteration:.1f} % of all that could be lost, "
         f"as {prepared.plan.metric.card.title} counts"
-        f"{f'; {done.about_parts}' if done.about_parts else ''}"
+        f"{''.join(f'; {said}' for said in (done.about_parts, done.about_gap) if said)}"
     )

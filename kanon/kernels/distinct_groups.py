@@ -15,7 +15,7 @@ GROUPS, MEMBERS, LIVE = 0, 1, 2
 """Places of ``state``."""
 
 
-class Found(NamedTuple):
+class FoundGroups(NamedTuple):
     """Room for groups that differ, and a hash table from sets of classes to them.
 
     Attributes

@@ -211,6 +211,7 @@ def plan_in_words(done: Run) -> tuple[tuple[str, str], ...]:
         ),
         "Levels": _levels(done),
         "Parts": done.about_parts,
+        "Proof": done.about_gap,
     }
     return tuple((term, text) for term, text in said.items() if text)
 

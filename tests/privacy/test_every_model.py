@@ -182,6 +182,7 @@ PAIRS = """
     samarati         ..  ..  TT
     lattice-sweep    ..  ..  ..
     mondrian         ..  ..  ..
+    optimal-local    NN  NN  NN
     k-member         ..  ..  ..
     kaca             ..  ..  ..
     mdav             NN  NN  NN
@@ -219,6 +220,7 @@ CALLED = {
     "mingen": "MinGen",
     "ola": "OLA",
     "optimal": "Bounded search",
+    "optimal-local": "Optimal local recoding",
     "samarati": "Samarati",
 }
 """How the sentence begins."""

@@ -50,6 +50,7 @@ from kanon.studio.widgets.how import (
     how_algorithm,
     how_alteration,
     how_bound,
+    what_is_proved,
     what_was_checked,
     which_levels,
     which_parts,
@@ -348,7 +349,8 @@ def numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
         place.metric(label, number.value, help=number.help)
     text.markdown(what_was_checked(done))
     text.markdown(state.remembered("leaves", (result, k), lambda: plain(what_leaves(done))))
-    for said in filter(None, [which_levels(done), which_parts(done)]):
+    more = [which_levels(done), which_parts(done), what_is_proved(done)]
+    for said in filter(None, more):
         text.markdown(said)
     close = text.container()
     text.page_link(

@@ -219,3 +219,9 @@ def which_parts(done: Run) -> str:
     """Into how many parts the classes were cut, and what that cost; nothing if they were not."""
     said = done.about_parts
     return say("**Parts:** {parts}.", parts=said) if said else ""
+
+
+def what_is_proved(done: Run) -> str:
+    """What the algorithm proved of the least loss possible; nothing if it proves nothing."""
+    said = done.about_gap
+    return say("**Proof:** {proof}.", proof=said) if said else ""

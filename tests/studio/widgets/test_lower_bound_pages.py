@@ -115,7 +115,7 @@ def test_what_was_found_quickly_can_be_searched_for_closely(start):
     quick = lower_bound(done.prepared.task_of_bound(), closely=False)
     assert sentence == OptimalityGap.of(done, quick).sentence
     assert button(at, CLOSER) and any("searches, each" in one or "takes minutes" in one
-                                      or "some seconds" in one for one in captions(at))  # fmt: skip
+                                      or "about a minute" in one or "some seconds" in one for one in captions(at))  # fmt: skip
 
 
 def test_of_ranges_that_no_bound_holds_for_that_is_said(start):
