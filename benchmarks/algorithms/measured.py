@@ -79,6 +79,9 @@ LEAST_LOSS = ("flash", "incognito", "ola", "optimal")
 NOT_RUN = ("levels", "optimal-local")
 """One whose levels are chosen by hand, and one for small tables alone."""
 
+TAKES_MINUTES = ("lattice-sweep", "closest")
+"""A choice that takes minutes per k; the case adult-least-loss measures it."""
+
 Tell = Callable[[str], None]
 
 
@@ -271,7 +274,8 @@ def ways() -> list[Way]:
     """All algorithms with their choices: each by itself, then with one choice made otherwise.
 
     What a search minimises is no such choice: it would be held against what it did not look for.
-    Nor is into how many parts GAA cuts a table, which is for tables too large for this page.
+    Nor is into how many parts GAA cuts a table, which is for tables too large for this page, and
+    what :data:`TAKES_MINUTES`.
     """
     found = []
     for name in algorithms():
@@ -286,7 +290,7 @@ def ways() -> list[Way]:
             for parameter in parameters_of(name)
             if parameter.name not in (LOSS.name, PARTS.name)
             for choice in parameter.choices
-            if choice != parameter.default
+            if choice != parameter.default and (name, choice) != TAKES_MINUTES
         ]
     return found
 
