@@ -70,6 +70,7 @@ SECONDS = Parameter(
 )
 PARAMETERS = (SECONDS,)
 USES = ("metric", "attribute_weights")
+ONE_K = True
 
 MOST_CLASSES, MOST_WORK = 1_000, 50_000_000
 """The most different records, and the most nodes of the lattice times different records."""
@@ -179,7 +180,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     best = _Best(begun, total_loss(task, begun), bound)
     end, many = time.monotonic() + float(task.option(SECONDS)), 0
     for part, ahead in ((second, True), (third, False)):
-        left = end - time.monotonic()
+        left = (end - time.monotonic()) / (2 if ahead else 1)
         if best.gap == 0 or left <= 0:
             break
         below = min(int(_AHEAD * bound), best.loss) if ahead else best.loss

@@ -80,15 +80,17 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
     An algorithm that serves every k runs to the end, so that a slider over k only looks up. Where
     a model beyond k-anonymity needs more merges than the path has, the path is the same for all k,
     and is merged on from there for the task's k and those of :data:`FINISHED_K`. Any other
-    algorithm runs for the task's k, and then for others of those as long as
-    :data:`PATIENCE` allows, the nearest first.
+    algorithm runs for the task's k, and then, unless it says ``ONE_K``, for others of those as long
+    as :data:`PATIENCE` allows, the nearest first.
     """
     module = algorithm_named(algorithm)
     started = time.perf_counter()
     if not serves_every_k(algorithm):
         recoding = module.anonymise(task, progress)
         seconds = time.perf_counter() - started
-        done = {task.k: recoding, **_others_near(progress, module, task, seconds)}
+        done = {task.k: recoding}
+        if not getattr(module, "ONE_K", False):
+            done |= _others_near(progress, module, task, seconds)
         several = dict(sorted(done.items())) if len(done) > 1 else {}
         points = points_of(several, metrics) if several else None
         return Solution(None, recoding, points, seconds, several)

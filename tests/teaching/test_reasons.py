@@ -519,7 +519,7 @@ def test_the_reason_that_is_said_is_the_rule_that_decided(name):
             assume(False)
         lesson = lesson_of(module, task, metric_named("ncp" if name == "mdav" else "custom"))
         plain = Plain(name, problem, ill, task)
-        defined = DEFINED.get(name) or DEFINED[module.FAMILY]
+        defined = DEFINED.get(name) or DEFINED.get(module.FAMILY)
         for at, step in enumerate(lesson.steps):
             for choice in step.choices:
                 check_reason(choice, step.sentence, *defined(plain, lesson, at, choice))
