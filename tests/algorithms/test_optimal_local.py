@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
@@ -15,11 +17,17 @@ from kanon.algorithms.distinct_groups import distinct_groups
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.optimal_local_program import Solved, least, places_below, rise_of_bound
 from kanon.algorithms.prices import good_prices
+from kanon.algorithms.solution import solve
 from kanon.algorithms.task import Task
+from kanon.cli.main import main
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.hierarchy.build import suppression
+from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
+from kanon.report.explanations import plan_in_words
+from kanon.run import Run, prepare, run
+from kanon.studio.widgets.how import what_is_proved
 from oracles.plain_clustering import (
     Plain,
     check_nothing_changes,
@@ -214,6 +222,56 @@ def test_what_the_solver_proves_before_its_time_is_over_counts(monkeypatch):
     monkeypatch.setattr(optimal_local, "least", lambda *_: Solved(None, 0.99 * best, done=False))
     found = optimal_local.anonymise(task)
     assert found.trace.gap == pytest.approx(100 * (total_loss(task, found) / (0.99 * best) - 1))
+
+
+# What is told
+
+
+def pairs() -> tuple[Plan, pd.DataFrame]:
+    problem, _ = many_pairs(12)
+    content = problem.plan(3, name="optimal-local", metric="custom")
+    return Plan.from_content(content), problem.frame()
+
+
+def test_the_proof_is_told_with_the_release_everywhere(tmp_path, capsys):
+    chosen, frame = pairs()
+    (tmp_path / "plan.json").write_text(chosen.to_json(), "utf-8")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    paths = [str(tmp_path / name) for name in ("plan.json", "t.csv", "o.csv", "m.json")]
+    arguments = ["run", paths[0], "--table", paths[1], "--out", paths[2], "--measures", paths[3]]
+    assert main(arguments) == 0
+    assert json.loads((tmp_path / "m.json").read_text("utf-8"))["gap_percent"] == 0
+    proof = (
+        "it is proved that no release that keeps equal records together and suppresses none loses "
+        "less, as what guided it counts"
+    )
+    assert capsys.readouterr().out.endswith(f"; {proof}\n")
+    done = run(chosen, frame)
+    assert what_is_proved(done) == f"**Proof:** {proof}."
+    assert ("Proof", proof) in plan_in_words(done)
+
+
+def test_what_is_not_proved_is_told_too():
+    chosen, frame = pairs()
+    done = run(chosen, frame)
+
+    def with_gap(gap: float | None) -> Run:
+        trace = replace(done.recoding.trace, gap=gap)
+        return replace(done, recoding=replace(done.recoding, trace=trace))
+
+    assert with_gap(1.3412).about_gap.startswith("it loses at most 1.35 % more than any other")
+    unknown = with_gap(np.inf)
+    assert unknown.about_gap.endswith("could lose is not known")
+    assert unknown.measures["gap_percent"] is None
+    nothing = with_gap(None)
+    assert nothing.about_gap == what_is_proved(nothing) == ""
+    assert "gap_percent" not in nothing.measures
+
+
+def test_no_other_k_is_computed_beside_it():
+    chosen, frame = pairs()
+    found = solve(lambda part, text: None, "optimal-local", prepare(chosen, frame).task(), [])
+    assert found.known is None and found.recoding.trace.gap == 0
 
 
 # Refused
