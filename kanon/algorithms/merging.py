@@ -11,7 +11,7 @@ from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.hashing import tuple_hashes
-from kanon.kernels.merging import merge_some, plant
+from kanon.kernels.merging import let_live_first, merge_some
 from kanon.kernels.merging_state import (
     CHEAPEST,
     CHEAPEST_THEN_LEAST_BAD,
@@ -30,12 +30,17 @@ from kanon.kernels.merging_state import (
     Rules,
     StrategyView,
 )
+from kanon.kernels.prefix_tree import plant
 from kanon.measures.histograms import empty_histograms, histograms_of
 from kanon.recoding import MergePath
 from kanon.strategies import LOOKS_AT, needs_sensitive
 
 _CHUNK = 256
 """Merges between two reports of progress."""
+
+_THINNED = 2
+"""Once so many times fewer classes live than stood in the tree at first, it is made anew: siblings
+are neighbours in memory again."""
 
 _BUCKETS = 12
 """As many sensitive values are told apart by the fastest bound; more of them share buckets."""
@@ -83,8 +88,12 @@ def merge_greedily(
     size = classes.n_classes
     work, rules, looking = begin(task, classes, first_below_k)
     state, done = work.state, False
+    planted = size
     while not done:
         done = merge_some(work, rules, looking, _CHUNK)
+        if state[LIVE] * _THINNED < planted:
+            planted = state[LIVE]
+            _planted(work, rules, np.flatnonzero(work.alive))
         progress(1.0 - state[LIVE] / size, f"{thin(state[LIVE])} classes left of {thin(size)}")
     progress(1.0, f"{thin(state[LIVE])} classes left of {thin(size)}")
     merges = int(state[MERGES])
@@ -115,9 +124,16 @@ def begin(
     rules = _rules(task, classes, first_below_k, any_size)
     work = _begun(classes, rules)
     looking = _looking(task, classes) if LOOKS_AT[task.strategy] else None
-    # Neighbours in the tree are neighbours in memory if they are planted one after the other.
-    plant(work, rules, looking, np.lexsort(classes.nodes[:, rules.order[::-1]].T))
+    let_live_first(work, rules, looking, _planted(work, rules, np.arange(classes.n_classes)))
     return work, rules, looking
+
+
+def _planted(work: Merging, rules: Rules, living: np.ndarray) -> np.ndarray:
+    """Make the prefix tree anew, of the classes that live. Returns them as they stand there."""
+    aside = work.counts[living] >= rules.k if rules.first_below_k else np.zeros(len(living), bool)
+    order = np.lexsort((*work.nodes[living][:, rules.order[::-1]].T, aside))
+    plant(work, rules, living[order])
+    return living[order]
 
 
 def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) -> np.ndarray:
@@ -297,7 +313,9 @@ def _begun(classes: EquivalenceClasses, rules: Rules) -> Merging:
         alive=np.zeros(2 * size, dtype=np.bool_),
         leaf=np.zeros(2 * size, dtype=np.int32),
         heap=np.zeros(2 * size, dtype=np.int32),
-        tree=PrefixTree(*(np.zeros(entries, dtype=np.int32) for _ in PrefixTree._fields)),
+        tree=PrefixTree(
+            *np.zeros((entries, 4), dtype=np.int32).T, previous=_places(entries), spare=_places(entries)
+        ),
         parts=np.zeros((size, 3), dtype=np.int32),
         smallest=np.zeros(size, dtype=np.int64),
         bound=np.zeros(values, dtype=np.int64),

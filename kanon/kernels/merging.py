@@ -16,16 +16,9 @@ from kanon.kernels.groups import miss, see
 from kanon.kernels.hashing import tuple_hash
 from kanon.kernels.heap import pop
 from kanon.kernels.histograms import join_histograms
-from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, MERGES, SEARCHED, USED
+from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, MERGES, SEARCHED
 from kanon.kernels.partner import partner
-from kanon.kernels.prefix_tree import add_class, find_class, remove_class
-
-
-@loop
-def _let_live(work, rules, view, added):
-    add_class(work, rules, added)
-    if view is not None:
-        see(view, work, added)
+from kanon.kernels.prefix_tree import add_class, find_class, let_live, remove_class
 
 
 @loop
@@ -36,13 +29,12 @@ def _let_go(work, view, gone):
 
 
 @kernel(seconds=2, without=1)
-def plant(work, rules, view, planted):
-    """Let the original classes live, in the order given, which changes the speed alone."""
-    work.tree.child[SEARCHED] = -1
-    work.tree.child[ASIDE] = -1
-    work.state[USED] = 2
-    for e in planted:
-        _let_live(work, rules, view, e)
+def let_live_first(work, rules, view, planted):
+    """Let the original classes live, which are in the tree."""
+    for each in planted:
+        let_live(work, rules, each)
+        if view is not None:
+            see(view, work, each)
 
 
 @kernel(seconds=22, without=2)
@@ -76,7 +68,9 @@ def merge_chosen(work, rules, view, chosen):
     if view is not None:
         parts, at = work.parts[merge], work.path[7]
         join_histograms(view.histograms, work.alive, parts, made, view.state, at)
-    _let_live(work, rules, view, made)
+    add_class(work, rules, made)
+    if view is not None:
+        see(view, work, made)
     state[MERGES] += 1
     return made
 
@@ -88,7 +82,7 @@ def merge_some(work, rules, view, n):
     Parameters
     ----------
     work
-        The run so far, which is continued; :func:`plant` has begun it.
+        The run so far, which is continued; :func:`let_live_first` has begun it.
     rules
         What stays the same.
     view

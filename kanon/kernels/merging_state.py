@@ -85,13 +85,14 @@ class PrefixTree(NamedTuple):
 
     An entry at depth d holds the value of the d-th quasi-identifier in the order of the search; its
     children hold the values that occur after it. The child of a last entry is a class number.
+    The first four are columns of one array: what a search reads of an entry is side by side.
     """
 
     value: np.ndarray
     child: np.ndarray
     following: np.ndarray
-    previous: np.ndarray
     above: np.ndarray
+    previous: np.ndarray
     spare: np.ndarray
 
 

@@ -101,47 +101,49 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
                 product = min(product, view.near_value[place])
             limit = _nearer(limit, most_for(product, bar))
     bound, down, current = work.path[0], work.path[1], work.path[2]
-    equal = work.path[3]  # per depth the child that costs nothing, visited first
-    other = work.path[4]  # per depth the least that another value adds
-    bound[0] = down[0] = 0
+    other = work.path[3]  # per depth the least that another value adds
     for d in range(m):
         j = order[d]
         mine = nodes[chosen, j]
         other[d] = _times(least, rules.nearest[j, mine])
         if parents[j, mine] >= 0:
             other[d] = min(other[d], own * (depths[j, mine] - depths[j, parents[j, mine]]))
+    bound[0] = down[0] = 0
+    current[0] = tree.child[root]
     depth = 0
-    equal[0] = child_with(tree, root, nodes[chosen, order[0]])
-    current[0] = equal[0] if equal[0] >= 0 else tree.child[root]
+    equal = child_with(tree, root, nodes[chosen, order[0]])
     while depth >= 0:
-        entry = current[depth]
-        if entry < 0 or (entry != equal[depth] and bound[depth] + other[depth] > limit):
-            depth -= 1
-            continue
-        following = tree.following[entry]
-        if entry == equal[depth]:
-            following = tree.child[tree.above[entry]]
-        if following >= 0 and following == equal[depth]:
-            following = tree.following[following]
-        current[depth] = following
-
-        j = order[depth]
-        value = tree.value[entry]
-        if known[j, value] != stamp:
-            known[j, value] = stamp
-            bound_of[j, value], down_of[j, value] = meeting_cost(
-                parents[j], depths[j], nodes[chosen, j], value, own, least
-            )
-        lower = bound[depth] + bound_of[j, value]
-        if lower > limit:
-            continue
-        raised = down[depth] + down_of[j, value]
+        lower, raised = bound[depth], down[depth]
+        entry = equal  # the child that costs nothing is visited first
+        equal = -1
+        if entry < 0:
+            entry = current[depth]
+            if lower + other[depth] > limit:
+                entry = -1
+            j = order[depth]
+            mine = nodes[chosen, j]
+            while entry >= 0:
+                value = tree.value[entry]
+                if value != mine:
+                    if known[j, value] != stamp:
+                        known[j, value] = stamp
+                        bound_of[j, value], down_of[j, value] = meeting_cost(
+                            parents[j], depths[j], mine, value, own, least
+                        )
+                    if lower + bound_of[j, value] <= limit:
+                        break
+                entry = tree.following[entry]
+            if entry < 0:
+                depth -= 1
+                continue
+            current[depth] = tree.following[entry]
+            lower += bound_of[j, value]
+            raised += down_of[j, value]
         if depth + 1 < m:
             depth += 1
-            bound[depth] = lower
-            down[depth] = raised
-            equal[depth] = child_with(tree, entry, nodes[chosen, order[depth]])
-            current[depth] = equal[depth] if equal[depth] >= 0 else tree.child[entry]
+            bound[depth], down[depth] = lower, raised
+            current[depth] = tree.child[entry]
+            equal = child_with(tree, entry, nodes[chosen, order[depth]])
             continue
         candidate = np.int64(tree.child[entry])
         cost = lower

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon.kernels.compilation import loop
+from kanon.kernels.compilation import kernel, loop
 from kanon.kernels.heap import push
 from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, SEARCHED, SPARE, USED
 
@@ -17,6 +17,12 @@ def child_with(tree, entry, value):
 
 
 @loop
+def stands_aside(work, rules, each):
+    """Whether a class is among those that are not searched."""
+    return rules.first_below_k and work.counts[each] >= rules.k
+
+
+@loop
 def find_class(work, root, tuple_, order):
     """The class of a tuple below a root; -1 if there is none."""
     entry = root
@@ -25,6 +31,41 @@ def find_class(work, root, tuple_, order):
         if entry < 0:
             return -1
     return work.tree.child[entry]
+
+
+@kernel(seconds=1)
+def plant(work, rules, planted):
+    """Make the tree anew, of the given classes, level by level.
+
+    Parameters
+    ----------
+    planted
+        The live classes; first those that are searched, and sorted by their tuples in the order of
+        the search. So siblings are neighbours in memory, which a search passes one by one.
+    """
+    tree, state, leaf, nodes = work.tree, work.state, work.leaf, work.nodes
+    tree.child[SEARCHED] = tree.child[ASIDE] = -1
+    state[SPARE], state[USED] = 0, 2
+    for each in planted:
+        leaf[each] = ASIDE if stands_aside(work, rules, each) else SEARCHED
+    for j in rules.order:
+        above, entry = -1, -1
+        for each in planted:
+            if leaf[each] != above or nodes[each, j] != tree.value[entry]:
+                before = entry if leaf[each] == above else -1
+                above, entry = leaf[each], state[USED]
+                state[USED] += 1
+                tree.value[entry] = nodes[each, j]
+                tree.above[entry] = above
+                tree.previous[entry] = before
+                tree.following[entry] = -1
+                if before < 0:
+                    tree.child[above] = entry
+                else:
+                    tree.following[before] = entry
+            leaf[each] = entry
+    for each in planted:
+        tree.child[leaf[each]] = each
 
 
 @loop
@@ -78,12 +119,18 @@ def remove_class(work, gone):
 
 
 @loop
-def add_class(work, rules, added):
-    """Let a class live: in the tree, and in the heap if it may have to be repaired."""
+def let_live(work, rules, added):
+    """Let a class live, which has its place in the tree: in the heap, if it may be repaired."""
     work.alive[added] = True
     work.state[LIVE] += 1
-    aside = rules.first_below_k and work.counts[added] >= rules.k
-    _insert(work, ASIDE if aside else SEARCHED, added, rules.order)
-    if not aside:
+    if not stands_aside(work, rules, added):
         push(work, work.heap, work.state[HEAP], added, rules.first_below_k)
         work.state[HEAP] += 1
+
+
+@loop
+def add_class(work, rules, added):
+    """Let a class live that has no place in the tree yet."""
+    aside = stands_aside(work, rules, added)
+    _insert(work, ASIDE if aside else SEARCHED, added, rules.order)
+    let_live(work, rules, added)
