@@ -314,7 +314,9 @@ def _begun(classes: EquivalenceClasses, rules: Rules) -> Merging:
         leaf=np.zeros(2 * size, dtype=np.int32),
         heap=np.zeros(2 * size, dtype=np.int32),
         tree=PrefixTree(
-            *np.zeros((entries, 4), dtype=np.int32).T, previous=_places(entries), spare=_places(entries)
+            *np.zeros((entries, 4), dtype=np.int32).T,
+            previous=_places(entries),
+            spare=_places(entries),
         ),
         parts=np.zeros((size, 3), dtype=np.int32),
         smallest=np.zeros(size, dtype=np.int64),
