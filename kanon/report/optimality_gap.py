@@ -16,7 +16,7 @@ from kanon.errors import PlanError
 from kanon.plan import Plan, parameters_of
 from kanon.run import PreparedRun, Run
 
-QUICKLY, CLOSELY = 50_000_000, 500_000
+QUICKLY, CLOSELY = 50_000_000, 200_000
 """Up to so many nodes times classes a bound takes about a second at most: quickly, and closely."""
 
 
