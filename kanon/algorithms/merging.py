@@ -314,15 +314,16 @@ def _begun(classes: EquivalenceClasses, rules: Rules) -> Merging:
         leaf=np.zeros(2 * size, dtype=np.int32),
         heap=np.zeros(2 * size, dtype=np.int32),
         tree=PrefixTree(
-            *np.zeros((entries, 4), dtype=np.int32).T,
-            previous=_places(entries),
-            spare=_places(entries),
+            *np.zeros((entries, 4), dtype=np.int32).T, *np.zeros((2, entries), dtype=np.int32)
         ),
         parts=np.zeros((size, 3), dtype=np.int32),
         smallest=np.zeros(size, dtype=np.int64),
         bound=np.zeros(values, dtype=np.int64),
         down=np.zeros(values, dtype=np.int64),
         known=np.zeros(values, dtype=np.int64),
-        path=np.zeros((8, max(3, m + 1)), dtype=np.int64),
+        path=np.zeros((4, max(3, m)), dtype=np.int64),
+        branches=np.zeros(
+            (4, 1 + sum(tree.n_nodes for tree in classes.hierarchies)), dtype=np.int64
+        ),
         state=np.zeros(5, dtype=np.int64),
     )

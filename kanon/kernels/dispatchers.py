@@ -17,15 +17,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from llvmlite import ir
 from numba import __version__, types
-from numba.core import config
+from numba.core import cgutils, config
 from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
-from numba.extending import typeof_impl
+from numba.extending import intrinsic, overload, typeof_impl
 
 from kanon.base.preparation import tell_preparation
 from kanon.kernels.compilation import Kernel
+from kanon.kernels.prefetching import prefetch
 
 _general: Callable[[Any], Any] = types.unliteral
 
@@ -183,6 +185,32 @@ def dispatcher_of(kernel: Kernel) -> Any:
     found.enable_caching()
     found.seconds, found.seconds_without = kernel.seconds, kernel.seconds_without
     return found
+
+
+@intrinsic
+def _fetched(typing, array, place):
+    """The processor's own instruction, which also bears a place that does not exist."""
+
+    def generate(context, builder, signature, arguments):
+        kind = signature.args[0]
+        held = context.make_array(kind)(context, builder, arguments[0])
+        indices = [arguments[1]]
+        address = cgutils.get_item_pointer(  # type: ignore[no-untyped-call]
+            context, builder, kind, held, indices
+        )
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        taken = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        fetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], taken)
+        to_read, soon, data = number(0), number(3), number(1)
+        builder.call(fetch, [builder.bitcast(address, byte), to_read, soon, data])
+        return context.get_dummy_value()
+
+    return types.void(array, place), generate
+
+
+@overload(prefetch)
+def _prefetch(array, place):
+    return lambda array, place: _fetched(array, place)  # type: ignore[call-arg]
 
 
 @typeof_impl.register(Kernel)

@@ -66,7 +66,7 @@ def merge_chosen(work, rules, view, chosen):
     work.parts[merge, 2] = third
     work.smallest[merge] = counts[chosen]
     if view is not None:
-        parts, at = work.parts[merge], work.path[7]
+        parts, at = work.parts[merge], work.path[3]
         join_histograms(view.histograms, work.alive, parts, made, view.state, at)
     add_class(work, rules, made)
     if view is not None:

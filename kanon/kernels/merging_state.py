@@ -115,7 +115,10 @@ class Merging(NamedTuple):
         What the values of each quasi-identifier cost in this merge: a bound, the part of the other
         class, and for which merge they are known.
     path
-        Room for ways down the tree: nothing is allocated in the loops.
+        Room for what is counted per depth of the tree: nothing is allocated in the loops.
+    branches
+        The branches that a search has yet to look at, the last one next: what a class below costs
+        at least, the part of the other class in it, their entries, and how deep these are.
     state
         The number of live classes, of merges made, of places taken in the heap, of spare entries
         and of entries ever used in the tree.
@@ -134,6 +137,7 @@ class Merging(NamedTuple):
     down: np.ndarray
     known: np.ndarray
     path: np.ndarray
+    branches: np.ndarray
     state: np.ndarray
 
 

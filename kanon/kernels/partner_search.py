@@ -31,7 +31,7 @@ from kanon.kernels.merging_state import (
     NONE,
     TOLERANCE,
 )
-from kanon.kernels.prefix_tree import child_with
+from kanon.kernels.prefetching import prefetch
 
 
 @loop
@@ -100,50 +100,49 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
             for place in range(view.state[NEAR]):
                 product = min(product, view.near_value[place])
             limit = _nearer(limit, most_for(product, bar))
-    bound, down, current = work.path[0], work.path[1], work.path[2]
-    other = work.path[3]  # per depth the least that another value adds
+    other = work.path[0]  # per depth the least that another value adds
     for d in range(m):
         j = order[d]
         mine = nodes[chosen, j]
         other[d] = _times(least, rules.nearest[j, mine])
         if parents[j, mine] >= 0:
             other[d] = min(other[d], own * (depths[j, mine] - depths[j, parents[j, mine]]))
-    bound[0] = down[0] = 0
-    current[0] = tree.child[root]
-    depth = 0
-    equal = child_with(tree, root, nodes[chosen, order[0]])
-    while depth >= 0:
-        lower, raised = bound[depth], down[depth]
-        entry = equal  # the child that costs nothing is visited first
-        equal = -1
-        if entry < 0:
-            entry = current[depth]
-            if lower + other[depth] > limit:
-                entry = -1
+    bound, down, branch, level = work.branches
+    bound[0] = down[0] = level[0] = 0
+    branch[0] = root
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        lower, raised, entry, depth = bound[waiting], down[waiting], branch[waiting], level[waiting]
+        if lower > limit:
+            continue
+        if depth < m:
             j = order[depth]
             mine = nodes[chosen, j]
-            while entry >= 0:
-                value = tree.value[entry]
-                if value != mine:
+            others = lower + other[depth] <= limit
+            equal = np.int64(-1)  # the child that costs nothing: looked at before the others
+            child = np.int64(tree.child[entry])
+            while child >= 0 and (others or equal < 0):
+                value = tree.value[child]
+                if value == mine:
+                    equal = child
+                elif others:
                     if known[j, value] != stamp:
                         known[j, value] = stamp
                         bound_of[j, value], down_of[j, value] = meeting_cost(
                             parents[j], depths[j], mine, value, own, least
                         )
                     if lower + bound_of[j, value] <= limit:
-                        break
-                entry = tree.following[entry]
-            if entry < 0:
-                depth -= 1
-                continue
-            current[depth] = tree.following[entry]
-            lower += bound_of[j, value]
-            raised += down_of[j, value]
-        if depth + 1 < m:
-            depth += 1
-            bound[depth], down[depth] = lower, raised
-            current[depth] = tree.child[entry]
-            equal = child_with(tree, entry, nodes[chosen, order[depth]])
+                        bound[waiting] = lower + bound_of[j, value]
+                        down[waiting] = raised + down_of[j, value]
+                        branch[waiting], level[waiting] = child, depth + 1
+                        waiting += 1
+                        prefetch(tree.child, np.int64(tree.child[child]))
+                child = np.int64(tree.following[child])
+            if equal >= 0:
+                bound[waiting], down[waiting] = lower, raised
+                branch[waiting], level[waiting] = equal, depth + 1
+                waiting += 1
             continue
         candidate = np.int64(tree.child[entry])
         cost = lower

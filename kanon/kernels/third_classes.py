@@ -14,7 +14,7 @@ def mark_meeting(view, work, rules, chosen, cover):
     """Mark the candidates whose merge with ``chosen`` meets a class that covers it."""
     tree, order, nodes = work.tree, rules.order, work.nodes
     m = len(order)
-    current = work.path[5]
+    current = work.path[1]
     depth = 0
     current[0] = tree.child[SEARCHED]
     while depth >= 0:
@@ -50,7 +50,7 @@ def mark_thirds(view, work, rules, chosen):
     view.state[MARKED] = 0
     tree, order, nodes = work.tree, rules.order, work.nodes
     m = len(order)
-    current = work.path[6]
+    current = work.path[2]
     depth = 0
     current[0] = tree.child[SEARCHED]
     while depth >= 0:

@@ -1,0 +1,12 @@
+"""Memory that is read soon."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def prefetch(array: np.ndarray, place: np.int64) -> None:
+    """Have the processor fetch an element that is read soon. It changes the speed alone.
+
+    What is compiled in its place stands in :mod:`kanon.kernels.dispatchers`, with all of Numba.
+    """
