@@ -333,13 +333,23 @@ class Session:
     @property
     def lost(self):
         """The fields of the work and the states of pages that are not what they were."""
-        now, before = work(self.at), self.before
+        now, before = _but_for_bounds_found(work(self.at), self.before), self.before
         pairs = {name: (value_of(now, name), value_of(before, name)) for name in PART_OF}
         kinds = {*now.views, *before.views}
         pairs |= {kind.__name__: (now.view(kind), before.view(kind)) for kind in kinds}
         differ = {name for name, (one, other) in pairs.items() if one is not other and one != other}
-        # A lower bound is searched for behind the page, and may be found meanwhile.
-        return differ - {"problem", "problem_at", "notice", "bounds", "made_with"}
+        return differ - {"problem", "problem_at", "notice"}
+
+
+def _but_for_bounds_found(now, before):
+    """The work without the lower bounds that were found behind the page meanwhile."""
+    old, own = before.findings, now.findings
+    if not old.bounds.items() <= own.bounds.items():
+        return now
+    made = {doing: then for doing, then in own.made_with.items() if doing != "bound"}
+    if "bound" in old.made_with:
+        made["bound"] = old.made_with["bound"]
+    return with_fields(now, bounds=old.bounds, made_with=made)
 
 
 @pytest.fixture(scope="module")
