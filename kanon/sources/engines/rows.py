@@ -13,6 +13,7 @@ from typing import Any
 from kanon.base.progress import Progress
 from kanon.errors import TableError, listing, quoted
 from kanon.sources.addresses import Address
+from kanon.sources.engines.workspace import Workspace
 from kanon.sources.names import column_names
 from kanon.sources.stored_values import OURS
 
@@ -39,6 +40,8 @@ class Rows:
         Short sentences for a person, about how the table was read.
     settings
         What was found about a text file: separator and encoding.
+    workspace
+        Where it keeps tables that queries go on from; None if it keeps none.
     """
 
     expression: Any
@@ -47,6 +50,7 @@ class Rows:
     kinds: Sequence[str]
     found: tuple[str, ...] = ()
     settings: tuple[str | None, str | None] = (None, None)
+    workspace: Workspace | None = None
 
 
 @contextmanager

@@ -1,0 +1,86 @@
+"""Tables that an engine computes once and keeps, and work that is done on each part of one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from kanon.algorithms.parallel import side_by_side
+from kanon.base.progress import Progress
+
+PartWork = Callable[[pa.Table, Progress], pa.Table]
+"""What is done with the rows of a part: a function of a module, or a frozen dataclass that can be
+called, so that it can be sent to another machine. Its result has the columns that were told."""
+
+
+class Workspace(Protocol):
+    """Where an engine keeps tables that queries go on from; nobody else sees them."""
+
+    def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
+        """Compute what an expression yields, once.
+
+        Returns
+        -------
+        ibis.Table
+            What was kept, as an expression of the same connection; until :meth:`drop`.
+        """
+
+    def drop(self, kept: Any) -> None:
+        """Give up a table that was kept."""
+
+    def by_part(
+        self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
+        progress: Progress, text: str,
+    ) -> Any:  # fmt: skip
+        """Do some work on the rows of each part by themselves, several parts at once.
+
+        Parameters
+        ----------
+        kept
+            A table that was kept, with a column of whole numbers that says the part of each row.
+        part
+            The name of that column.
+        sizes
+            Per part its number of rows: the largest begins first.
+        work
+            Gets the rows of one part, in any order, with all columns but ``part``.
+        schema
+            The columns that it returns.
+        progress, text
+            Told how many parts are done, and what is being done.
+
+        Returns
+        -------
+        ibis.Table
+            What it returned for all parts, kept, in no order.
+        """
+
+
+def parts_here(
+    fetch: Callable[[Any], pa.Table], append: Callable[[pa.Table], None], kept: Any, part: str,
+    sizes: Mapping[int, int], work: PartWork, schema: pa.Schema, progress: Progress,
+) -> None:  # fmt: skip
+    """Do the work of :meth:`Workspace.by_part` in this process: parts come and go one by one.
+
+    Parameters
+    ----------
+    fetch, append
+        Runs an expression, and adds rows to what is kept; called by one thread at a time.
+    kept, part, sizes, work, schema, progress
+        See :meth:`Workspace.by_part`.
+    """
+    asking = threading.Lock()
+
+    def one(number: int, told: Progress) -> None:
+        with asking:
+            rows = fetch(kept.filter(kept[part] == number).drop(part))
+        found = work(rows, told).cast(schema)
+        with asking:
+            append(found)
+
+    works = [partial(one, number) for number in sizes]
+    side_by_side(works, progress, "part", weights=list(sizes.values()))
