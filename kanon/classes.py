@@ -109,14 +109,25 @@ class EquivalenceClasses:
         return len(np.unique(self.persons.value[self.persons.start[:-1][self.hiding == 1]]))
 
     @cached_property
+    def cells(self) -> tuple[np.ndarray, ...]:
+        """Per quasi-identifier the number of its cells at each node, int64. Shapes (N_j,)."""
+        return tuple(
+            cells_at(tree.n_nodes, self.nodes[:, j], self.counts)
+            for j, tree in enumerate(self.hierarchies)
+        )
+
+    @cached_property
     def records_below(self) -> tuple[np.ndarray, ...]:
         """Per quasi-identifier the number of records at each node or below it. Shapes (N_j,)."""
-        found = []
-        for j, tree in enumerate(self.hierarchies):
-            at = np.zeros(tree.n_nodes, dtype=np.int64)
-            np.add.at(at, self.nodes[:, j], self.counts)
-            found.append(tree.sum_below(at))
-        return tuple(found)
+        pairs = zip(self.hierarchies, self.cells, strict=True)
+        return tuple(tree.sum_below(cells) for tree, cells in pairs)
+
+    @property
+    def as_one_class(self) -> EquivalenceClasses:
+        """The table as one class: every quasi-identifier at its root."""
+        roots = np.array([[tree.root for tree in self.hierarchies]], dtype=np.int32)
+        counts = np.array([self.n_records], dtype=np.int64)
+        return self.regrouped(roots, counts, (each.whole() for each in self.histograms))
 
     def only(self, chosen: np.ndarray) -> EquivalenceClasses:
         """Some of the classes, in that order; the totals of sensitive values stay the table's.
@@ -167,6 +178,16 @@ class EquivalenceClasses:
             f"The column {quoted(column)} is not sensitive; "
             + (f"sensitive are {known}." if known else "no column is.")
         )
+
+
+def cells_at(n_nodes: int, nodes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The number of records at each node, int64. Shape (n_nodes,).
+
+    >>> cells_at(3, np.array([0, 2, 0]), np.array([1, 5, 1])).tolist()
+    [2, 0, 5]
+    """
+    # Floats hold the numbers of records of any table, and add them up faster than integers.
+    return np.bincount(nodes, weights=counts, minlength=n_nodes).astype(np.int64)
 
 
 def tuple_keys(nodes: np.ndarray, node_counts: Sequence[int]) -> np.ndarray:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from kanon.base.formatting import counted
-from kanon.classes import EquivalenceClasses, group_tuples, tuple_keys
+from kanon.classes import EquivalenceClasses, cells_at, group_tuples, tuple_keys
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy import Hierarchy
 
@@ -33,6 +33,18 @@ def renamed(parts: np.ndarray, names: np.ndarray) -> np.ndarray:
     [[7, 9, -1]]
     """
     return np.where(parts >= 0, names[parts], -1).astype(np.int32)
+
+
+def as_it_was(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np.ndarray:
+    """Whether released nodes say what the original ones did: the same, or a range of one value.
+
+    Parameters
+    ----------
+    released, original
+        Nodes of the tree, of one shape.
+    """
+    one_value = (released > tree.root) & (tree.leaves_covered[released] == 1)
+    return np.asarray((released == original) | one_value)
 
 
 def _nothing() -> np.ndarray:
@@ -177,6 +189,20 @@ class Recoding:
     def suppressed_records(self) -> int:
         """The number of records that left the release."""
         return self.classes.n_records - int(self.counts.sum())
+
+    @cached_property
+    def unchanged(self) -> tuple[np.ndarray, ...]:
+        """Per quasi-identifier how many released cells are at the node they were, by that node.
+
+        Shapes (N_j,), int64. A range of one value says what the value did.
+        """
+        kept = self.assigned >= 0
+        counts, found = self.classes.counts[kept], []
+        for j, tree in enumerate(self.hierarchies):
+            before = self.classes.nodes[kept, j]
+            same = as_it_was(tree, self.nodes[self.assigned[kept], j], before)
+            found.append(cells_at(tree.n_nodes, before[same], counts[same]))
+        return tuple(found)
 
     @cached_property
     def targets(self) -> np.ndarray:

@@ -13,7 +13,7 @@ from benchmarks.markdown import aim, seconds, table, times
 from benchmarks.plans import adult_content, adult_path
 from benchmarks.timing import alternately
 from kanon.algorithms import gaa
-from kanon.algorithms.parallel import cores
+from kanon.base.parallel import cores
 from kanon.base.progress import no_progress
 from kanon.experiments.simulated.files import made_with, read_study, written_study
 from kanon.experiments.simulated.study import RunResult, Study, lacking, run_study, study_of

@@ -8,7 +8,7 @@ from benchmarks.case import Case, CaseError
 from benchmarks.markdown import aim, spread, table
 from benchmarks.plans import adult_path, adult_with_sensitive
 from benchmarks.timing import alternately
-from kanon.algorithms.parallel import cores
+from kanon.base.parallel import cores
 from kanon.base.progress import no_progress
 from kanon.experiments.comparison import PAPER_K as KS
 from kanon.experiments.sweep import Configuration, PlannedRun, solve_sweep, tasks_of

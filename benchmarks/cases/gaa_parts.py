@@ -16,8 +16,8 @@ from benchmarks.plans import adult_task, content, full_task
 from benchmarks.tables import census_like
 from benchmarks.timing import Timed
 from kanon.algorithms import gaa
-from kanon.algorithms.parallel import cores
 from kanon.algorithms.task import Task
+from kanon.base.parallel import cores
 from kanon.measures.alteration import value
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan

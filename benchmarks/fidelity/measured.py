@@ -23,8 +23,8 @@ from benchmarks.fidelity.scan import scan
 from benchmarks.fresh import ROOT
 from benchmarks.plans import content
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.task import Task
+from kanon.base.parallel import side_by_side
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.comparison import PAPER_K, TIE_SEEDS

@@ -321,7 +321,7 @@ class Lattice:
     @cached_property
     def values_left(self) -> list[list[int]]:
         """Per quasi-identifier and level the number of distinct values that the table then has."""
-        occurring = [np.unique(column) for column in self.task.classes.nodes.T]
+        occurring = list(map(np.flatnonzero, self.task.classes.cells))
         return [
             [len(np.unique(row[nodes])) for row in raised]
             for raised, nodes in zip(self.raised, occurring, strict=True)

@@ -153,8 +153,7 @@ def lost_per_level(
         Per quasi-identifier :func:`raised_to`.
     """
     found = []
-    for nodes, depth, table in zip(classes.nodes.T, potentials, raised, strict=True):
-        records = np.bincount(nodes, classes.counts, len(depth)).astype(np.int64)  # exact
+    for records, depth, table in zip(classes.cells, potentials, raised, strict=True):
         found.append(depth @ records - np.array([depth[row] @ records for row in table]))
     return found
 

@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 
 from kanon.algorithms.merging import merge_greedily
-from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.partition import partition
 from kanon.algorithms.task import Task
+from kanon.base.parallel import side_by_side
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.classes import EquivalenceClasses
 from kanon.kernels.hashing import tuple_hashes

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.algorithms.distinct_groups import DistinctGroups
-from kanon.algorithms.parallel import cores
 from kanon.algorithms.task import Task, own_potentials
+from kanon.base.parallel import cores
 from kanon.base.progress import Progress, no_progress
 from kanon.kernels.prices import best_of, copied, sizes_of, weigh
 

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named, check_task, serves_every_k, uses
-from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.solution import finished_at, recodings_at
 from kanon.algorithms.task import Task
+from kanon.base.parallel import side_by_side
 from kanon.base.progress import Progress, no_progress
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
@@ -260,7 +260,7 @@ def solve_sweep(
     """Make several runs: what a worker process is given.
 
     Several go at once, as many as there are cores: see
-    :func:`kanon.algorithms.parallel.side_by_side`. They share the classes, which nobody changes.
+    :func:`kanon.base.parallel.side_by_side`. They share the classes, which nobody changes.
 
     Parameters
     ----------

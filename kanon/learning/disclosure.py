@@ -16,9 +16,9 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.learning.representations import represent
-from kanon.measures.cells import as_it_was, is_value
+from kanon.measures.cells import is_value
 from kanon.measures.linkage import Attack, attack
-from kanon.recoding import Recoding
+from kanon.recoding import Recoding, as_it_was
 
 _SETTLED = (
     "kanon, for the representation of Viton, Mauger, Dequen, Guérin, Le Mahec 2021 (which does not "

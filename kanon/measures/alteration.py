@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
 
 from kanon.cards import Card
-from kanon.measures.cells import share, whole_potentials
+from kanon.measures.cells import original_cells, released_cells, share, whole_potentials
 from kanon.metrics import PUBLISHED, Metric
 from kanon.recoding import Recoding
 
@@ -51,14 +51,13 @@ def value(recoding: Recoding, metric: Metric) -> float:
         In [0, 100]; 0 means unchanged, 100 that every quasi-identifier is at its root. A table
         that is at the roots already has 0.
     """
-    classes = recoding.original
-    depths = whole_potentials(classes, metric)
+    depths = whole_potentials(recoding.original, metric)
 
-    def left(nodes: np.ndarray) -> int:
-        return sum(int(depth[nodes[:, j]] @ classes.counts) for j, depth in enumerate(depths))
+    def left(cells: Sequence[np.ndarray]) -> int:
+        return sum(int(depth @ at) for depth, at in zip(depths, cells, strict=True))
 
-    possible = left(classes.nodes)
-    return share(float(possible - left(recoding.targets)), float(possible))
+    possible = left(original_cells(recoding))
+    return share(float(possible - left(released_cells(recoding))), float(possible))
 
 
 def mean_of(altered: Mapping[str, T]) -> T:

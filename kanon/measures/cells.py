@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from kanon.base.values import MISSING_LABEL
-from kanon.classes import EquivalenceClasses
+from kanon.classes import EquivalenceClasses, cells_at
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, potentials, scaled_potentials
 from kanon.recoding import Recoding
@@ -26,20 +26,8 @@ def whole_potentials(
         potentials(metric, classes.hierarchies, records),
         classes.n_records,
         attribute_weights,
-        list(classes.nodes.T) if classes.n_classes else None,
+        list(map(np.flatnonzero, classes.cells)) if classes.n_records else None,
     )
-
-
-def as_it_was(tree: Hierarchy, released: np.ndarray, original: np.ndarray) -> np.ndarray:
-    """Whether released nodes say what the original ones did: the same, or a range of one value.
-
-    Parameters
-    ----------
-    released, original
-        Nodes of the tree, of one shape.
-    """
-    one_value = (released > tree.root) & (tree.leaves_covered[released] == 1)
-    return np.asarray((released == original) | one_value)
 
 
 def is_value(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
@@ -58,9 +46,8 @@ def cells_shown(recoding: Recoding, column: str) -> int:
     A missing cell shows none, and a suppressed record nothing.
     """
     place = recoding.classes.attributes.index(column)
-    tree, original = recoding.hierarchies[place], recoding.classes.nodes[:, place]
-    shown = as_it_was(tree, recoding.targets[:, place], original) & is_value(tree, original)
-    return int(recoding.classes.counts[shown & (recoding.assigned >= 0)].sum())
+    shown, tree = recoding.unchanged[place], recoding.hierarchies[place]
+    return int(shown[is_value(tree, np.arange(len(shown)))].sum())
 
 
 def cells_raised(recoding: Recoding) -> int:
@@ -68,34 +55,28 @@ def cells_raised(recoding: Recoding) -> int:
 
     A suppressed record's cells count as root cells.
     """
-    changed, original = np.zeros(recoding.targets.shape, bool), recoding.classes.nodes
-    for j, tree in enumerate(recoding.hierarchies):
-        changed[:, j] = ~as_it_was(tree, recoding.targets[:, j], original[:, j])
-    return _cells(recoding, changed)
+    raised = 0
+    for tree, same, before in zip(
+        recoding.hierarchies, recoding.unchanged, original_cells(recoding), strict=True
+    ):
+        at_root = int(before[tree.root])  # they stay there, suppressed or not
+        raised += int(before.sum() - same.sum()) - at_root + int(same[tree.root])
+    return raised
 
 
 def cells_at_root(recoding: Recoding) -> int:
     """The number of cells at the root of their hierarchy."""
-    return _cells(recoding, recoding.targets == _roots(recoding))
+    return _at_roots(recoding, released_cells(recoding))
 
 
 def cells_raised_to_root(recoding: Recoding) -> int:
     """The number of cells that were raised to the root: not those that started there."""
-    at_root = recoding.targets == _roots(recoding)
-    return _cells(recoding, at_root & (recoding.targets != recoding.classes.nodes))
-
-
-def cells_of(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
-    """Per quasi-identifier the number of cells at each node, int64. Shapes (N_j,)."""
-    return tuple(
-        _placed(tree.n_nodes, classes.nodes[:, j], classes.counts)
-        for j, tree in enumerate(classes.hierarchies)
-    )
+    return cells_at_root(recoding) - _at_roots(recoding, original_cells(recoding))
 
 
 def original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
     """Per quasi-identifier the number of original cells at each node, int64. Shapes (N_j,)."""
-    return cells_of(recoding.original)
+    return recoding.original.cells
 
 
 def released_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
@@ -105,7 +86,7 @@ def released_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
     """
     found = []
     for j, tree in enumerate(recoding.hierarchies):
-        cells = _placed(tree.n_nodes, recoding.nodes[:, j], recoding.counts)
+        cells = cells_at(tree.n_nodes, recoding.nodes[:, j], recoding.counts)
         cells[tree.root] += recoding.suppressed_records
         found.append(cells)
     return tuple(found)
@@ -135,14 +116,5 @@ def share(part: float, whole: float) -> float:
     return 100.0 * (part / whole) if whole else 0.0
 
 
-def _placed(n_nodes: int, nodes: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    # Floats hold the numbers of records of any table, and add them up faster than integers.
-    return np.bincount(nodes, weights=counts, minlength=n_nodes).astype(np.int64)
-
-
-def _roots(recoding: Recoding) -> np.ndarray:
-    return np.array([tree.root for tree in recoding.classes.hierarchies])
-
-
-def _cells(recoding: Recoding, chosen: np.ndarray) -> int:
-    return int(chosen.sum(axis=1) @ recoding.classes.counts)
+def _at_roots(recoding: Recoding, cells: Iterable[np.ndarray]) -> int:
+    return sum(int(at[tree.root]) for tree, at in zip(recoding.hierarchies, cells, strict=True))

@@ -6,7 +6,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.cells import cells_of, released_cells, summed
+from kanon.measures.cells import released_cells, summed
 from kanon.measures.node_losses import conditional_bits
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -26,7 +26,7 @@ CARD = Card(
 
 def losses(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
     """The bits that a cell leaves open at each node. Shapes (N_j,)."""
-    return tuple(map(conditional_bits, classes.hierarchies, cells_of(classes)))
+    return tuple(map(conditional_bits, classes.hierarchies, classes.cells))
 
 
 def of_sum(lost: T, before: T, classes: EquivalenceClasses) -> T:

@@ -12,7 +12,6 @@ import numpy as np
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
-from kanon.measures.cells import cells_of
 from kanon.measures.spread import leaf_counts
 from kanon.recoding import Recoding
 
@@ -90,7 +89,7 @@ def _original(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
 
 def _leaves(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
     """Per quasi-identifier the estimated number of records of each leaf; nobody can change it."""
-    found = tuple(map(leaf_counts, classes.hierarchies, cells_of(classes)))
+    found = tuple(map(leaf_counts, classes.hierarchies, classes.cells))
     for counts in found:
         counts.setflags(write=False)
     return found

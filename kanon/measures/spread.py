@@ -16,7 +16,6 @@ import numpy as np
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.spread import spread
-from kanon.measures.cells import cells_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -122,7 +121,7 @@ def columns_of(classes: EquivalenceClasses) -> tuple[SpreadColumn, ...]:
             _shares(tree.first, tree.last, at > 0),
         )
         for j, (name, tree, at) in enumerate(
-            zip(classes.attributes, classes.hierarchies, cells_of(classes), strict=True)
+            zip(classes.attributes, classes.hierarchies, classes.cells, strict=True)
         )
     ]
     for each in classes.sensitive:

@@ -32,13 +32,6 @@ def broken(models: Sequence[Model], classes: EquivalenceClasses) -> np.ndarray:
     return found
 
 
-def one_class(classes: EquivalenceClasses) -> EquivalenceClasses:
-    """The table as one class: every quasi-identifier at its root."""
-    roots = np.array([[tree.root for tree in classes.hierarchies]], dtype=np.int32)
-    counts = np.array([classes.n_records], dtype=np.int64)
-    return classes.regrouped(roots, counts, (each.whole() for each in classes.histograms))
-
-
 def check_reachable(models: Sequence[Model], classes: EquivalenceClasses) -> None:
     """Check before a run that some release can meet each of the models.
 
@@ -60,7 +53,7 @@ def check_reachable(models: Sequence[Model], classes: EquivalenceClasses) -> Non
     """
     if not classes.n_classes:
         return
-    whole = one_class(classes)
+    whole = classes.as_one_class
     for model in models:
         if not model.holds(whole):
             raise Unsatisfiable(model.refusal(whole))

@@ -8,8 +8,8 @@ from functools import partial
 
 from kanon.algorithms.catalogue import algorithm_named, needs_hierarchies, short_title, uses
 from kanon.algorithms.lattice_size import n_nodes
-from kanon.algorithms.parallel import side_by_side
 from kanon.base.formatting import counted, percent, thin
+from kanon.base.parallel import side_by_side
 from kanon.base.progress import Progress
 from kanon.errors import KanonError, listing
 from kanon.measures import alteration

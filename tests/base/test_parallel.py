@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from kanon.algorithms.parallel import cores, side_by_side
+from kanon.base.parallel import cores, side_by_side
 from kanon.base.progress import no_progress
 
 

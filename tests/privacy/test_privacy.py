@@ -36,7 +36,7 @@ from kanon.privacy import (
 )
 from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
 from kanon.privacy.basic_beta_likeness import BasicBetaLikeness
-from kanon.privacy.conjunction import broken, check_reachable, one_class
+from kanon.privacy.conjunction import broken, check_reachable
 from kanon.privacy.delta_disclosure import DeltaDisclosure
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.enhanced_beta_likeness import EnhancedBetaLikeness
@@ -451,7 +451,7 @@ def test_what_is_refused_no_grouping_meets_and_the_rest_one_class_meets(rows, mo
             classes = merged(classes)
         assert broken(models, classes).any()
     else:
-        assert not broken(models, one_class(classes)).any()
+        assert not broken(models, classes.as_one_class).any()
 
 
 @examples(150)
@@ -829,7 +829,7 @@ def test_the_sensitive_attributes_of_adult(adult_path):
     table = pd.read_csv(adult_path, sep=";", dtype=str)
     columns = ["age", "marital-status", "salary-class"]
     classes = classes_of_columns(table, ["sex", "race"], columns)
-    best = {name: EntropyLDiversity(1, name).level(one_class(classes)) for name in columns}
+    best = {name: EntropyLDiversity(1, name).level(classes.as_one_class) for name in columns}
     assert {name: round(level, 2) for name, level in best.items()} == {
         "age": 50.03,
         "marital-status": 3.53,

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from kanon.algorithms import gaa
 from kanon.algorithms.catalogue import check_task, uses
-from kanon.algorithms.parallel import side_by_side
 from kanon.algorithms.solution import finished_at
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted
+from kanon.base.parallel import side_by_side
 from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable, quoted

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from kanon.algorithms.parallel import side_by_side
+from kanon.base.parallel import side_by_side
 from kanon.base.progress import Progress
 
 PartWork = Callable[[pa.Table, Progress], pa.Table]
