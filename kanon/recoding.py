@@ -185,10 +185,42 @@ class Recoding:
         )
         return self.original.regrouped(self.nodes, self.counts, histograms)
 
+    def suppressed_below(self, k: int, bad: np.ndarray | None = None) -> Recoding:
+        """The release without its classes of fewer than k records, and others that break something.
+
+        Parameters
+        ----------
+        bad : numpy.ndarray, shape (R,), bool, optional
+            Which other classes leave.
+        """
+        gone = self.counts < k if bad is None else bad | (self.counts < k)
+        if not gone.any():
+            return self
+        place = np.where(gone, -1, np.cumsum(~gone) - 1)
+        assigned = np.where(self.assigned < 0, -1, place[self.assigned])
+        return replace(self, nodes=self.nodes[~gone], counts=self.counts[~gone], assigned=assigned)
+
     @property
     def suppressed_records(self) -> int:
         """The number of records that left the release."""
         return self.classes.n_records - int(self.counts.sum())
+
+    def with_trace(self, trace: Trace) -> Recoding:
+        """The same recoding with what an algorithm did on its way to it."""
+        return replace(self, trace=trace)
+
+    @cached_property
+    def cells(self) -> tuple[np.ndarray, ...]:
+        """Per quasi-identifier the number of released cells at each node, int64. Shapes (N_j,).
+
+        The cells of a suppressed record count as root cells, so all n are somewhere.
+        """
+        found = []
+        for j, tree in enumerate(self.hierarchies):
+            cells = cells_at(tree.n_nodes, self.nodes[:, j], self.counts)
+            cells[tree.root] += self.suppressed_records
+            found.append(cells)
+        return tuple(found)
 
     @cached_property
     def unchanged(self) -> tuple[np.ndarray, ...]:

@@ -8,7 +8,10 @@ from types import ModuleType
 
 import kanon.algorithms
 from kanon.algorithms.task import Task
+from kanon.base.formatting import thin
 from kanon.cards import parts_of
+from kanon.errors import PlanError
+from kanon.stored_classes import StoredClasses
 
 FAMILIES: Mapping[str, str] = {
     "merging": "merging",
@@ -63,9 +66,27 @@ def check_task(name: str, task: Task) -> None:
     PlanError
         It cannot; the message says why.
     """
-    check = getattr(algorithm_named(name), "check", None)
+    module = algorithm_named(name)
+    if isinstance(task.classes, StoredClasses) and not runs_stored(name):
+        raise PlanError(
+            f"{module.CARD.title} needs all classes in memory: "
+            f"{thin(task.classes.n_classes)} are more than come here (classes, see "
+            "docs/operate/limits.md). Use 'gaa' or a full-domain algorithm, such as 'optimal', "
+            "which run where the rows are."
+        )
+    check = getattr(module, "check", None)
     if check is not None:
         check(task)
+
+
+def runs_stored(name: str) -> bool:
+    """Whether an algorithm runs on classes that an engine keeps, as too many to come here.
+
+    >>> runs_stored("gaa"), runs_stored("optimal"), runs_stored("mondrian")
+    (True, True, False)
+    """
+    module = algorithm_named(name)
+    return module.FAMILY == "levels" or getattr(module, "RUNS_STORED", False)
 
 
 def serves_every_k(name: str) -> bool:

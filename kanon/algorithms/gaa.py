@@ -5,12 +5,15 @@ from __future__ import annotations
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.partitioned_merging import merge_apart
+from kanon.algorithms.stored_merging import merge_stored
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
 from kanon.cards import Card, Parameter
 from kanon.errors import PlanError
 from kanon.recoding import MergePath, Recoding
+from kanon.settings import settings
+from kanon.stored_classes import StoredClasses
 from kanon.strategies import LOOKS_AT
 
 CARD = Card(
@@ -61,6 +64,8 @@ PARTS = Parameter(
 )
 PARAMETERS = (PARTS,)
 
+RUNS_STORED = True
+
 
 def check(task: Task) -> None:
     """Check that the strategy can be followed in parts, where parts are asked for.
@@ -94,9 +99,16 @@ def number_of_parts(task: Task) -> int:
     if chosen != PARTS.default:
         return int(chosen)
     size = task.classes.n_classes
+    if isinstance(task.classes, StoredClasses):  # none of its parts is whole
+        return _power_for(size, min(_MOST_IN_PART, settings().classes))
     if size <= MOST_WHOLE or not _separable(task):
         return 1
-    return 2 ** (-(-size // _MOST_IN_PART) - 1).bit_length()
+    return _power_for(size, _MOST_IN_PART)
+
+
+def _power_for(size: int, most: int) -> int:
+    """The power of two of parts of so many classes at most, about."""
+    return int(2 ** (-(-size // most) - 1).bit_length())
 
 
 def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
@@ -153,4 +165,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     Unsatisfiable
         No release of the table can meet k or a model.
     """
-    return repaired(merge_path(task, progress).at(task.k), task, progress)
+    if not isinstance(task.classes, StoredClasses):
+        return repaired(merge_path(task, progress).at(task.k), task, progress)
+    check(task)
+    return merge_stored(task, number_of_parts(task), progress)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kanon.classes import EquivalenceClasses
+from kanon.classes import EquivalenceClasses, cells_at
+from kanon.hierarchy import Hierarchy
+from kanon.stored_classes import Cut, PartCells, below
 
 _LEAST_SHARE = 0.25
 """No cut gives one side less than this share of the classes: parts should take alike long."""
+
+
+CellsOfPart = Callable[[Sequence[Cut], int], PartCells]
+"""What a part holds, by the cuts made so far and its number."""
 
 
 def partition(
@@ -57,47 +63,83 @@ def partition(
     >>> partition(classes, costs, 4, least=10).tolist()
     [1, 1, 0, 0]
     """
-    parts = [np.arange(classes.n_classes)]
-    whole: set[int] = set()  # those that cannot be cut
-    while len(parts) < number and len(whole) < len(parts):
-        largest = max(
-            (place for place in range(len(parts)) if place not in whole),
-            key=lambda place: len(parts[place]),
+    members = [np.arange(classes.n_classes)]
+
+    def cells(cuts: Sequence[Cut], part: int) -> PartCells:
+        for cut in cuts[len(members) - 1 :]:
+            under = below(classes.hierarchies[cut.column], cut.node)
+            inside = under[classes.nodes[members[cut.part], cut.column]]
+            members.append(members[cut.part][inside])
+            members[cut.part] = members[cut.part][~inside]
+        some = members[part]
+        counts, once = classes.counts[some], np.ones(len(some), dtype=np.int64)
+        columns = list(zip(classes.hierarchies, classes.nodes[some].T, strict=True))
+        return PartCells(
+            tuple(cells_at(tree.n_nodes, nodes, once) for tree, nodes in columns),
+            tuple(cells_at(tree.n_nodes, nodes, counts) for tree, nodes in columns),
         )
-        below = _cut(classes, potentials, parts[largest], least)
-        if below is None:
-            whole.add(largest)
-            continue
-        parts.append(parts[largest][below])
-        parts[largest] = parts[largest][~below]
+
+    cuts, _ = cuts_along(classes.hierarchies, potentials, number, least, cells)
+    cells(cuts, 0)  # so that the last cut is made
     found = np.zeros(classes.n_classes, dtype=np.int64)
-    for place, part in enumerate(parts):
+    for place, part in enumerate(members):
         found[part] = place
     return found
 
 
+def cuts_along(
+    hierarchies: Sequence[Hierarchy],
+    potentials: Sequence[np.ndarray],
+    number: int,
+    least: int,
+    cells: CellsOfPart,
+) -> tuple[list[Cut], list[int]]:
+    """The cuts of :func:`partition`, found from what each part holds at each node.
+
+    Returns
+    -------
+    cuts
+        In their order.
+    sizes
+        Per part the number of its classes.
+    """
+    cuts: list[Cut] = []
+    sizes = [cells(cuts, 0).n_classes]
+    whole: set[int] = set()  # those that cannot be cut
+    while len(sizes) < number and len(whole) < len(sizes):
+        largest = max(
+            (place for place in range(len(sizes)) if place not in whole), key=sizes.__getitem__
+        )
+        found = _cut(hierarchies, potentials, cells(cuts, largest), least)
+        if found is None:
+            whole.add(largest)
+            continue
+        column, node, held = found
+        cuts.append(Cut(largest, column, node))
+        sizes.append(held)
+        sizes[largest] -= held
+    return cuts, sizes
+
+
 def _cut(
-    classes: EquivalenceClasses, potentials: Sequence[np.ndarray], part: np.ndarray, least: int
-) -> np.ndarray | None:
-    """Which classes of a part lie below the node of the best cut; None if there is no cut."""
-    counts = classes.counts[part]
-    fewest, records = _LEAST_SHARE * len(part), counts.sum()
-    best, where = 0.0, None
-    for j, (tree, depth) in enumerate(zip(classes.hierarchies, potentials, strict=True)):
-        values, inner = classes.nodes[part, j], slice(tree.root)
-        below = tree.sum_below(np.bincount(values, minlength=tree.n_nodes))[inner]
-        held = tree.sum_below(np.bincount(values, counts, tree.n_nodes))[inner]
-        others = len(part) - below
+    hierarchies: Sequence[Hierarchy],
+    potentials: Sequence[np.ndarray],
+    part: PartCells,
+    least: int,
+) -> tuple[int, int, int] | None:
+    """The column and the node of the best cut, and how many classes lie below it; None if none."""
+    size, records = part.n_classes, part.records[0].sum()
+    fewest, best, where = _LEAST_SHARE * size, 0.0, None
+    for j, (tree, depth) in enumerate(zip(hierarchies, potentials, strict=True)):
+        inner = slice(tree.root)
+        below = tree.sum_below(part.classes[j])[inner]
+        held = tree.sum_below(part.records[j])[inner]
+        others = size - below
         even = np.minimum(below, others) >= fewest
         allowed = even & (np.minimum(held, records - held) >= least)
         weight = (depth - depth[tree.parent])[inner]
         expected = np.where(allowed, weight * (below * others).astype(float), 0.0)
         if expected.size and expected.max() > best:
-            best, where = float(expected.max()), (j, int(expected.argmax()))
-    if where is None:
-        return None
-    j, node = where
-    tree, every = classes.hierarchies[j], np.arange(classes.hierarchies[j].n_nodes)
-    # Of a chain of single children, which share a range, the lower one has the smaller number.
-    under = (tree.first >= tree.first[node]) & (tree.last <= tree.last[node]) & (every <= node)
-    return np.asarray(under[classes.nodes[part, j]])
+            node = int(expected.argmax())
+            best, where = float(expected.max()), (j, node, int(below[node]))
+    return where

@@ -22,10 +22,10 @@ from kanon.recoding import MergePath, Partition, renamed
 _CLASSES_LEFT, _LEFT_IN_PART = 100, 64
 """Parts are merged apart until about one in so many classes is left, or so many in each part."""
 
-_SAMPLE = 20_000
+SAMPLE = 20_000
 """On so many classes the parts are held against the whole."""
 
-_SEED = 1
+SEED = 1
 """The classes whose tuples have the lowest hashes with this seed are the sample."""
 
 _APART, _TOGETHER = 0.95, 0.97
@@ -83,12 +83,16 @@ def cut_for(task: Task, number: int) -> tuple[np.ndarray, int]:
     >>> part_of.tolist(), up_to
     ([1, 0], 10)
     """
-    classes = task.classes
-    n, size = classes.n_records, classes.n_classes
-    up_to = min(math.ceil(_CLASSES_LEFT * n / size), n // (_LEFT_IN_PART * number))
+    classes, up_to = task.classes, apart_up_to(task.classes, number)
     if up_to < 2:  # every class has one record already
-        return np.zeros(size, dtype=np.int64), up_to
+        return np.zeros(classes.n_classes, dtype=np.int64), up_to
     return partition(classes, task.potentials, number, least=up_to), up_to
+
+
+def apart_up_to(classes: EquivalenceClasses, number: int) -> int:
+    """Up to which k so many parts are merged apart; see :func:`cut_for`."""
+    n = classes.n_records
+    return min(math.ceil(_CLASSES_LEFT * n / classes.n_classes), n // (_LEFT_IN_PART * number))
 
 
 def merge_in_parts(
@@ -176,12 +180,32 @@ def sampled_loss(
         See :func:`merge_in_parts`.
     """
     chosen = np.arange(task.classes.n_classes)
-    if len(chosen) > _SAMPLE:
+    if len(chosen) > SAMPLE:
         # By their tuples: neither the order of the rows nor a generator's state matters.
-        hashes = tuple_hashes(task.classes.nodes, _SEED)
-        chosen = np.sort(np.argpartition(hashes, _SAMPLE)[:_SAMPLE])
-    some = task.classes.only(chosen)
-    _, cut = np.unique(part_of[chosen], return_inverse=True)
+        hashes = tuple_hashes(task.classes.nodes, SEED)
+        chosen = np.sort(np.argpartition(hashes, SAMPLE)[:SAMPLE])
+    some, parts = task.classes.only(chosen), int(part_of.max()) + 1
+    return loss_on_sample(task, some, part_of[chosen], parts, up_to, progress)
+
+
+def loss_on_sample(
+    task: Task,
+    some: EquivalenceClasses,
+    part_of: np.ndarray,
+    parts: int,
+    up_to: int,
+    progress: Progress = no_progress,
+) -> Partition:
+    """The same for a sample that was drawn.
+
+    Parameters
+    ----------
+    some, part_of
+        Its classes, and the part of each.
+    parts
+        The number of parts of the table.
+    """
+    _, cut = np.unique(part_of, return_inverse=True)
     least = int(np.bincount(cut, some.counts).min())
     one = replace(task, classes=some, k=min(task.k, some.n_records), models=())
     whole = merge_greedily(one, progress=stretch(progress, 0, 0.5))
@@ -190,7 +214,7 @@ def sampled_loss(
     ks = np.append(ks[ks < one.k], one.k)  # beyond that k the runs were not made
     lost, least_lost = _losses(apart, task, ks), _losses(whole, task, ks)
     ratios = np.divide(lost, least_lost, out=np.ones(len(ks)), where=least_lost > 0)
-    return Partition(int(part_of.max()) + 1, up_to, some.n_classes, ks, ratios)
+    return Partition(parts, up_to, some.n_classes, ks, ratios)
 
 
 def _losses(path: MergePath, task: Task, ks: np.ndarray) -> np.ndarray:

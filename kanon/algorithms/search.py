@@ -14,7 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from kanon.algorithms.lattice import Evaluation, Lattice
+from kanon.algorithms.lattice import Lattice
+from kanon.algorithms.lattice_counts import Evaluation
 from kanon.algorithms.lattice_size import Node, check_size
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress

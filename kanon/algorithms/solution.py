@@ -18,6 +18,7 @@ from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.metrics import Metric
 from kanon.privacy.conjunction import broken
 from kanon.recoding import MergePath, Recoding
+from kanon.stored_classes import StoredClasses
 
 FINISHED_K = (
     *(2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 250, 350, 500, 750, 1000, 1500, 2000, 3000),
@@ -85,11 +86,12 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
     """
     module = algorithm_named(algorithm)
     started = time.perf_counter()
-    if not serves_every_k(algorithm):
+    stored = isinstance(task.classes, StoredClasses)
+    if stored or not serves_every_k(algorithm):
         recoding = module.anonymise(task, progress)
         seconds = time.perf_counter() - started
         done = {task.k: recoding}
-        if not getattr(module, "ONE_K", False):
+        if not (stored or getattr(module, "ONE_K", False)):
             done |= _others_near(progress, module, task, seconds)
         several = dict(sorted(done.items())) if len(done) > 1 else {}
         points = points_of(several, metrics) if several else None

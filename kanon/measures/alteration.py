@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from kanon.cards import Card
-from kanon.measures.cells import original_cells, released_cells, share, whole_potentials
+from kanon.measures.cells import original_cells, share, whole_potentials
 from kanon.metrics import PUBLISHED, Metric
 from kanon.recoding import Recoding
 
@@ -57,7 +57,7 @@ def value(recoding: Recoding, metric: Metric) -> float:
         return sum(int(depth @ at) for depth, at in zip(depths, cells, strict=True))
 
     possible = left(original_cells(recoding))
-    return share(float(possible - left(released_cells(recoding))), float(possible))
+    return share(float(possible - left(recoding.cells)), float(possible))
 
 
 def mean_of(altered: Mapping[str, T]) -> T:

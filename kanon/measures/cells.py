@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from kanon.base.values import MISSING_LABEL
-from kanon.classes import EquivalenceClasses, cells_at
+from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import Metric, potentials, scaled_potentials
 from kanon.recoding import Recoding
@@ -66,7 +66,7 @@ def cells_raised(recoding: Recoding) -> int:
 
 def cells_at_root(recoding: Recoding) -> int:
     """The number of cells at the root of their hierarchy."""
-    return _at_roots(recoding, released_cells(recoding))
+    return _at_roots(recoding, recoding.cells)
 
 
 def cells_raised_to_root(recoding: Recoding) -> int:
@@ -77,19 +77,6 @@ def cells_raised_to_root(recoding: Recoding) -> int:
 def original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
     """Per quasi-identifier the number of original cells at each node, int64. Shapes (N_j,)."""
     return recoding.original.cells
-
-
-def released_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
-    """Per quasi-identifier the number of released cells at each node, int64. Shapes (N_j,).
-
-    The cells of a suppressed record count as root cells, so all n are somewhere.
-    """
-    found = []
-    for j, tree in enumerate(recoding.hierarchies):
-        cells = cells_at(tree.n_nodes, recoding.nodes[:, j], recoding.counts)
-        cells[tree.root] += recoding.suppressed_records
-        found.append(cells)
-    return tuple(found)
 
 
 def summed(cells: Iterable[np.ndarray], losses: Iterable[np.ndarray]) -> float:

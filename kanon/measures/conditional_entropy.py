@@ -6,7 +6,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.cells import released_cells, summed
+from kanon.measures.cells import summed
 from kanon.measures.node_losses import conditional_bits
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -42,5 +42,5 @@ def value(recoding: Recoding) -> float:
     of leaves that suppresses nobody it equals the non-uniform entropy. Raising a cell may lower it
     (see :func:`kanon.measures.node_losses.conditional_bits`), so it suits no search by bounds.
     """
-    lost = summed(released_cells(recoding), losses(recoding.original))
+    lost = summed(recoding.cells, losses(recoding.original))
     return of_sum(lost, 0.0, recoding.classes)

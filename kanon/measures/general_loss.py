@@ -6,7 +6,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.cells import released_cells, summed
+from kanon.measures.cells import summed
 from kanon.measures.node_losses import other_leaves_share
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -40,5 +40,5 @@ def value(recoding: Recoding) -> float:
     |v| is how many leaves the released value v covers, 1 for an original value. A column of one
     value has nothing to lose and counts 0. Suppressed records count as root cells.
     """
-    lost = summed(released_cells(recoding), losses(recoding.original))
+    lost = summed(recoding.cells, losses(recoding.original))
     return of_sum(lost, 0.0, recoding.classes)

@@ -9,7 +9,7 @@ import numpy as np
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError
-from kanon.measures.cells import released_cells, summed
+from kanon.measures.cells import summed
 from kanon.measures.node_losses import leaf_share_lost
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -75,4 +75,4 @@ def value(recoding: Recoding, weights: Sequence[float] | None = None) -> float:
                 "Weights of columns have to be numbers of at least 0, one per quasi-identifier."
             )
         lost = tuple(weight * each for weight, each in zip(weights, lost, strict=True))
-    return of_sum(summed(released_cells(recoding), lost), 0.0, recoding.classes)
+    return of_sum(summed(recoding.cells, lost), 0.0, recoding.classes)

@@ -6,7 +6,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.cells import original_cells, released_cells, summed
+from kanon.measures.cells import original_cells, summed
 from kanon.measures.node_losses import record_bits
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -41,6 +41,6 @@ def value(recoding: Recoding) -> float:
     count as root cells. In percent of the same sum with all at the root it is the alteration
     under the metric ``entropy``.
     """
-    before, after = original_cells(recoding), released_cells(recoding)
+    before, after = original_cells(recoding), recoding.cells
     moved = [np.subtract(*pair) for pair in zip(after, before, strict=True)]
     return summed(moved, map(record_bits, recoding.hierarchies, before))

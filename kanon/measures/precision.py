@@ -6,7 +6,7 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.measures.cells import released_cells, summed
+from kanon.measures.cells import summed
 from kanon.measures.node_losses import level_share
 from kanon.measures.running import T
 from kanon.recoding import Recoding
@@ -41,5 +41,5 @@ def value(recoding: Recoding) -> float:
     1 - alteration / 100 under the metric ``total`` if all original values are leaves and all
     trees have more than one node.
     """
-    lost = summed(released_cells(recoding), losses(recoding.original))
+    lost = summed(recoding.cells, losses(recoding.original))
     return of_sum(lost, 0.0, recoding.classes)

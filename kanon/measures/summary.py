@@ -7,13 +7,23 @@ from typing import Any
 
 import kanon.measures
 from kanon.cards import parts_of
-from kanon.measures import alteration, c_avg, classification_metric
+from kanon.measures import (
+    alteration,
+    association_change,
+    c_avg,
+    classification_metric,
+    query_error,
+)
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
+from kanon.stored_classes import StoredRecoding
 
 _OF_THEIR_OWN = (alteration, c_avg, classification_metric)
 """Measures of more than a release: of a metric, of the k asked for, of a sensitive column."""
+
+_OF_CLASSES = (association_change, query_error)
+"""Measures that need every original class beside its released one: not counted in an engine."""
 
 
 def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[str, Any]:
@@ -25,6 +35,12 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
         The metrics whose alteration is wanted; the mean is over the published ones among them.
     k
         The k that was asked for, which C_AVG is a multiple of; 1 if none was.
+
+    Returns
+    -------
+    dict
+        Of a recoding that an engine keeps, ``not_counted`` names the measures that are None as they
+        would need every class.
     """
     released = recoding.released
     cm = classification_metric.CARD.name
@@ -33,7 +49,7 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
         for each in released.sensitive
     }
     altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
-    found = parts_of(kanon.measures)
+    found, stored = parts_of(kanon.measures), isinstance(recoding, StoredRecoding)
     return {
         "records": recoding.classes.n_records,
         "classes": recoding.n_classes,
@@ -41,10 +57,11 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
         "alteration": altered,
         "mean_alteration": alteration.mean_of(altered),
         **{
-            name: module.value(recoding)
+            name: None if stored and module in _OF_CLASSES else module.value(recoding)
             for name, module in found.items()
             if module not in _OF_THEIR_OWN
         },
+        **({"not_counted": [module.CARD.name for module in _OF_CLASSES]} if stored else {}),
         **({} if released.persons is None else {"min_persons": released.min_persons}),
         "c_avg": c_avg.value(recoding, k),
         **risk_summary(released),

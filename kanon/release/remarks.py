@@ -146,16 +146,17 @@ def release_remarks(
     # What was counted for the classes is not counted again; missing is no value.
     frequencies = {
         each.name: Frequencies.of(each.total[[text != MISSING_LABEL for text in each.values]])
-        for each in classes.sensitive
+        for each in classes.as_one_class.sensitive
     }
     texts = {
         each.name: dict(zip(each.values, each.total.tolist(), strict=True))
-        for each in classes.sensitive
+        for each in classes.as_one_class.sensitive
     }
-    for j, column in enumerate(classes.attributes):
-        filled = is_value(classes.hierarchies[j], classes.nodes[:, j])
-        records = np.bincount(classes.nodes[filled, j], classes.counts[filled])
-        frequencies[column] = Frequencies.of(records)
+    for column, tree, cells in zip(
+        classes.attributes, classes.hierarchies, classes.cells, strict=True
+    ):
+        filled = is_value(tree, np.arange(tree.n_nodes))
+        frequencies[column] = Frequencies.of(cells[filled])
     released = (source, recoding)
     if person is not None:
         texts |= _texts(table, {person: known[person]}, person)

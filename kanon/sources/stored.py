@@ -21,11 +21,12 @@ import pandas as pd
 
 from kanon.base.kinds import ColumnKind
 from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
-from kanon.classes import EquivalenceClasses
+from kanon.classes import EquivalenceClasses, cells_at
 from kanon.errors import PlanError, TableError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.schema import SUPPRESSED, Schema, check_columns
 from kanon.sensitive import Sensitive
+from kanon.settings import settings
 from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
@@ -43,6 +44,7 @@ from kanon.sources.stored_values import (
     positions,
     sizes_of,
 )
+from kanon.stored_classes import too_many_classes
 
 STORED_KINDS = ("parquet", "pq", "csv", "txt", "tsv", "tab")
 """The kinds of file that an engine reads where they are, beside folders and databases."""
@@ -157,7 +159,8 @@ class StoredTable:
             It has changed since it was opened.
         """
         found = StoredTable(self.address, self.engine, self.settings, self.leaving, self)
-        found.__dict__["opened"] = found._connected([folder])
+        if not self.opened.rows.writes_anywhere:
+            found.__dict__["opened"] = found._connected([folder])
         if self.address.is_url and found.n_records != self.n_records:
             raise TableError(
                 f"{quoted(self.address.name)} has changed since it was opened: open it again."
@@ -243,17 +246,35 @@ class StoredTable:
         TableError
             They are more than a hierarchy can hold.
         """
-        values = self.values(column)
-        if not self.leaving:
-            records = np.bincount(values.codes, values.records, len(values.texts) + 1)
-        else:
-            wanted = self._grouped_with(column)
-            codes, counts = self.coded(wanted)
-            records = np.bincount(codes[:, wanted.index(column)], counts, len(values.texts) + 1)
-        known = zip(values.texts, records[1:].astype(int).tolist(), strict=True)
+        records = self.records_of(column)
+        known = zip(self.values(column).texts, records[1:].tolist(), strict=True)
         present = [(text, n) for text, n in known if n]
         present.sort(key=lambda one: -one[1])  # stable: among equals in alphabetical order
         return ValueCounts(dict(present), int(records[0]), self.kinds.get(column))
+
+    def records_of(self, column: str) -> np.ndarray:
+        """The number of records of each code of a column, int64: missing ones first."""
+        values = self.values(column)
+        if not self.leaving:
+            codes, counts = values.codes, values.records
+        else:
+            wanted = self._grouped_with(column)
+            tuples, counts = self.coded(wanted)
+            codes = tuples[:, wanted.index(column)]
+        return cells_at(len(values.texts) + 1, codes, counts)
+
+    def n_classes(self, columns: Sequence[str]) -> int:
+        """The number of classes by some columns; the engine keeps those that it has counted."""
+        key = (self.leaving, tuple(columns))
+        if key not in self._asked.n_classes:
+            kept = self.kept_classes(columns)
+            found = self.opened.fetch(kept.aggregate(n=kept.count()))
+            self._asked.n_classes[key] = int(found["n"][0].as_py())
+        return self._asked.n_classes[key]
+
+    def kept_classes(self, columns: Sequence[str]) -> Any:
+        """The classes by some columns as a table that the engine keeps."""
+        return self.opened.classes(columns, self.leaving)
 
     def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> StoredTable:
         """The same table, the texts of some columns read as of these kinds."""
@@ -282,6 +303,8 @@ class StoredTable:
         return self._asked.grouped((self.leaving, asked), lambda: self._grouped(asked))
 
     def _grouped(self, asked: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+        if self.n_records > settings().classes and self.n_classes(asked) > settings().classes:
+            raise too_many_classes(self.n_classes(asked))
         unseen = [(column, text) for column, text in self.leaving if column not in asked]
         codes, counts = self.opened.coded(asked, unseen)
         for column, text in self.leaving:
@@ -432,8 +455,27 @@ class StoredTable:
             Per column the node of every code; None if the classes are of codes.
         """
         codes, counts = self.coded((*columns, column))
+        nodes = codes[:, :-1]
+        if lookup is not None:
+            nodes = np.stack([lookup[j][nodes[:, j]] for j in range(nodes.shape[1])], axis=1)
+        places = positions(tuples, nodes)
+        return self.sensitive_of(column, places, codes[:, -1], counts, len(tuples))
+
+    def sensitive_of(
+        self, column: str, places: np.ndarray, codes: np.ndarray, counts: np.ndarray, number: int
+    ) -> Sensitive:
+        """The histograms of a column from how often its codes occur.
+
+        Parameters
+        ----------
+        places, codes, counts
+            Per entry the place of a class, the code of a value, and the records of that class that
+            have it.
+        number
+            The number of classes.
+        """
         values = self.values(column)
-        present = np.unique(codes[:, -1])
+        present = np.unique(codes)
         filled = present[present > 0]
         ordered, numeric, place = sensitive_values(
             column, [values.texts[code - 1] for code in filled.tolist()],
@@ -441,13 +483,9 @@ class StoredTable:
         )  # fmt: skip
         position = np.zeros(len(values.texts) + 1, dtype=np.int64)
         position[filled], position[0] = place[:-1], place[-1]
-        nodes = codes[:, :-1]
-        if lookup is not None:
-            nodes = np.stack([lookup[j][nodes[:, j]] for j in range(nodes.shape[1])], axis=1)
         return Sensitive.from_counts(
-            column, ordered, numeric, positions(tuples, nodes), position[codes[:, -1]], counts,
-            len(tuples),
-        )  # fmt: skip
+            column, ordered, numeric, places, position[codes], counts, number
+        )
 
     def without_suppressed(self) -> tuple[StoredTable, int]:
         """A release without its blanked rows of suppressed records, and how many those were."""

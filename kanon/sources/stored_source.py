@@ -9,9 +9,8 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from importlib import import_module
-from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,14 +26,19 @@ from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
 from kanon.sensitive import Sensitive
+from kanon.settings import settings
 from kanon.sources.addresses import Address
 from kanon.sources.coverage import check_covered, with_missing_leaf
+from kanon.sources.engine_classes import EngineClasses, EngineRecoding
+from kanon.sources.engine_groups import keys
+from kanon.sources.engine_rows import GONE, keyed, with_labels, with_released
 from kanon.sources.memory import require_records
 from kanon.sources.room import check_room, growing, size_of
 from kanon.sources.rows import excerpt_of
-from kanon.sources.stored_values import EXCERPT, OURS, frame, positions, whole_numbers
+from kanon.sources.stored_values import EXCERPT, OURS, frame, positions
 from kanon.sources.tables import Excerpt
 from kanon.sources.writing import check_replaceable, keep_mode
+from kanon.stored_classes import TupleNumbers
 
 if TYPE_CHECKING:
     from kanon.sources.stored import StoredTable
@@ -65,30 +69,42 @@ class StoredSource:
         self.pseudonyms = tuple(pseudonyms)
         self._keep_suppressed = keep_suppressed
         columns = schema.quasi_identifiers
-        codes, counts = table.coded(columns)
-        require_records(len(counts))
+        require_records(table.n_records)
         trees = []
         self._lookup: list[np.ndarray] = []
-        for j, column in enumerate(columns):
+        for column in columns:
             if column not in hierarchies:
                 raise PlanError(
                     f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
                 )
-            tree, lookup = _matched(
-                column, hierarchies[column], table.values(column).texts, codes[:, j], counts
-            )
+            texts, records = table.values(column).texts, table.records_of(column)
+            tree, lookup = _matched(column, hierarchies[column], texts, records)
             trees.append(tree)
             self._lookup.append(lookup)
+        most = settings().classes
+        beyond = table.n_records > most and table.n_classes(columns) > most
+        self.classes = self._kept(tuple(trees)) if beyond else self._fetched(tuple(trees))
+
+    def _fetched(self, trees: tuple[Hierarchy, ...]) -> EquivalenceClasses:
+        """The classes, fetched from the engine."""
+        columns = self._schema.quasi_identifiers
+        codes, counts = self._table.coded(columns)
         nodes = np.empty_like(codes)  # filled column by column: there may be millions of rows
         for j, lookup in enumerate(self._lookup):
             nodes[:, j] = lookup[codes[:, j]]
         keys = tuple_keys(nodes, [tree.n_nodes for tree in trees])
         nodes, counts = sum_tuples(nodes, counts, keys)
         sensitive = tuple(
-            table.histogram(column, columns, nodes, self._lookup)
-            for column in schema.columns(Role.SENSITIVE)
+            self._table.histogram(column, columns, nodes, self._lookup)
+            for column in self._schema.columns(Role.SENSITIVE)
         )
-        self.classes = EquivalenceClasses(tuple(columns), tuple(trees), nodes, counts, sensitive)
+        return EquivalenceClasses(tuple(columns), trees, nodes, counts, sensitive)
+
+    def _kept(self, trees: tuple[Hierarchy, ...]) -> EngineClasses:
+        """The classes where they are: too many to be fetched."""
+        columns = tuple(self._schema.quasi_identifiers)
+        sensitive = self._schema.columns(Role.SENSITIVE)
+        return EngineClasses(self._table, columns, trees, self._lookup, sensitive)
 
     @property
     def table(self) -> StoredTable:
@@ -111,14 +127,12 @@ class StoredSource:
 
         Labels in place of identifiers are not those of the release.
         """
-        import ibis
 
         if position is None:
             rows = self._table.head(EXCERPT)
         else:
             members = np.flatnonzero(recoding.assigned == position)
-            keyed, keys, tuples = self._keyed(self._table, self._table.expression, members)
-            joined = _matching(keyed, ibis.memtable(pa.table(tuples)), keys)
+            joined = self._joined(self._table, self._table.expression, members, {})
             found = self._table.opened.fetch(joined.select(*self._table.columns).limit(most))
             rows = frame(found, self._table.markers)
         row_class = positions(self.classes.nodes, self._nodes(rows))
@@ -144,36 +158,6 @@ class StoredSource:
             found.append(np.array([*(tree.node_of[text] for text in texts), missing])[codes])
         return np.stack(found, axis=1)
 
-    def _keyed(
-        self, table: StoredTable, rows: Any, members: np.ndarray
-    ) -> tuple[Any, list[str], dict[str, np.ndarray]]:
-        """Rows with keys of their classes, the names of those, and the keys of some classes.
-
-        A key is one whole number per tuple of nodes; where it would not fit into 62 bits, the
-        columns are shared out among several.
-        """
-        import ibis
-
-        sums, tuples = {}, {}
-        sizes = [tree.n_nodes for tree in self.classes.hierarchies]
-        for place, number in enumerate(whole_numbers(sizes)):
-            parts, known = [], np.zeros(len(members), dtype=np.int64)
-            for j, each in number.items():
-                column, name = self.classes.attributes[j], f"{OURS} part {j}"
-                values = table.values(column)
-                part = self._lookup[j][values.codes].astype(np.int64) * each
-                given = ibis.memtable(values.map_of(f"{OURS} known {j}", name, part))
-                rows = rows.left_join(given, [(column, f"{OURS} known {j}")])
-                parts.append((name, int(self._lookup[j][0]) * each))
-                known += self.classes.nodes[members, j].astype(np.int64) * each
-            key = f"{OURS} key {place}"
-            sums[key], tuples[f"{key}, known"] = parts, known
-        total = {
-            key: reduce(add, (rows[name].fill_null(missing) for name, missing in parts))
-            for key, parts in sums.items()
-        }
-        return rows.mutate(**total), list(total), tuples
-
     def released(self, recoding: Recoding, table: StoredTable | None = None) -> Any:
         """The release as an expression: rows in no order, identifiers dropped, labels for values.
 
@@ -186,17 +170,17 @@ class StoredSource:
         """
         import ibis
 
-        table = table or self._table
-        keeps, place = self._keep_suppressed, f"{OURS} place"
-        assigned = recoding.assigned
-        members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
+        table, keeps = table or self._table, self._keep_suppressed
         rows = table.expression
         for number, column in enumerate(self.pseudonyms):
             rows = _with_pseudonyms(table, rows, column, f"{OURS} pseudonym {number}")
-        rows, keys, tuples = self._keyed(table, rows, members)
+        if isinstance(recoding, EngineRecoding):
+            rows = with_labels(with_released(table, rows, recoding, keeps), recoding, keeps)
+            return self._shown(table, rows, rows[GONE] if keeps else None)
+        place, assigned = f"{OURS} place", recoding.assigned
+        members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
         places = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
-        tuples[place] = places.astype(np.int32)
-        rows = _matching(rows, ibis.memtable(pa.table(tuples)), keys)
+        rows = self._joined(table, rows, members, {place: places.astype(np.int32)})
         nodes = recoding.nodes
         if keeps:  # what suppressed records get
             roots = np.array([tree.root for tree in self.classes.hierarchies], dtype=np.int32)
@@ -205,7 +189,29 @@ class StoredSource:
         for j, tree in enumerate(recoding.hierarchies):
             labels[f"{OURS} label {j}"] = pa.DictionaryArray.from_arrays(nodes[:, j], tree.labels)
         rows = _matching(rows, ibis.memtable(pa.table(labels)), [place])
-        gone = rows[place] == recoding.n_classes
+        return self._shown(table, rows, rows[place] == recoding.n_classes if keeps else None)
+
+    def _joined(
+        self, table: StoredTable, rows: Any, members: np.ndarray, known: dict[str, np.ndarray]
+    ) -> Any:
+        """The rows of some classes, with what is known of each class."""
+        import ibis
+
+        numbers, key = TupleNumbers([tree.n_nodes for tree in self.classes.hierarchies]), _KEY
+        rows = keyed(table, rows, self.classes.attributes, numbers, self._lookup, key)
+        names = keys(numbers, key)
+        packed = numbers.packed(self.classes.nodes[members])
+        tuples = {f"{name}, known": cells for name, cells in zip(names, packed.T, strict=True)}
+        return _matching(rows, ibis.memtable(pa.table({**tuples, **known})), names)
+
+    def _shown(self, table: StoredTable, rows: Any, gone: Any) -> Any:
+        """The columns of a release, of rows with labels and pseudonyms.
+
+        Parameters
+        ----------
+        gone
+            Whether a row is suppressed; None where such rows left.
+        """
         wanted = {}
         for column in table.columns:
             if column in self.classes.attributes:
@@ -214,8 +220,8 @@ class StoredSource:
                 wanted[column] = rows[f"{OURS} pseudonym {self.pseudonyms.index(column)}"]
             elif column not in self._schema.columns(Role.IDENTIFIER):
                 cells = table.cleaned(rows, column)
-                wanted[column] = gone.ifelse(None, cells) if keeps else cells
-        if keeps:
+                wanted[column] = cells if gone is None else gone.ifelse(None, cells)
+        if gone is not None:
             wanted[SUPPRESSED] = gone.cast("int64")
         return rows.select([cells.name(column) for column, cells in wanted.items()])
 
@@ -289,12 +295,17 @@ class StoredSource:
     def _expected_size(self, recoding: Recoding, table: StoredTable, written: str) -> int:
         """About how many bytes a release takes: its records, as long as the first ones are."""
         length = _mean_length(table, self.passed_through())
-        for tree, nodes in zip(recoding.hierarchies, recoding.nodes.T, strict=True):
+        records = recoding.classes.n_records
+        for tree, cells in zip(recoding.hierarchies, recoding.cells, strict=True):
             lengths = np.array([len(label) for label in tree.labels])
-            length += float(lengths[nodes] @ recoding.counts) / max(int(recoding.counts.sum()), 1)
+            length += float(lengths @ cells) / max(records, 1)
         length += len(table.columns)
-        return int(recoding.counts.sum() * length) // (1 if written in ("csv", "tsv") else _PACKED)
+        return int((records - recoding.suppressed_records) * length) // (
+            1 if written in ("csv", "tsv") else _PACKED
+        )
 
+
+_KEY = f"{OURS} key"
 
 _FIRST = 10_000
 _NUMBER = 8
@@ -426,10 +437,9 @@ def _with_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> A
 
 
 def _matched(
-    column: str, tree: Hierarchy, texts: Sequence[str], codes: np.ndarray, counts: np.ndarray
+    column: str, tree: Hierarchy, texts: Sequence[str], records: np.ndarray
 ) -> tuple[Hierarchy, np.ndarray]:
     """The tree, with a leaf for missing cells if there are any, and the node of every code."""
-    records = np.bincount(codes, counts, len(texts) + 1).astype(np.int64)
     present = {text: int(n) for text, n in zip(texts, records[1:], strict=True) if n}
     check_covered(column, present, tree)
     if records[0]:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kanon.base.progress import Progress, no_progress
 from kanon.base.values import Frequencies, canonical_texts
 from kanon.classes import group_tuples, sum_tuples
-from kanon.errors import TableError, quoted
+from kanon.errors import PlanError, TableError, quoted
 from kanon.schema import check_columns
 from kanon.settings import exceeded, settings
 from kanon.sources.limits import check_classes
 from kanon.sources.memory import alphabetical
 from kanon.sources.missing import mark_missing
 from kanon.sources.typed_files import typed_column
+from kanon.stored_classes import PartWork, TupleNumbers
+
+if TYPE_CHECKING:
+    from kanon.sources.engines.workspace import Workspace
 
 OURS = "kanon:"
 """What the names of columns begin with that exist within a query alone."""
@@ -48,14 +53,16 @@ class StoredAnswers:
         The columns whose values were asked for.
     groups
         The last groupings, by what they are of.
-    incomplete, frequencies
-        Numbers of incomplete records, and how often values occur, by what they are of.
+    incomplete, frequencies, n_classes
+        Numbers of incomplete records, how often values occur, and numbers of classes, by what they
+        are of.
     """
 
     values: dict[str, Values] = field(default_factory=dict)
     groups: dict[Any, Groups] = field(default_factory=dict)
     incomplete: dict[Any, int] = field(default_factory=dict)
     frequencies: dict[Any, Frequencies] = field(default_factory=dict)
+    n_classes: dict[Any, int] = field(default_factory=dict)
 
     def grouped(self, key: Any, make: Callable[[], Groups]) -> Groups:
         """A grouping that is known, or made now; the one asked for longest ago gives way."""
@@ -105,6 +112,7 @@ class TableConnection:
         self.markers = markers
         self.asked = asked
         self._check = check
+        self._classes: dict[Any, Any] = {}
         self._asking = threading.RLock()  # a page that is drawn again asks from another thread
 
     def fetch(self, wanted: Any) -> Any:
@@ -143,7 +151,7 @@ class TableConnection:
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> tuple[np.ndarray, np.ndarray]:
         """The distinct tuples of codes and their counts; see :meth:`StoredTable.coded`."""
-        listed, wanted, numbers, sizes = self._numbered(columns, leaving)
+        listed, wanted, numbers = self._numbered(columns, leaving)
         most = settings().classes
         found = self.fetch(listed.limit(most + 1))
         check_classes(found.num_rows)
@@ -153,23 +161,70 @@ class TableConnection:
         counts = found[_COUNT].to_numpy().astype(np.int64)
         del found
         tuples, counts = sum_tuples(tuples, counts, tuples)
-        codes = np.empty((len(tuples), len(columns)), dtype=np.int32)
-        for place, number in enumerate(numbers):
-            for j, each in number.items():
-                codes[:, j] = tuples[:, place] // each % sizes[j]
-        return codes, counts
+        return numbers.unpacked(tuples), counts
 
     def group_sizes(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> Frequencies:
         """How many classes have how many records: the engine groups, and its groups."""
-        listed, wanted, _, _ = self._numbered(columns, leaving)
+        listed, wanted, _ = self._numbered(columns, leaving)
         classes = listed.group_by(wanted).aggregate(records=listed[_COUNT].sum())
         return sizes_of(self.fetch(classes.group_by("records").aggregate(values=classes.count())))
 
+    def numbers_of(self, columns: Sequence[str]) -> TupleNumbers:
+        """How tuples of codes of some columns are numbered."""
+        return TupleNumbers([len(self.values(column).texts) + 1 for column in columns])
+
+    def classes(
+        self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
+    ) -> Any:
+        """The classes by some columns as a table that the engine keeps; see ``numbers_of``.
+
+        Columns ``key 0``, … and ``records``; each class once.
+        """
+        key = (tuple(leaving), tuple(columns))
+        if key not in self._classes:
+            listed, wanted, _ = self._numbered(columns, leaving)
+            names = {f"key {place}": listed[name] for place, name in enumerate(wanted)}
+            rows = listed.select(**names, records=listed[_COUNT].cast("int64"))
+            if any(self.values(column).ambiguous for column in columns):
+                rows = rows.group_by([*names]).aggregate(records=lambda t: t["records"].sum())
+                rows = rows.mutate(records=rows["records"].cast("int64"))
+            self._classes[key] = self.keep(rows, text="Counting the classes")
+        return self._classes[key]
+
+    def keep(self, wanted: Any, progress: Progress = no_progress, text: str = "Counting") -> Any:
+        """What an expression yields, computed once and kept by the engine."""
+        with self._asking:
+            self._check()
+            return self._workspace.keep(wanted, progress, text)
+
+    def drop(self, kept: Any) -> None:
+        """Give up a table that was kept."""
+        with self._asking:
+            self._workspace.drop(kept)
+
+    def by_part(
+        self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
+        progress: Progress,
+    ) -> Any:  # fmt: skip
+        """Do some work on each part of a table; see :class:`kanon.sources.engines.workspace`."""
+        with self._asking:
+            text = "Merging classes in parts"
+            return self._workspace.by_part(kept, part, sizes, work, schema, progress, text)
+
+    @property
+    def _workspace(self) -> Workspace:
+        if self.rows.workspace is None:
+            raise PlanError(
+                "The engine that has the table keeps no tables of its own, so a table of so many "
+                "classes cannot be released there; copy it to Parquet files first."
+            )
+        return self.rows.workspace
+
     def _numbered(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]
-    ) -> tuple[Any, list[str], list[dict[int, int]], list[int]]:
+    ) -> tuple[Any, list[str], TupleNumbers]:
         """The groups of the engine, each with the whole numbers that its tuple of codes is.
 
         Returns
@@ -178,8 +233,8 @@ class TableConnection:
             An expression: the numbers, and the records; several groups may have the same.
         wanted
             The names of the numbers.
-        numbers, sizes
-            See :func:`whole_numbers`.
+        numbers
+            See :meth:`numbers_of`.
         """
         import ibis
 
@@ -189,9 +244,8 @@ class TableConnection:
         grouped = rows.group_by(
             **{f"{OURS} value {j}": rows[column] for j, column in enumerate(columns)}
         ).aggregate(**{_COUNT: rows.count()})
-        sizes = [len(self.values(column).texts) + 1 for column in columns]
-        numbers = whole_numbers(sizes)
-        for number in numbers:
+        numbers = self.numbers_of(columns)
+        for number in numbers.numbers:
             for j, each in number.items():
                 values = self.values(columns[j])
                 known, part = f"{OURS} known {j}", f"{OURS} part {j}"
@@ -201,10 +255,10 @@ class TableConnection:
             f"{OURS} number {place}": reduce(
                 add, (grouped[f"{OURS} part {j}"].fill_null(0) for j in number)
             )
-            for place, number in enumerate(numbers)
+            for place, number in enumerate(numbers.numbers)
         }
         listed = grouped.select(**wanted, **{_COUNT: grouped[_COUNT]})
-        return listed, [*wanted], numbers, sizes
+        return listed, [*wanted], numbers
 
 
 def sizes_of(found: Any) -> Frequencies:
@@ -221,40 +275,6 @@ def _check_sum(counts: Any, values: Values) -> None:
             "The engine counts other numbers of records by several columns than by one: its "
             "answers cannot be trusted for this table."
         )
-
-
-def whole_numbers(sizes: Sequence[int]) -> list[dict[int, int]]:
-    """Whole numbers below 2 ** 62 that tuples are written as, so that they sort as the tuples do.
-
-    Parameters
-    ----------
-    sizes
-        How many values each column of a tuple has.
-
-    Returns
-    -------
-    list of dict
-        Per number its columns, in order, and what one of each counts in it.
-
-    >>> whole_numbers([3, 10, 2]), whole_numbers([2**40, 2**40])
-    ([{0: 20, 1: 2, 2: 1}], [{0: 1}, {1: 1}])
-    """
-    runs: list[list[int]] = [[]]
-    largest = 1
-    for j, size in enumerate(sizes):
-        if largest * size > 2**62:
-            runs.append([])
-            largest = 1
-        runs[-1].append(j)
-        largest *= size
-    found = []
-    for run in runs:
-        each, number = 1, {}
-        for j in reversed(run):
-            number[j] = each
-            each *= sizes[j]
-        found.append({j: number[j] for j in run})
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,9 +334,25 @@ class Values:
         return pa.table({known: self.raw.filter(filled), name: pa.array(of_value).filter(filled)})
 
     @property
+    def ambiguous(self) -> bool:
+        """Whether several raw values have one code."""
+        filled = self.raw.is_valid().to_numpy(zero_copy_only=False)
+        codes = np.append(self.codes[filled], [0] if self.raw.null_count else [])
+        return len(np.unique(codes)) < len(codes)
+
+    @property
     def missing(self) -> int:
         """The number of records that lack a value."""
         return int(self.records[self.codes == 0].sum())
+
+    def codes_of(self, cells: Any) -> np.ndarray:
+        """The code of each of some cells, as the engine holds them."""
+        places = pc.index_in(cells.combine_chunks().cast(self.raw.type), self.raw)
+        return (
+            self.codes[places.fill_null(0).to_numpy()]
+            if self.raw.null_count
+            else np.where(places.is_null(), 0, self.codes[places.fill_null(0).to_numpy()])
+        )
 
     def code(self, text: str | None) -> int:
         """The code of a text, or of a missing cell."""

@@ -6,10 +6,11 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import duckdb
 import ibis
@@ -32,11 +33,13 @@ from kanon.sources.engines.rows import (
     watched,
 )
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling, scratch
+from kanon.sources.engines.workspace import parts_here
 from kanon.sources.names import column_names, kind_of
 from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings
 from kanon.sources.room import growing, size_of
 from kanon.sources.separators import SEPARATORS, check_separator, find_separator
+from kanon.stored_classes import PartWork
 
 _SAMPLE = 1 << 20
 _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
@@ -98,7 +101,63 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
                 "Writing the release",
             )
 
-    return Rows(expression, fetch, write, ("folder", "parquet", "csv", "tsv"), found, used)
+    workspace = _Workspace(connection, partial(saying, name, _ERRORS, partial(_said, address)))
+    kinds = ("folder", "parquet", "csv", "tsv")
+    return Rows(expression, fetch, write, kinds, found, used, workspace)
+
+
+class _Workspace:
+    """Temporary tables of a connection: in memory, or in ``KANON_SCRATCH`` where that is named."""
+
+    def __init__(self, connection: Any, checked: Callable[[], Any]) -> None:
+        self._connection, self._checked = connection, checked
+
+    def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
+        """See :class:`kanon.sources.engines.workspace.Workspace`."""
+        name = _new_name()
+        with self._checked():
+            own = _with_tables(self._connection, wanted)
+            making = f"CREATE TEMP TABLE {name} AS {self._connection.compile(own)}"
+            self._run(partial(self._connection.raw_sql, making), progress, text)
+            _forget_tables(self._connection, own)
+            return self._connection.table(name, database=("temp", "main"))
+
+    def _run(self, work: Callable[[], object], progress: Progress, text: str) -> None:
+        done = self._connection.con.query_progress
+        stop = self._connection.con.interrupt
+        watched(work, lambda: done() / 100, stop, progress, text)
+
+    def drop(self, kept: Any) -> None:
+        """See :class:`kanon.sources.engines.workspace.Workspace`."""
+        with self._checked():
+            self._connection.raw_sql(f"DROP TABLE IF EXISTS temp.main.{kept.op().name}")
+
+    def by_part(
+        self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
+        progress: Progress, text: str,
+    ) -> Any:  # fmt: skip
+        """See :class:`kanon.sources.engines.workspace.Workspace`."""
+        connection, name = self._connection, _new_name()
+
+        def append(rows: pa.Table) -> None:
+            connection.con.register(f"{name}_given", rows)
+            connection.raw_sql(f"INSERT INTO temp.main.{name} SELECT * FROM {name}_given")
+            connection.con.unregister(f"{name}_given")
+
+        with self._checked():
+            connection.con.register(f"{name}_given", schema.empty_table())
+            connection.raw_sql(f"CREATE TEMP TABLE {name} AS SELECT * FROM {name}_given")
+            connection.con.unregister(f"{name}_given")
+            try:
+                parts_here(connection.to_pyarrow, append, kept, part, sizes, work, schema, progress)
+            except BaseException:
+                connection.raw_sql(f"DROP TABLE temp.main.{name}")
+                raise
+            return connection.table(name, database=("temp", "main"))
+
+
+def _new_name() -> str:
+    return f"kanon_{uuid4().hex}"
 
 
 def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
@@ -212,8 +271,8 @@ def _with_tables(connection: Any, wanted: Any) -> Any:
     Of the latter DuckDB does not know how far it is.
     """
     own = {}
-    for number, known in enumerate(wanted.op().find(ibis.expr.operations.InMemoryTable)):
-        name = f"kanon: known {number}"
+    for known in wanted.op().find(ibis.expr.operations.InMemoryTable):
+        name = f"{_KNOWN}{uuid4().hex}"
         given = known.data.to_pyarrow(known.schema)
         connection.con.register(f"{name}, given", given)
         cells = [f'"{column}"' for column in given.column_names]
@@ -232,6 +291,16 @@ def _with_tables(connection: Any, wanted: Any) -> Any:
         connection.con.unregister(f"{name}, given")
         own[known] = connection.table(name, database=("temp", "main")).op()
     return wanted.op().replace(own).to_expr()
+
+
+def _forget_tables(connection: Any, wanted: Any) -> None:
+    """Drop those of :func:`_with_tables`, once nobody asks them any more."""
+    for table in wanted.op().find(ibis.expr.operations.DatabaseTable):
+        if table.name.startswith(_KNOWN):
+            connection.raw_sql(f"DROP TABLE IF EXISTS temp.main.{sql_name(table.name)}")
+
+
+_KNOWN = "kanon: known "
 
 
 def _told_in_the_end(connection: Any, wanted: Any) -> float:

@@ -64,8 +64,14 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
             with batches_of(connection, wanted) as batches:
                 _write(batches, path, kind, int(total), progress)
 
+    workspace = None
+    if not address.is_url:  # what a server lets be kept there is not known
+        workspace = sqlite.TemporaryTables(
+            connection, partial(saying, name, errors, partial(_said, name))
+        )
     found = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
-    return Rows(rows, fetch, write, ("folder", "parquet", "csv", "tsv"), found)
+    kinds = ("folder", "parquet", "csv", "tsv")
+    return Rows(rows, fetch, write, kinds, found, workspace=workspace, writes_anywhere=True)
 
 
 def _server(address: Address) -> Any:

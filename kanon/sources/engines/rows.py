@@ -42,6 +42,8 @@ class Rows:
         What was found about a text file: separator and encoding.
     workspace
         Where it keeps tables that queries go on from; None if it keeps none.
+    writes_anywhere
+        Whether ``write`` needs no connection that was opened for the folder.
     """
 
     expression: Any
@@ -51,6 +53,7 @@ class Rows:
     found: tuple[str, ...] = ()
     settings: tuple[str | None, str | None] = (None, None)
     workspace: Workspace | None = None
+    writes_anywhere: bool = False
 
 
 @contextmanager

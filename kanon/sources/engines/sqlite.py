@@ -5,9 +5,10 @@ So the types are those of the cells; a column with cells of several types is ref
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,8 +17,11 @@ from uuid import uuid4
 import ibis
 import pyarrow as pa
 
+from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
 from kanon.sources.engines.rows import sql_name
+from kanon.sources.engines.workspace import parts_here
+from kanon.stored_classes import PartWork
 
 BATCH = 65_536
 """So many records are fetched at a time."""
@@ -102,6 +106,58 @@ def _type_of(kinds: set[str], exact: bool, what: str) -> str:
     return _TYPES[next(iter(kinds), "text")]
 
 
+class TemporaryTables:
+    """Temporary tables of a connection: SQLite keeps them in memory, see :func:`connected`.
+
+    Parameters
+    ----------
+    connection
+        See :func:`connected`.
+    checked
+        A context in which what SQLite raises becomes a sentence.
+    """
+
+    def __init__(self, connection: Any, checked: Callable[[], Any]) -> None:
+        self._connection, self._checked = connection, checked
+
+    def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
+        """See :class:`kanon.sources.engines.workspace.Workspace`."""
+        name, schema = f"kanon {uuid4().hex}", wanted.as_table().schema()
+        with self._checked(), _own_tables(self._connection, wanted) as own:
+            query = self._connection.compile(own)
+            self._connection.con.execute(f"CREATE TEMP TABLE {sql_name(name)} AS {query}")
+            return self._table(name, schema)
+
+    def _table(self, name: str, schema: Any) -> Any:
+        return self._connection.sql(f"SELECT * FROM temp.{sql_name(name)}", schema=schema)
+
+    def drop(self, kept: Any) -> None:
+        """See :class:`kanon.sources.engines.workspace.Workspace`."""
+        name = re.search(r'"(kanon [0-9a-f]{32})"', kept.op().query)
+        assert name is not None
+        with self._checked():
+            self._connection.con.execute(f"DROP TABLE IF EXISTS temp.{sql_name(name[1])}")
+
+    def by_part(
+        self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
+        progress: Progress, text: str,
+    ) -> Any:  # fmt: skip
+        """See :class:`kanon.sources.engines.workspace.Workspace`."""
+        name = f"kanon {uuid4().hex}"
+
+        def fetch(asked: Any) -> pa.Table:
+            with batches(self._connection, asked) as found:
+                return found.read_all()
+
+        with self._checked():
+            _create(self._connection, name, schema.names)
+            parts_here(
+                fetch, lambda rows: _insert(self._connection, name, rows), kept, part, sizes, work,
+                schema, progress,
+            )  # fmt: skip
+            return self._table(name, ibis.Schema.from_pyarrow(schema))
+
+
 def batches(connection: Any, wanted: Any) -> Any:
     """What an expression yields, in batches: cells as they are, never by way of other types."""
     schema = wanted.as_table().schema().to_pyarrow()
@@ -109,18 +165,26 @@ def batches(connection: Any, wanted: Any) -> Any:
 
 
 def _fetched(connection: Any, wanted: Any, schema: Any) -> Iterator[Any]:
+    with (
+        _own_tables(connection, wanted) as own,
+        closing(connection.con.execute(connection.compile(own))) as cursor,
+    ):
+        while some := cursor.fetchmany(BATCH):
+            cells = zip(zip(*some, strict=True), schema.types, strict=True)
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(column, kind) for column, kind in cells], schema=schema
+            )
+
+
+@contextmanager
+def _own_tables(connection: Any, wanted: Any) -> Iterator[Any]:
+    """The same expression over tables of the connection's own in place of those from outside."""
     own, names = {}, []
-    for known in wanted.op().find(ibis.expr.operations.InMemoryTable):
-        names.append(f"kanon: known {uuid4().hex}")
-        own[known] = _put(connection, names[-1], known).op()
-    query = connection.compile(wanted.op().replace(own).to_expr())
     try:
-        with closing(connection.con.execute(query)) as cursor:
-            while some := cursor.fetchmany(BATCH):
-                cells = zip(zip(*some, strict=True), schema.types, strict=True)
-                yield pa.RecordBatch.from_arrays(
-                    [pa.array(column, kind) for column, kind in cells], schema=schema
-                )
+        for known in wanted.op().find(ibis.expr.operations.InMemoryTable):
+            names.append(f"kanon: known {uuid4().hex}")
+            own[known] = _put(connection, names[-1], known).op()
+        yield wanted.op().replace(own).to_expr()
     finally:
         for name in names:
             connection.con.execute(f"DROP TABLE temp.{sql_name(name)}")
@@ -129,10 +193,20 @@ def _fetched(connection: Any, wanted: Any, schema: Any) -> Iterator[Any]:
 def _put(connection: Any, name: str, known: Any) -> Any:
     """A table from outside as one of the connection's own, in memory."""
     given = known.data.to_pyarrow(known.schema)
-    columns = [sql_name(column) for column in given.column_names]
-    connection.con.execute(f"CREATE TEMP TABLE {sql_name(name)} ({', '.join(columns)})")
+    _create(connection, name, given.column_names)
+    _insert(connection, name, given)
+    return connection.sql(f"SELECT * FROM temp.{sql_name(name)}", schema=known.schema)
+
+
+def _create(connection: Any, name: str, columns: Sequence[str]) -> None:
+    """An empty temporary table."""
+    listed = ", ".join(sql_name(column) for column in columns)
+    connection.con.execute(f"CREATE TEMP TABLE {sql_name(name)} ({listed})")
+
+
+def _insert(connection: Any, name: str, given: pa.Table) -> None:
+    """Add rows to a temporary table."""
     connection.con.executemany(
-        f"INSERT INTO {sql_name(name)} VALUES ({', '.join('?' * len(columns))})",
+        f"INSERT INTO temp.{sql_name(name)} VALUES ({', '.join('?' * given.num_columns)})",
         zip(*(column.to_pylist() for column in given.columns), strict=True),
     )
-    return connection.sql(f"SELECT * FROM temp.{sql_name(name)}", schema=known.schema)

@@ -11,10 +11,7 @@ import pyarrow as pa
 
 from kanon.base.parallel import side_by_side
 from kanon.base.progress import Progress
-
-PartWork = Callable[[pa.Table, Progress], pa.Table]
-"""What is done with the rows of a part: a function of a module, or a frozen dataclass that can be
-called, so that it can be sent to another machine. Its result has the columns that were told."""
+from kanon.stored_classes import PartWork
 
 
 class Workspace(Protocol):

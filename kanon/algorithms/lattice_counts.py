@@ -1,0 +1,270 @@
+"""How many records the classes at a node of the lattice hold: counted once per node, and rolled up.
+
+The classes at a node are unions of those at any node below it. So a node is counted from the
+smallest table that is known below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Protocol
+
+import numpy as np
+
+from kanon.algorithms.lattice_size import Node, raised_to
+from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.kernels.lattice import ClassRuns, CountingRoom, assess, count_classes, number_parts
+from kanon.recoding import Recoding
+
+# What is kept to save counting again: none of it is needed.
+_MOST_SNAPSHOTS = 128
+_MOST_SNAPSHOT_BYTES = 1 << 28
+_MOST_PART_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What the classes at a node amount to, for one task.
+
+    Attributes
+    ----------
+    suppressed
+        The records in classes that break the models: those that would have to be suppressed.
+    classes, all_classes
+        The number of classes that meet them, and of all classes.
+    squares, all_squares
+        The sum of the squared sizes of those classes, and of all classes.
+    left
+        The potential left in the records that would be suppressed: what raising them from the
+        node to the roots costs.
+    """
+
+    suppressed: int
+    classes: int
+    all_classes: int
+    squares: int
+    all_squares: int
+    left: int
+
+
+_FIELDS = len(fields(Evaluation))
+
+
+class NodeCounts(Protocol):
+    """What a search asks of the classes at a node, for one task."""
+
+    def exceeds(self, node: Node, most: int) -> bool:
+        """Whether the classes of fewer than k records hold more than so many records."""
+
+    def evaluation(self, node: Node) -> Evaluation:
+        """What the classes amount to, by k alone."""
+
+    def sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        """The sizes of the classes, each once and rising, and how many classes have each."""
+
+    def recoded(self, node: Node) -> Recoding:
+        """All records at the node, none suppressed."""
+
+
+@dataclass(eq=False)
+class Half:
+    """Some of the quasi-identifiers: the distinct halves of tuples, and what is known of them."""
+
+    columns: tuple[int, ...]
+    tuples: np.ndarray
+    of_class: np.ndarray
+    raised: list[list[np.ndarray]]
+    depths: list[list[np.ndarray]]
+    known: dict[Node, tuple[np.ndarray, np.ndarray, int]] = field(default_factory=dict)
+    held: int = 0
+
+    def parts(self, levels: Node) -> tuple[np.ndarray, np.ndarray, int]:
+        """Per half of a tuple its part at some levels; the potential of each part; how many."""
+        found = self.known.get(levels)
+        if found is None:
+            raised = [each[level] for each, level in zip(self.raised, levels, strict=True)]
+            depths = [each[level] for each, level in zip(self.depths, levels, strict=True)]
+            widths = np.array([len(each) for each in raised], dtype=np.int64)
+            starts = np.concatenate([[0], np.cumsum(widths)])[:-1].astype(np.int64)
+            parts = np.empty(len(self.tuples), dtype=np.int32)
+            worth = np.empty(len(self.tuples), dtype=np.int64)
+            number = number_parts(
+                self.tuples, _joined(raised, np.int32), starts, widths,
+                _joined(depths, np.int64), parts, worth,
+            )  # fmt: skip
+            found = parts, worth[:number].copy(), int(number)
+            self.known[levels] = found
+            self.held += found[0].nbytes + found[1].nbytes
+            while self.held > _MOST_PART_BYTES and len(self.known) > 1:  # the oldest leave first
+                old = self.known.pop(next(iter(self.known)))
+                self.held -= old[0].nbytes + old[1].nbytes
+        return found
+
+
+class CountsHere:
+    """Counts classes that are in memory.
+
+    Parameters
+    ----------
+    classes
+        The classes at some node: those of the original table, or raised from them.
+    potentials
+        Per quasi-identifier the scaled potential of every node.
+    k
+        How many records a class has to hold.
+    """
+
+    def __init__(
+        self, classes: EquivalenceClasses, potentials: Sequence[np.ndarray], k: int
+    ) -> None:
+        self._classes, self._k = classes, k
+        self._records = classes.n_records
+        self._raised = [raised_to(tree) for tree in classes.hierarchies]
+        self._halves = self._halved(classes, potentials)
+        self._whole = _in_runs(classes.counts, *self._halves)
+        n_left, n_right = (len(half.tuples) for half in self._halves)
+        self._room = CountingRoom(*(np.empty(n, dtype=np.int32) for n in (n_left, n_left, n_right)))
+        self._runs = ClassRuns(*(np.empty_like(each) for each in self._whole))
+        self._found = np.empty(_FIELDS, dtype=np.int64)
+        self._counted: tuple[Node, int] = (), 0
+        self._last: tuple[Node, Recoding] | None = None
+        self._snapshots: list[ClassRuns] = []
+        self._snapshot_levels = np.empty((_MOST_SNAPSHOTS, len(self._raised)), dtype=np.int32)
+        self._snapshot_sizes = np.empty(_MOST_SNAPSHOTS, dtype=np.int64)
+        self._snapshot_bytes = 0
+
+    def exceeds(self, node: Node, most: int) -> bool:
+        """Whether the classes of fewer than k records hold more than so many records."""
+        return self._count(node, most) < 0
+
+    def evaluation(self, node: Node) -> Evaluation:
+        """What the classes amount to, by k alone."""
+        self._count(node, self._records)
+        left, right = self._halves
+        left_part, left_worth, n_left = left.parts(_of(node, left.columns))
+        right_part, right_worth, _ = right.parts(_of(node, right.columns))
+        assess(
+            self._runs, left_part, right_part, left_worth, right_worth, n_left, self._k,
+            self._found,
+        )  # fmt: skip
+        return Evaluation(*self._found.tolist())
+
+    def sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        """The sizes of the classes, each once and rising, and how many classes have each."""
+        number = self._count(node, self._records)
+        return np.unique(self._runs.counts[:number], return_counts=True)
+
+    def recoded(self, node: Node) -> Recoding:
+        """All records at the node; the last one is kept, as several figures may be asked of it."""
+        if self._last is None or self._last[0] != node:
+            targets = targets_at(self._classes, self._raised, node)
+            self._last = node, Recoding.from_targets(self._classes, targets)
+        return self._last[1]
+
+    def _halved(
+        self, classes: EquivalenceClasses, potentials: Sequence[np.ndarray]
+    ) -> tuple[Half, Half]:
+        """The quasi-identifiers in two halves of about as many combinations of levels."""
+        trees, tops = classes.hierarchies, [len(row) - 1 for row in self._raised]
+        order = sorted(range(len(tops)), key=lambda j: -tops[j])
+        sides: tuple[list[int], list[int]] = ([], [])
+        sizes = [1, 1]
+        for j in order:
+            side = 0 if sizes[0] <= sizes[1] else 1
+            sides[side].append(j)
+            sizes[side] *= tops[j] + 1
+        found = []
+        for chosen in sides:
+            columns = tuple(sorted(chosen))
+            tuples, records, of_class = group_tuples(
+                classes.nodes[:, columns],
+                classes.counts,
+                [trees[j].n_nodes for j in columns],
+            )
+            # Parts are numbered in this order and counted from the last: the smallest come first,
+            # so that a node is soon seen to fail.
+            by_records = np.argsort(-records, kind="stable")
+            tuples, of_class = tuples[by_records], np.argsort(by_records)[of_class]
+            raised = [list(self._raised[j]) for j in columns]
+            depths = [[potentials[j][row] for row in self._raised[j]] for j in columns]
+            found.append(Half(columns, tuples, of_class.astype(np.int32), raised, depths))
+        return found[0], found[1]
+
+    def _count(self, node: Node, most: int) -> int:
+        """Count the classes at a node, from the fewest classes known below it.
+
+        Returns
+        -------
+        int
+            How many there are; -1 if more than so many records would have to be suppressed.
+        """
+        if self._counted[0] == node and self._counted[1] >= 0:
+            return self._counted[1]
+        left, right = self._halves
+        left_part, _, n_left = left.parts(_of(node, left.columns))
+        right_part, _, n_right = right.parts(_of(node, right.columns))
+        given = self._nearest(node)
+        number: int = count_classes(
+            given, left_part, right_part, n_left, n_right, self._k, most, self._room, self._runs
+        )
+        self._counted = node, number
+        if number >= 0:
+            self._remember(node, n_left, number, len(given.right))
+        return number
+
+    def _nearest(self, node: Node) -> ClassRuns:
+        """The classes of a node at or below this one: those of which there are the fewest."""
+        known = len(self._snapshots)
+        if known:
+            below = (self._snapshot_levels[:known] <= np.array(node)).all(axis=1)
+            if below.any():
+                sizes = np.where(below, self._snapshot_sizes[:known], np.iinfo(np.int64).max)
+                return self._snapshots[int(sizes.argmin())]
+        return self._whole
+
+    def _remember(self, node: Node, n_left: int, number: int, counted: int) -> None:
+        """Keep the classes of a node to count those above it from, where that saves half."""
+        known = len(self._snapshots)
+        ends = n_left, n_left + 1, number, number
+        some = [each[:end] for each, end in zip(self._runs, ends, strict=True)]
+        room = self._snapshot_bytes + sum(each.nbytes for each in some)
+        if 2 * number > counted or known == _MOST_SNAPSHOTS or room > _MOST_SNAPSHOT_BYTES:
+            return
+        self._snapshot_bytes = room
+        self._snapshot_levels[known] = node
+        self._snapshot_sizes[known] = number
+        self._snapshots.append(ClassRuns(*(each.copy() for each in some)))
+
+
+def targets_at(classes: EquivalenceClasses, raised: Sequence[np.ndarray], node: Node) -> np.ndarray:
+    """Per class the tuple that it is raised to. Shape (E, m), int32.
+
+    Parameters
+    ----------
+    raised
+        Per quasi-identifier :func:`kanon.algorithms.lattice_size.raised_to`.
+    """
+    return np.column_stack(
+        [raised[j][level][classes.nodes[:, j]] for j, level in enumerate(node)]
+    ).astype(np.int32)
+
+
+def _joined(arrays: Sequence[np.ndarray], kind: type) -> np.ndarray:
+    return np.concatenate(arrays).astype(kind) if arrays else np.zeros(0, dtype=kind)
+
+
+def _in_runs(counts: np.ndarray, left: Half, right: Half) -> ClassRuns:
+    """The original classes in runs of one first half each."""
+    order = np.argsort(left.of_class, kind="stable")
+    sizes = np.bincount(left.of_class, minlength=len(left.tuples))
+    return ClassRuns(
+        np.arange(len(sizes), dtype=np.int32),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+        right.of_class[order],
+        counts[order].astype(np.int64),
+    )
+
+
+def _of(node: Node, columns: tuple[int, ...]) -> Node:
+    return tuple(node[j] for j in columns)

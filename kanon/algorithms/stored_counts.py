@@ -1,0 +1,124 @@
+"""The classes at a node, counted by the engine that keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kanon.algorithms.lattice_counts import CountsHere, Evaluation
+from kanon.algorithms.lattice_size import Node, raised_to
+from kanon.recoding import Recoding, Trace
+from kanon.settings import settings
+from kanon.stored_classes import ClassSizes, StoredClasses, StoredGroups
+
+_MOST_HERE = 1_000_000
+"""Classes at a node that are no more than these are fetched; what lies above is counted here."""
+
+_MOST_KEPT = 8
+"""So many nodes the engine keeps the classes of, and so many are kept here, to roll up from."""
+
+
+class StoredCounts:
+    """Counts classes by rolling up tables that the engine keeps; see :class:`NodeCounts`.
+
+    A node is rolled up from the smallest table known below it. What comes here of a node is how
+    many classes have how many records; where the classes are few, the classes themselves, once, for
+    all nodes above. So the memory taken here does not depend on the number of classes.
+
+    Parameters
+    ----------
+    classes, potentials, k
+        See :class:`kanon.algorithms.lattice_counts.CountsHere`.
+    """
+
+    def __init__(self, classes: StoredClasses, potentials: Sequence[np.ndarray], k: int) -> None:
+        self._classes, self._potentials, self._k = classes, potentials, k
+        self._raised = [raised_to(tree) for tree in classes.hierarchies]
+        self._here: dict[Node, CountsHere] = {}
+        self._sizes: dict[Node, ClassSizes] = {}
+        self._kept: dict[Node, StoredGroups] = {(0,) * len(self._raised): classes.groups}
+        self._last: tuple[Node, StoredGroups] | None = None
+
+    def exceeds(self, node: Node, most: int) -> bool:
+        """Whether the classes of fewer than k records hold more than so many records."""
+        here = self._counted_here(node)
+        if here is not None:
+            return here.exceeds(node, most)
+        return self._below_k(node) > most
+
+    def evaluation(self, node: Node) -> Evaluation:
+        """What the classes amount to, by k alone."""
+        here = self._counted_here(node)
+        if here is not None:
+            return here.evaluation(node)
+        every = self._sizes[node]
+        large, left = every.at_least(self._k), 0
+        if self._below_k(node):
+            cells = self._groups(node).cells_below(self._k)
+            pairs = zip(self._potentials, cells, strict=True)
+            left = sum(int(depth @ at) for depth, at in pairs)
+        return Evaluation(
+            self._below_k(node), large.n_classes, every.n_classes,
+            int(large.sizes**2 @ large.classes), int(every.sizes**2 @ every.classes), left,
+        )  # fmt: skip
+
+    def sizes(self, node: Node) -> tuple[np.ndarray, np.ndarray]:
+        """The sizes of the classes, each once and rising, and how many classes have each."""
+        here = self._counted_here(node)
+        if here is not None:
+            return here.sizes(node)
+        return self._sizes[node].sizes, self._sizes[node].classes
+
+    def recoded(self, node: Node) -> Recoding:
+        """All records at the node, none suppressed; kept by the engine."""
+        return self._classes.at_levels(self._at(node), Trace())
+
+    def _at(self, node: Node) -> list[np.ndarray]:
+        return [row[level] for row, level in zip(self._raised, node, strict=True)]
+
+    def _below_k(self, node: Node) -> int:
+        every = self._sizes[node]
+        return every.n_records - every.at_least(self._k).n_records
+
+    def _counted_here(self, node: Node) -> CountsHere | None:
+        """What counts the node here, if its classes, or those of one below it, are few enough."""
+        known = self._nearest_here(node)
+        if known is None and node not in self._sizes:
+            self._groups(node)
+            known = self._nearest_here(node)
+        return known
+
+    def _nearest_here(self, node: Node) -> CountsHere | None:
+        for other, counts in self._here.items():
+            if _is_below(other, node):
+                return counts
+        return None
+
+    def _groups(self, node: Node) -> StoredGroups:
+        """The classes at a node, kept by the engine until the next one is asked for."""
+        if node in self._kept:
+            self._sizes[node] = self._kept[node].sizes
+            return self._kept[node]
+        if self._last is not None:
+            if self._last[0] == node:
+                return self._last[1]
+            self._last[1].drop()
+            self._last = None
+        below = [other for other in self._kept if _is_below(other, node)]
+        source = self._kept[min(below, key=lambda one: self._kept[one].sizes.n_classes)]
+        found = source.raised(self._at(node))
+        self._sizes[node] = found.sizes
+        number = found.sizes.n_classes
+        if number <= min(_MOST_HERE, settings().classes) and len(self._here) < _MOST_KEPT:
+            self._here[node] = CountsHere(found.fetched(), self._potentials, self._k)
+        if 2 * number <= source.sizes.n_classes and len(self._kept) <= _MOST_KEPT:
+            self._kept[node] = found
+        else:
+            self._last = node, found
+        return found
+
+
+def _is_below(one: Node, other: Node) -> bool:
+    """Whether a node is another one, or raises nothing further than it."""
+    return all(level <= its for level, its in zip(one, other, strict=True))

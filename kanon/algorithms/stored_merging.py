@@ -1,0 +1,177 @@
+"""Greedy merging of classes that an engine keeps: part by part, where the engine does its work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from kanon.algorithms.merge_until_models_hold import repaired
+from kanon.algorithms.merging import merge_greedily
+from kanon.algorithms.partition import cuts_along
+from kanon.algorithms.partitioned_merging import SAMPLE, SEED, apart_up_to, loss_on_sample
+from kanon.algorithms.task import Task
+from kanon.base.progress import Progress, no_progress, stretch
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError
+from kanon.kernels.hashing import tuple_hashes
+from kanon.recoding import Partition, Recoding
+from kanon.settings import settings
+from kanon.stored_classes import StoredClasses, StoredRecoding, TupleNumbers
+from kanon.strategies import LOOKS_AT
+
+_APART, _TOGETHER = 0.9, 0.95
+"""After which shares of the time the parts are done, and what is left of them, about."""
+
+
+@dataclass(frozen=True, eq=False)
+class MergePart:
+    """Merges the classes of a part until every one of them holds k records.
+
+    A table of :attr:`columns` comes; one of :attr:`schema` goes back: per class the number of its
+    released tuple as well, the hash of its tuple, and the merges of the part in its first row.
+
+    Parameters
+    ----------
+    task
+        What guides the merges, without classes; its k is the one to reach.
+    numbers
+        How the tuples of the table are numbered, and per column the node that each number is.
+    """
+
+    task: Task
+    numbers: TupleNumbers
+    nodes_of: tuple[np.ndarray, ...]
+
+    def __call__(self, table: pa.Table, progress: Progress) -> pa.Table:
+        """The table of a part with its released tuples."""
+        keys = np.stack([table[f"key {place}"].to_numpy() for place in self._places], axis=1)
+        digits, counts = self.numbers.unpacked(keys), table["records"].to_numpy()
+        nodes = np.empty_like(digits)
+        for j, node_of in enumerate(self.nodes_of):
+            nodes[:, j] = node_of[digits[:, j]]
+        order = np.lexsort(nodes.T[::-1])
+        classes = replace(self.task.classes, nodes=nodes[order], counts=counts[order])
+        path = merge_greedily(replace(self.task, classes=classes), progress=progress)
+        found = path.after(len(path.parts))
+        released = self.released_numbers.packed(found.nodes)[found.assigned]
+        steps = np.zeros(len(order), dtype=np.int32)
+        steps[0] = len(path.parts)
+        made = [keys[order].T, [counts[order]], released.T, [_signed(nodes[order]), steps]]
+        return pa.Table.from_arrays(
+            [pa.array(column) for columns in made for column in columns], schema=self.schema
+        )
+
+    @property
+    def released_numbers(self) -> TupleNumbers:
+        """How released tuples are numbered: by the nodes of the hierarchies."""
+        return TupleNumbers([tree.n_nodes for tree in self.task.classes.hierarchies])
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that go back."""
+        keys = [f"key {place}" for place in self._places]
+        released = [f"released {place}" for place in range(len(self.released_numbers.numbers))]
+        whole = dict.fromkeys([*keys, "records", *released, "hash"], pa.int64())
+        return pa.schema({**whole, "steps": pa.int32()})
+
+    @property
+    def _places(self) -> range:
+        return range(len(self.numbers.numbers))
+
+
+def _signed(nodes: np.ndarray) -> np.ndarray:
+    """The hashes of tuples as whole numbers with a sign, in the same order: engines know those."""
+    return (tuple_hashes(nodes, SEED) ^ np.uint64(1 << 63)).view(np.int64)
+
+
+def check_stored(task: Task) -> None:
+    """Check that the merges do not need what the engine keeps.
+
+    Raises
+    ------
+    PlanError
+        The strategy looks at sensitive values or at the whole table.
+    """
+    if LOOKS_AT[task.strategy]:
+        raise PlanError(
+            f"Strategy {task.strategy!r} looks at more than the cost of a merge, and so needs all "
+            "classes in memory, of which this table has too many; choose strategy 's1', or set "
+            "classes higher (see docs/operate/limits.md)."
+        )
+
+
+def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> Recoding:
+    """The release for the task's k: that of :func:`merge_apart`, made where the classes are.
+
+    The same cuts, the same merges in each part, and then the same of what is left of all parts
+    together, as :func:`kanon.algorithms.partitioned_merging.merge_apart`; so the same release,
+    however many machines there are and in whatever order they finish.
+
+    Parameters
+    ----------
+    task
+        The classes, which an engine keeps, and what guides the merges.
+    number
+        How many parts.
+
+    Raises
+    ------
+    Unsatisfiable
+        The table has fewer than k records.
+    PlanError
+        The table cannot be cut, what is left of the parts is too much, or see
+        :func:`check_stored`.
+    """
+    task.check()
+    check_stored(task)
+    classes = task.classes
+    assert isinstance(classes, StoredClasses)
+    up_to = apart_up_to(classes, number)
+    cuts, sizes = cuts_along(
+        classes.hierarchies, task.potentials, number, up_to, classes.cells_of_part
+    )
+    if max(sizes) > settings().classes:
+        raise classes.refusal
+    k = min(task.k, up_to)
+    own = replace(task, classes=_empty(classes), k=k, models=())
+    work = MergePart(own, classes.numbers, classes.nodes_of)
+    found = classes.merged(cuts, sizes, work, stretch(progress, 0, _APART))
+    if task.k > up_to:
+        left = replace(task, classes=found.fetched(), models=())
+        path = merge_greedily(left, progress=stretch(progress, _APART, _TOGETHER))
+        found = found.followed_by(path.at(task.k))
+    sample = _sample(task, found, len(cuts) + 1, up_to, stretch(progress, _TOGETHER, 1))
+    found = _repaired(task, found)
+    trace = replace(
+        found.trace, parts=sample.parts, sampled=sample.sampled,
+        loss_ratio=sample.ratio_at(task.k),
+    )  # fmt: skip
+    return found.with_trace(trace)
+
+
+def _repaired(task: Task, found: StoredRecoding) -> StoredRecoding:
+    """What was merged, merged on for other models: its classes are few enough to come here."""
+    if not task.others:
+        return found
+    released = found.released
+    own = replace(task, classes=released)
+    return found.followed_by(repaired(Recoding.from_targets(released, released.nodes), own))
+
+
+def _empty(classes: EquivalenceClasses) -> EquivalenceClasses:
+    """No classes, of the same quasi-identifiers."""
+    nodes = np.zeros((0, len(classes.attributes)), dtype=np.int32)
+    return EquivalenceClasses(
+        classes.attributes, classes.hierarchies, nodes, np.zeros(0, dtype=np.int64)
+    )
+
+
+def _sample(
+    task: Task, found: StoredRecoding, parts: int, up_to: int, progress: Progress
+) -> Partition:
+    """What the parts cost on a sample: the same one that is drawn of classes in memory."""
+    nodes, counts, part_of = found.lowest_hashes(SAMPLE)
+    some = replace(_empty(task.classes), nodes=nodes, counts=counts)
+    return loss_on_sample(task, some, part_of, parts, up_to, progress)

@@ -1,0 +1,489 @@
+"""The classes of a table where its engine keeps them, and the recodings it makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property, reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from kanon.base.progress import Progress
+from kanon.classes import EquivalenceClasses, cells_at
+from kanon.hierarchy import Hierarchy
+from kanon.recoding import Recoding, Trace
+from kanon.sensitive import Sensitive
+from kanon.sources.engine_groups import (
+    RECORDS,
+    EngineGroups,
+    cells_by,
+    keys,
+    renumbered,
+    scaled,
+    summed,
+)
+from kanon.sources.engine_rows import RELEASED, with_released
+from kanon.sources.stored_values import OURS, positions
+from kanon.stored_classes import (
+    ClassSizes,
+    Cut,
+    PartCells,
+    PartMerge,
+    StoredClasses,
+    StoredRecoding,
+    TupleNumbers,
+    below,
+)
+
+if TYPE_CHECKING:
+    from kanon.sources.stored import StoredTable
+
+_PART = "part"
+
+_MOST_ENDS = 64
+"""A condition has at most so many ends of ranges; values in more ranges are looked up."""
+
+
+class EngineClasses(StoredClasses):
+    """The classes of a stored table: see :class:`kanon.stored_classes.StoredClasses`.
+
+    Parameters
+    ----------
+    table
+        The table.
+    attributes, hierarchies
+        See :class:`kanon.classes.EquivalenceClasses`.
+    nodes_of
+        Per quasi-identifier the node of each code of its values.
+    sensitive
+        The sensitive columns.
+    """
+
+    def __init__(
+        self,
+        table: StoredTable,
+        attributes: tuple[str, ...],
+        hierarchies: tuple[Hierarchy, ...],
+        nodes_of: Sequence[np.ndarray],
+        sensitive: Sequence[str],
+    ) -> None:
+        cells = tuple(
+            cells_at(tree.n_nodes, nodes, table.records_of(column))
+            for column, tree, nodes in zip(attributes, hierarchies, nodes_of, strict=True)
+        )
+        roots = np.array([[tree.root for tree in hierarchies]], dtype=np.int32)
+        whole = EquivalenceClasses(
+            attributes, hierarchies, roots, np.array([table.n_records]),
+            tuple(_in_one_class(table, column) for column in sensitive),
+        )  # fmt: skip
+        number = table.n_classes(attributes)
+        super().__init__(attributes, hierarchies, cells, number, whole, tuple(nodes_of))
+        for name, value in {"table": table, "_parts": {}}.items():
+            object.__setattr__(self, name, value)
+
+    table: StoredTable
+    _parts: dict[tuple[tuple[Cut, bool], ...], PartCells]
+
+    @cached_property
+    def groups(self) -> EngineGroups:
+        """The classes as they are: counted by the engine when they are first asked for."""
+        connection = self.table.opened
+        return EngineGroups(
+            connection, self.table.kept_classes(self.attributes), self.numbers, self.nodes_of,
+            self.attributes, self.hierarchies,
+        )  # fmt: skip
+
+    @property
+    def numbers(self) -> TupleNumbers:
+        """How the engine numbers the tuples of the classes: by the codes of the values."""
+        return TupleNumbers([len(nodes) for nodes in self.nodes_of])
+
+    def histogram(self, recoding: EngineRecoding, column: str) -> Sensitive:
+        """How often each value of a sensitive column occurs in each released class."""
+        table, numbers = self.table, recoding.groups.numbers
+        names, value = keys(numbers, RELEASED), f"{OURS} value"
+        rows = with_released(table, table.expression, recoding)
+        counted = rows.group_by(**{name: rows[name] for name in names}, **{value: rows[column]})
+        found = table.opened.fetch(counted.aggregate(records=lambda t: t.count()))
+        values = table.values(column)
+        codes = values.codes_of(found[value])
+        packed = np.stack([found[name].to_numpy() for name in names], axis=1)
+        places = positions(recoding.nodes, numbers.unpacked(packed))
+        return table.sensitive_of(
+            column, places, codes, found["records"].to_numpy(), recoding.n_classes
+        )
+
+    def at_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> EngineRecoding:
+        """The recoding that raises each node to another, in all records."""
+        groups = self.groups.raised(raised)
+        become = [row[nodes] for row, nodes in zip(raised, self.nodes_of, strict=True)]
+        return EngineRecoding(self, groups, tuple(become), None, trace)
+
+    # --- parts ----------------------------------------------------------------------------------
+    def cells_of_part(self, cuts: Sequence[Cut], part: int) -> PartCells:
+        """What a part holds; the engine is asked about all that nobody asked about at once."""
+        own = _history(cuts, part)
+        if own not in self._parts:
+            unknown = [
+                one for one in range(len(cuts) + 1) if _history(cuts, one) not in self._parts
+            ]
+            found = self._cells_of_parts(cuts, unknown)
+            self._parts.update({_history(cuts, one): cells for one, cells in found.items()})
+        return self._parts[own]
+
+    def _cells_of_parts(self, cuts: Sequence[Cut], wanted: Sequence[int]) -> dict[int, PartCells]:
+        groups, m = self.groups, len(self.attributes)
+        rows = self._in_parts(cuts)
+        rows = rows.filter(rows[_PART].isin(wanted)) if cuts else rows
+        branches, number = [], max(wanted) + 1
+        for j in range(m):
+            place = scaled(rows, self.numbers, j) * number + rows[_PART]
+            branches.append((rows, place))
+        found = cells_by(groups.connection, branches, range(m))
+        value = found["value"].to_numpy()
+        part_of, values = value % number, value // number
+        cells = {}
+        for part in wanted:
+            own = found.filter(pa.array(part_of == part)).set_column(
+                found.column_names.index("value"), "value", pa.array(values[part_of == part])
+            )
+            cells[part] = PartCells(
+                groups.at_nodes(own, "classes"), groups.at_nodes(own, "records")
+            )
+        return cells
+
+    def _in_parts(self, cuts: Sequence[Cut]) -> Any:
+        """The classes with the part that each is in: one condition in the other, each cut once."""
+        import ibis
+
+        rows, sides = self.groups.table, []
+        for place, cut in enumerate(cuts):
+            sides.append(f"{OURS} side {place}")
+            rows = self._with_side(rows, cut, sides[-1])
+
+        def of(part: int, after: int) -> Any:
+            for place, cut in enumerate(cuts[after:], start=after):
+                if cut.part == part:
+                    return rows[sides[place]].ifelse(of(place + 1, place + 1), of(part, place + 1))
+            return ibis.literal(part, "int64")
+
+        return rows.mutate(**{_PART: of(0, 0)}).drop(*sides)
+
+    def _with_side(self, rows: Any, cut: Cut, name: str) -> Any:
+        """The classes with whether they lie below the node of a cut."""
+        import ibis
+
+        under = below(self.hierarchies[cut.column], cut.node)[self.nodes_of[cut.column]]
+        each = self.numbers.place(cut.column)[1]
+        value = scaled(rows, self.numbers, cut.column)
+        ends = np.flatnonzero(np.diff(under.astype(np.int8), prepend=0, append=0)) * each
+        if len(ends) <= _MOST_ENDS:
+            runs = [value.between(first, last - 1) for first, last in ends.reshape(-1, 2).tolist()]
+            return rows.mutate(**{name: reduce(or_, runs)})
+        inside = pa.table({f"{name}, known": np.flatnonzero(under) * each})
+        rows = rows.mutate(**{f"{name}, value": value})
+        rows = rows.left_join(ibis.memtable(inside), [(f"{name}, value", f"{name}, known")])
+        rows = rows.mutate(**{name: rows[f"{name}, known"].notnull()})
+        return rows.drop(f"{name}, known", f"{name}, value")
+
+    def merged(
+        self, cuts: Sequence[Cut], sizes: Sequence[int], work: PartMerge, progress: Progress
+    ) -> EngineRecoding:
+        """Merge the classes of each part by themselves, where the engine does its work."""
+        connection = self.groups.connection
+        kept = connection.keep(self._in_parts(cuts))
+        try:
+            made = connection.by_part(
+                kept, _PART, dict(enumerate(sizes)), work, work.schema, progress
+            )
+        finally:
+            connection.drop(kept)
+        numbers = work.released_numbers
+        found = EngineGroups(
+            connection, connection.keep(_released(made, numbers)), numbers,
+            [np.arange(tree.n_nodes) for tree in self.hierarchies], self.attributes,
+            self.hierarchies,
+        )  # fmt: skip
+        steps = connection.fetch(made.aggregate(steps=made["steps"].sum()))["steps"][0].as_py()
+        return EngineRecoding(self, found, None, made, Trace(steps=int(steps)), cuts=tuple(cuts))
+
+
+def _in_one_class(table: StoredTable, column: str) -> Sensitive:
+    """How often each value of a sensitive column occurs in the whole table."""
+    records = table.records_of(column)
+    codes = np.flatnonzero(records)
+    nothing = np.zeros(len(codes), dtype=np.int64)
+    return table.sensitive_of(column, nothing, codes, records[codes], 1)
+
+
+def _history(cuts: Sequence[Cut], part: int) -> tuple[tuple[Cut, bool], ...]:
+    """The cuts that made a part what it is, and whether it lies below their nodes."""
+    own, number = [], part
+    for made, cut in reversed(list(enumerate(cuts, start=1))):
+        if made == number:
+            own.append((cut, True))
+            number = cut.part
+        elif cut.part == number:
+            own.append((cut, False))
+    return tuple(reversed(own))
+
+
+def _released(made: Any, numbers: TupleNumbers) -> Any:
+    """The released classes of a table of merges."""
+    names = dict(zip(keys(numbers), keys(numbers, "released"), strict=True))
+    rows = made.select(**{RECORDS: made[RECORDS], **{new: made[old] for new, old in names.items()}})
+    return summed(rows, list(names))
+
+
+class EngineRecoding(StoredRecoding):
+    """A recoding that an engine keeps: see :class:`kanon.stored_classes.StoredRecoding`.
+
+    Parameters
+    ----------
+    classes
+        The original classes.
+    groups
+        The released classes, those that are suppressed among them.
+    become
+        Per quasi-identifier the released node of each of its numbers in a tuple, if that is the
+        same in all records; else None.
+    made
+        Else a table that is kept: ``key 0``, … of the original tuples, ``released 0``, …
+    trace
+        What the algorithm did.
+    cuts
+        Of classes that were merged in parts, the cuts.
+    least
+        Classes of fewer records are suppressed.
+    gone : numpy.ndarray, shape (s, q), int64
+        The numbers of other released classes that are suppressed.
+    """
+
+    def __init__(
+        self,
+        classes: EngineClasses,
+        groups: EngineGroups,
+        become: tuple[np.ndarray, ...] | None,
+        made: Any,
+        trace: Trace,
+        cuts: tuple[Cut, ...] = (),
+        least: int = 1,
+        gone: np.ndarray | None = None,
+    ) -> None:
+        for name, value in {
+            "classes": classes, "groups": groups, "become": become, "made": made, "trace": trace,
+            "ranged": (), "cuts": cuts, "least": least, "gone": gone,
+        }.items():  # fmt: skip
+            object.__setattr__(self, name, value)
+
+    classes: EngineClasses
+    groups: EngineGroups
+    become: tuple[np.ndarray, ...] | None
+    made: Any
+    cuts: tuple[Cut, ...]
+    least: int
+    gone: np.ndarray | None
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "assigned":
+            raise self.classes.refusal
+        raise AttributeError(name)
+
+    def _with(self, **changes: Any) -> EngineRecoding:
+        names = ("classes", "groups", "become", "made", "trace", "cuts", "least", "gone")
+        return EngineRecoding(**{name: getattr(self, name) for name in names} | changes)
+
+    def with_trace(self, trace: Trace) -> EngineRecoding:
+        """The same recoding with what an algorithm did on its way to it."""
+        return self._with(trace=trace)
+
+    def suppressed_below(self, k: int, bad: np.ndarray | None = None) -> EngineRecoding:
+        """The release without its classes of fewer than k records, and others that break something.
+
+        See :meth:`kanon.recoding.Recoding.suppressed_below`.
+        """
+        gone = None
+        if bad is not None and bad.any():
+            gone = self.groups.numbers.packed(self.nodes[bad])
+        return self._with(least=k, gone=gone)
+
+    # --- what was released ----------------------------------------------------------------------
+    @cached_property
+    def sizes(self) -> ClassSizes:
+        """How many released classes have how many records."""
+        every = self.groups.sizes.at_least(self.least)
+        if self.gone is None:
+            return every
+        return ClassSizes(*np.unique(self.counts, return_counts=True))
+
+    @property
+    def n_classes(self) -> int:
+        """R, the number of released classes."""
+        return self.sizes.n_classes
+
+    @property
+    def min_k(self) -> int | None:
+        """The size of the smallest released class; None if every record is suppressed."""
+        return int(self.sizes.sizes[0]) if len(self.sizes.sizes) else None
+
+    @property
+    def suppressed_records(self) -> int:
+        """The number of records that left the release."""
+        return self.classes.n_records - self.sizes.n_records
+
+    @cached_property
+    def _fetched(self) -> EquivalenceClasses:
+        found = self.groups.fetched(self.least)
+        if self.gone is None:
+            return found
+        gone = {tuple(number) for number in self.gone.tolist()}
+        packed = self.groups.numbers.packed(found.nodes).tolist()
+        return found.only(np.flatnonzero([tuple(number) not in gone for number in packed]))
+
+    def fetched(self) -> EquivalenceClasses:
+        """The released classes without sensitive values.
+
+        Raises
+        ------
+        PlanError
+            They are too many.
+        """
+        return self._fetched
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """The released tuples, in canonical order."""
+        return self._fetched.nodes
+
+    @property
+    def counts(self) -> np.ndarray:
+        """The number of records of each released class."""
+        return self._fetched.counts
+
+    @cached_property
+    def released(self) -> EquivalenceClasses:
+        """The classes of the released table, with their sensitive values."""
+        found = self._fetched
+        names = [each.name for each in self.classes.as_one_class.sensitive]
+        histograms = tuple(self.classes.histogram(self, name) for name in names)
+        return EquivalenceClasses(
+            found.attributes, found.hierarchies, found.nodes, found.counts, histograms
+        )
+
+    @cached_property
+    def unchanged(self) -> tuple[np.ndarray, ...]:
+        """Per quasi-identifier how many released cells are at the node they were, by that node."""
+        nodes_of, trees = self.classes.nodes_of, self.classes.hierarchies
+        if self.become is not None and not self.suppressed_records:
+            found = []
+            for cells, nodes, become in zip(self.classes.cells, nodes_of, self.become, strict=True):
+                same = np.zeros(len(cells), dtype=bool)
+                same[nodes] = nodes == become
+                found.append(np.where(same, cells, 0))
+            return tuple(found)
+        by_node = TupleNumbers([tree.n_nodes for tree in trees])
+        rows = renumbered(self.mapping, self.classes.numbers, by_node, nodes_of, to="before")
+        if self.suppressed_records:
+            rows = self.staying(rows, "released")
+        branches = []
+        for j in range(len(trees)):
+            before = scaled(rows, by_node, j, "before")
+            same = rows.filter(before == scaled(rows, by_node, j, "released"))
+            branches.append((same, scaled(same, by_node, j, "before")))
+        found_cells = cells_by(self.groups.connection, branches, range(len(trees)))
+        return self.groups.at_nodes(found_cells, "records")
+
+    @property
+    def mapping(self) -> Any:
+        """A table of the original classes: ``key 0``, …, ``released 0``, … and ``records``."""
+        if self.made is not None:
+            return self.made
+        return renumbered(
+            self.classes.groups.table, self.classes.numbers, self.groups.numbers,
+            self.become or (), to="released",
+        )  # fmt: skip
+
+    def staying(self, rows: Any, of: str) -> Any:
+        """Those of some rows whose released class is not suppressed.
+
+        Parameters
+        ----------
+        of
+            What the columns of the numbers of their released classes are called.
+        """
+        names = keys(self.groups.numbers)
+        pairs = list(zip(keys(self.groups.numbers, of), names, strict=True))
+        return rows.semi_join(self.staying_classes(), pairs)
+
+    def staying_classes(self) -> Any:
+        """The numbers of the released classes that are not suppressed, as ``key 0``, …."""
+        import ibis
+
+        names, table = keys(self.groups.numbers), self.groups.table
+        kept = table.filter(table[RECORDS] >= self.least).select(*names)
+        if self.gone is None:
+            return kept
+        gone = {f"{name}, gone": cells for name, cells in zip(names, self.gone.T, strict=True)}
+        return kept.anti_join(ibis.memtable(pa.table(gone)), list(zip(names, gone, strict=True)))
+
+    @cached_property
+    def released_nodes(self) -> tuple[np.ndarray, ...]:
+        """Per quasi-identifier the nodes that the release shows, and the root."""
+        return tuple(np.flatnonzero(cells) for cells in self.cells)
+
+    @cached_property
+    def cells(self) -> tuple[np.ndarray, ...]:
+        """Per quasi-identifier the number of released cells at each node, int64. Shapes (N_j,)."""
+        rows, numbers = self.groups.table, self.groups.numbers
+        if self.suppressed_records:
+            rows = self.staying(rows, "key")
+        branches = [(rows, scaled(rows, numbers, j)) for j in range(len(self.hierarchies))]
+        found = cells_by(self.groups.connection, branches, range(len(branches)))
+        cells = self.groups.at_nodes(found, "records")
+        for tree, at in zip(self.hierarchies, cells, strict=True):
+            at[tree.root] += self.suppressed_records
+        return cells
+
+    # --- what goes on from it -------------------------------------------------------------------
+    def lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The original classes with the lowest hashes, their records, and their parts."""
+        classes, wanted = self.classes, [*keys(self.classes.numbers), RECORDS]
+        found = self.groups.connection.fetch(self.made.order_by("hash").limit(most).select(*wanted))
+        packed = np.stack([found[name].to_numpy() for name in wanted[:-1]], axis=1)
+        digits = classes.numbers.unpacked(packed)
+        nodes = np.column_stack(
+            [node_of[digits[:, j]] for j, node_of in enumerate(classes.nodes_of)]
+        ).astype(np.int32)
+        order = np.lexsort(nodes.T[::-1])
+        nodes, counts = nodes[order], found[RECORDS].to_numpy().astype(np.int64)[order]
+        parts = np.zeros(len(nodes), dtype=np.int64)
+        for made, cut in enumerate(self.cuts, start=1):
+            under = below(classes.hierarchies[cut.column], cut.node)[nodes[:, cut.column]]
+            parts[(parts == cut.part) & under] = made
+        return nodes, counts, parts
+
+    def followed_by(self, further: Recoding) -> EngineRecoding:
+        """This recoding of parts that were merged, and one of :meth:`fetched` after it."""
+        import ibis
+
+        connection, numbers = self.groups.connection, self.groups.numbers
+        before, after = keys(numbers, "released"), [f"{OURS} {n}" for n in keys(numbers)]
+        old = numbers.packed(further.classes.nodes)
+        new = numbers.packed(further.nodes)[further.assigned]
+        known = [f"{name}, known" for name in before]
+        given = ibis.memtable(pa.table(dict(zip([*known, *after], [*old.T, *new.T], strict=True))))
+        rows = self.made.inner_join(given, list(zip(before, known, strict=True)))
+        others = [name for name in self.made.columns if name not in before]
+        wanted = {name: rows[moved] for name, moved in zip(before, after, strict=True)}
+        made = connection.keep(rows.select(*others, **wanted))
+        groups = EngineGroups(
+            connection, connection.keep(_released(made, numbers)), numbers, self.groups.nodes_of,
+            self.groups.attributes, self.groups.hierarchies,
+        )  # fmt: skip
+        self.groups.drop()
+        connection.drop(self.made)
+        trace = replace(self.trace, steps=self.trace.steps + further.trace.steps)
+        return self._with(groups=groups, made=made, trace=trace)

@@ -1,0 +1,227 @@
+"""Classes at some levels as a table that an engine keeps, each a few whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kanon.classes import EquivalenceClasses, cells_at, sum_tuples
+from kanon.hierarchy import Hierarchy
+from kanon.settings import settings
+from kanon.sources.stored_values import OURS, TableConnection
+from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers, too_many_classes
+
+RECORDS = "records"
+"""The column of a kept table that says how many records a class has."""
+
+
+def keys(numbers: TupleNumbers, of: str = "key") -> list[str]:
+    """The columns that hold the numbers of a tuple."""
+    return [f"{of} {place}" for place in range(len(numbers.numbers))]
+
+
+def scaled(table: Any, numbers: TupleNumbers, column: int, of: str = "key") -> Any:
+    """A column of the tuples that a table holds as numbers, times what one of it counts there.
+
+    So no engine has to divide: some do so by way of floating point numbers.
+    """
+    place, each = numbers.place(column)
+    number = table[f"{of} {place}"]
+    return (
+        number % (each * numbers.sizes[column]) - number % each
+        if each > 1
+        else (number % numbers.sizes[column])
+    )
+
+
+def renumbered(
+    table: Any,
+    old: TupleNumbers,
+    new: TupleNumbers,
+    become: Sequence[np.ndarray],
+    of: str = "key",
+    to: str = "key",
+) -> Any:
+    """A table with the numbers of other tuples.
+
+    Parameters
+    ----------
+    old, new
+        How the tuples of the table are numbered, and how the others are.
+    become
+        Per column what each of its values becomes.
+    of, to
+        What the columns of both numbers are called; where they are called the same, the new ones
+        take their place.
+    """
+    import ibis
+
+    fixed = [0] * len(new.numbers)
+    parts: list[list[str]] = [[] for _ in new.numbers]
+    looked_up = {}
+    rows = table
+    for j, values in enumerate(become):
+        (_, before), (place, after) = old.place(j), new.place(j)
+        if (values == values[0]).all():  # as at the root: nothing to look up
+            fixed[place] += int(values[0]) * after
+            continue
+        parts[place].append(f"{OURS} part {j}")
+        rows = rows.mutate(**{f"{OURS} part {j}": scaled(rows, old, j, of)})
+        if before != after or not np.array_equal(values, np.arange(len(values))):
+            given = {"number": np.arange(len(values)) * before, "part": values.astype(np.int64)}
+            looked_up[j] = pa.table({**given, "part": given["part"] * after})
+    for j, given in looked_up.items():
+        number, part = f"{OURS} number {j}", f"{OURS} part {j}"
+        known = ibis.memtable(given).rename(**{number: "number", f"{part}, known": "part"})
+        rows = rows.inner_join(known, [(part, number)])
+        parts_known = f"{part}, known"
+        place, _ = new.place(j)
+        parts[place][parts[place].index(part)] = parts_known
+    total = {
+        name: reduce(add, (rows[one] for one in parts[place]), ibis.literal(fixed[place], "int64"))
+        for place, name in enumerate(keys(new, to))
+    }
+    kept = [name for name in table.columns if name not in total]
+    return rows.select(*kept, **{name: cell.cast("int64") for name, cell in total.items()})
+
+
+def cells_by(
+    connection: TableConnection,
+    branches: Sequence[tuple[Any, Any]],
+    of_column: Sequence[int],
+) -> Any:
+    """How many classes and records some rows have at each value, in one question.
+
+    Parameters
+    ----------
+    branches
+        Rows, and what they are grouped by.
+    of_column
+        Per branch a number that its answer is told by.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns ``column``, ``value``, ``classes`` and ``records``.
+    """
+    import ibis
+
+    asked = []
+    for column, (rows, cells) in zip(of_column, branches, strict=True):
+        counted = rows.group_by(value=cells).aggregate(
+            classes=lambda t: t.count(), records=lambda t: t[RECORDS].sum()
+        )
+        asked.append(
+            counted.select(
+                column=ibis.literal(column, "int64"),
+                value=counted["value"].cast("int64"),
+                classes=counted["classes"].cast("int64"),
+                records=counted["records"].cast("int64"),
+            )
+        )
+    return connection.fetch(asked[0] if len(asked) == 1 else ibis.union(*asked))
+
+
+class EngineGroups(StoredGroups):
+    """Classes by nodes, as a table of their numbers that an engine keeps.
+
+    Parameters
+    ----------
+    connection
+        The connection that keeps it.
+    table
+        Columns ``key 0``, … and ``records``; each class once.
+    numbers
+        How tuples are numbered.
+    nodes_of
+        Per column the node that each value in a tuple stands for.
+    attributes, hierarchies
+        See :class:`kanon.classes.EquivalenceClasses`.
+    """
+
+    def __init__(
+        self,
+        connection: TableConnection,
+        table: Any,
+        numbers: TupleNumbers,
+        nodes_of: Sequence[np.ndarray],
+        attributes: tuple[str, ...],
+        hierarchies: tuple[Hierarchy, ...],
+    ) -> None:
+        self.connection, self.table, self.numbers = connection, table, numbers
+        self.nodes_of, self.attributes, self.hierarchies = nodes_of, attributes, hierarchies
+        self.sizes = self._sizes()
+
+    def _sizes(self) -> ClassSizes:
+        by_size = self.table.group_by(size=self.table[RECORDS]).aggregate(
+            classes=lambda t: t.count()
+        )
+        found = self.connection.fetch(by_size)
+        sizes, classes = (found[name].to_numpy().astype(np.int64) for name in ("size", "classes"))
+        order = np.argsort(sizes)
+        return ClassSizes(sizes[order], classes[order])
+
+    def raised(self, raised: Sequence[np.ndarray]) -> EngineGroups:
+        """The classes that these become where each node is raised to another."""
+        trees = self.hierarchies
+        numbers = TupleNumbers([tree.n_nodes for tree in trees])
+        become = [row[nodes] for row, nodes in zip(raised, self.nodes_of, strict=True)]
+        rows = renumbered(self.table, self.numbers, numbers, become)
+        return EngineGroups(
+            self.connection, self.connection.keep(summed(rows, keys(numbers))), numbers,
+            [np.arange(tree.n_nodes) for tree in trees], self.attributes, trees,
+        )  # fmt: skip
+
+    def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
+        """The cells of the records in classes of fewer than k records, by their nodes."""
+        few = self.table.filter(self.table[RECORDS] < k)
+        branches = [(few, scaled(few, self.numbers, j)) for j in range(len(self.nodes_of))]
+        found = cells_by(self.connection, branches, range(len(branches)))
+        return self.at_nodes(found, "records")
+
+    def at_nodes(self, found: Any, what: str) -> tuple[np.ndarray, ...]:
+        """The numbers of :func:`cells_by` per quasi-identifier and node."""
+        column, value, number = (found[name].to_numpy() for name in ("column", "value", what))
+        cells = []
+        for j, (nodes, tree) in enumerate(zip(self.nodes_of, self.hierarchies, strict=True)):
+            own = column == j
+            digits = value[own] // self.numbers.place(j)[1]
+            cells.append(cells_at(tree.n_nodes, nodes[digits], number[own]))
+        return tuple(cells)
+
+    def fetched(self, least: int = 1) -> EquivalenceClasses:
+        """The classes of at least so many records, without sensitive values.
+
+        Raises
+        ------
+        PlanError
+            They are too many.
+        """
+        number = self.sizes.at_least(least).n_classes
+        if number > settings().classes:
+            raise too_many_classes(number)
+        rows = self.table.filter(self.table[RECORDS] >= least) if least > 1 else self.table
+        found = self.connection.fetch(rows)
+        packed = np.stack([found[name].to_numpy() for name in keys(self.numbers)], axis=1)
+        digits = self.numbers.unpacked(packed)
+        nodes = np.empty_like(digits)
+        for j, node_of in enumerate(self.nodes_of):
+            nodes[:, j] = node_of[digits[:, j]]
+        counts = found[RECORDS].to_numpy().astype(np.int64)
+        nodes, counts = sum_tuples(nodes, counts, nodes)
+        return EquivalenceClasses(self.attributes, self.hierarchies, nodes, counts)
+
+    def drop(self) -> None:
+        """Give up the table."""
+        self.connection.drop(self.table)
+
+
+def summed(rows: Any, names: Sequence[str]) -> Any:
+    """The records of rows that have the same numbers, together."""
+    found = rows.group_by(list(names)).aggregate(**{RECORDS: lambda t: t[RECORDS].sum()})
+    return found.mutate(**{RECORDS: found[RECORDS].cast("int64")})

@@ -1,0 +1,384 @@
+"""Equivalence classes that are too many to come here: they stay in the engine that has the rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from kanon.base.formatting import thin
+from kanon.base.progress import Progress
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PlanError
+from kanon.hierarchy import Hierarchy
+from kanon.recoding import Recoding, Trace
+from kanon.settings import exceeded
+
+PartWork = Callable[[pa.Table, Progress], pa.Table]
+"""What is done with the rows of a part: a function of a module, or a frozen dataclass that can be
+called, so that it can be sent to another machine. Its result has the columns that were told."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSizes:
+    """How many classes have how many records.
+
+    Attributes
+    ----------
+    sizes, classes : numpy.ndarray, shape (S,), int64
+        The sizes that occur, rising, and the number of classes of each.
+    """
+
+    sizes: np.ndarray
+    classes: np.ndarray
+
+    @property
+    def n_classes(self) -> int:
+        """The number of all classes."""
+        return int(self.classes.sum())
+
+    @property
+    def n_records(self) -> int:
+        """The number of their records."""
+        return int(self.sizes @ self.classes)
+
+    def at_least(self, k: int) -> ClassSizes:
+        """The classes of k records or more.
+
+        >>> some = ClassSizes(np.array([1, 4]), np.array([3, 2])).at_least(2)
+        >>> some.n_classes, some.n_records
+        (2, 8)
+        """
+        large = self.sizes >= k
+        return ClassSizes(self.sizes[large], self.classes[large])
+
+
+class TupleNumbers:
+    """Tuples of small numbers written as whole numbers below 2 ** 62, which sort as they do.
+
+    Parameters
+    ----------
+    sizes
+        How many values each column of a tuple has.
+
+    Attributes
+    ----------
+    numbers : list of dict
+        Per whole number its columns, in order, and what one of each counts in it.
+
+    >>> TupleNumbers([3, 10, 2]).numbers, TupleNumbers([2**40, 2**40]).numbers
+    ([{0: 20, 1: 2, 2: 1}], [{0: 1}, {1: 1}])
+    >>> both = TupleNumbers([3, 10])
+    >>> both.packed(np.array([[2, 7], [0, 1]])).tolist(), both.unpacked(np.array([[27]])).tolist()
+    ([[27], [1]], [[2, 7]])
+    """
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes = list(sizes)
+        runs: list[list[int]] = [[]]
+        largest = 1
+        for j, size in enumerate(sizes):
+            if largest * size > 2**62:
+                runs.append([])
+                largest = 1
+            runs[-1].append(j)
+            largest *= size
+        self.numbers: list[dict[int, int]] = []
+        for run in runs:
+            each, number = 1, {}
+            for j in reversed(run):
+                number[j] = each
+                each *= sizes[j]
+            self.numbers.append({j: number[j] for j in run})
+
+    def place(self, column: int) -> tuple[int, int]:
+        """Which number holds a column, and what one of it counts there."""
+        for place, number in enumerate(self.numbers):
+            if column in number:
+                return place, number[column]
+        raise ValueError(column)
+
+    def packed(self, tuples: np.ndarray) -> np.ndarray:
+        """The numbers of some tuples. Shape (n, q), int64."""
+        found = np.zeros((len(tuples), len(self.numbers)), dtype=np.int64)
+        for place, number in enumerate(self.numbers):
+            for j, each in number.items():
+                found[:, place] += tuples[:, j].astype(np.int64) * each
+        return found
+
+    def unpacked(self, numbers: np.ndarray) -> np.ndarray:
+        """The tuples of some numbers. Shape (n, m), int32."""
+        found = np.empty((len(numbers), len(self.sizes)), dtype=np.int32)
+        for place, number in enumerate(self.numbers):
+            for j, each in number.items():
+                found[:, j] = numbers[:, place] // each % self.sizes[j]
+        return found
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A part of a table is cut in two: what lies below a node of a hierarchy becomes a new part.
+
+    Attributes
+    ----------
+    part
+        The part that is cut, by its number; the new part gets the next number that is free.
+    column
+        The quasi-identifier, by its place.
+    node
+        The node of its hierarchy.
+    """
+
+    part: int
+    column: int
+    node: int
+
+
+def below(tree: Hierarchy, node: int) -> np.ndarray:
+    """Which nodes are a node or below it. Shape (N,), bool."""
+    # Of a chain of single children, which share a range, the lower one has the smaller number.
+    inside = (tree.first >= tree.first[node]) & (tree.last <= tree.last[node])
+    return np.asarray(inside & (np.arange(tree.n_nodes) <= node))
+
+
+class StoredGroups(ABC):
+    """Classes at some levels, as a table that the engine keeps.
+
+    Attributes
+    ----------
+    sizes
+        How many classes have how many records.
+    """
+
+    sizes: ClassSizes
+
+    @abstractmethod
+    def raised(self, raised: Sequence[np.ndarray]) -> StoredGroups:
+        """The classes that these become where each node is raised to another.
+
+        Parameters
+        ----------
+        raised
+            Per quasi-identifier what every node becomes. Shapes (N_j,).
+        """
+
+    @abstractmethod
+    def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
+        """The cells of the records in classes of fewer than k records, by their nodes."""
+
+    @abstractmethod
+    def fetched(self) -> EquivalenceClasses:
+        """The classes themselves, without sensitive values.
+
+        Raises
+        ------
+        PlanError
+            They are too many.
+        """
+
+    @abstractmethod
+    def drop(self) -> None:
+        """Give up the table."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartCells:
+    """What a part of a table holds.
+
+    Attributes
+    ----------
+    classes, records
+        Per quasi-identifier the number of its classes, and of its records, at each node.
+    """
+
+    classes: tuple[np.ndarray, ...]
+    records: tuple[np.ndarray, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """The number of its classes."""
+        return int(self.classes[0].sum())
+
+
+class StoredRecoding(Recoding, ABC):
+    """A recoding that the engine keeps: which original class became what is not known here.
+
+    ``nodes`` and ``counts`` are fetched when they are asked for.
+    """
+
+    @property
+    @abstractmethod
+    def sizes(self) -> ClassSizes:
+        """How many released classes have how many records."""
+
+    @abstractmethod
+    def fetched(self) -> EquivalenceClasses:
+        """The released classes without sensitive values.
+
+        Raises
+        ------
+        PlanError
+            They are too many.
+        """
+
+    @abstractmethod
+    def lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The original classes with the lowest hashes, of parts that were merged.
+
+        Returns
+        -------
+        nodes : numpy.ndarray, shape (s, m), int32
+            Their tuples, in canonical order.
+        counts, parts : numpy.ndarray, shape (s,), int64
+            Their records, and the parts that they are in.
+        """
+
+    @abstractmethod
+    def followed_by(self, further: Recoding) -> StoredRecoding:
+        """This recoding and one of :meth:`fetched`, one after the other."""
+
+
+class StoredClasses(EquivalenceClasses, ABC):
+    """The classes of a table, kept by the engine that has its rows.
+
+    Whoever asks for their tuples is refused: there are more of them than come here. What can be
+    asked for are numbers about them, and recodings that the engine makes.
+
+    Parameters
+    ----------
+    attributes, hierarchies
+        See :class:`kanon.classes.EquivalenceClasses`.
+    cells
+        Per quasi-identifier the number of cells at each node.
+    number
+        E, the number of classes.
+    whole
+        The table as one class, with its sensitive values.
+    nodes_of
+        Per quasi-identifier the node that each of its numbers in a tuple stands for.
+    """
+
+    def __init__(
+        self,
+        attributes: tuple[str, ...],
+        hierarchies: tuple[Any, ...],
+        cells: tuple[np.ndarray, ...],
+        number: int,
+        whole: EquivalenceClasses,
+        nodes_of: tuple[np.ndarray, ...],
+    ) -> None:
+        for name, value in {
+            "attributes": attributes, "hierarchies": hierarchies, "cells": cells, "_number": number,
+            "_whole": whole, "nodes_of": nodes_of, "persons": None,
+        }.items():  # fmt: skip
+            object.__setattr__(self, name, value)
+
+    _number: int
+    _whole: EquivalenceClasses
+    nodes_of: tuple[np.ndarray, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("nodes", "counts"):
+            raise self.refusal
+        raise AttributeError(name)
+
+    @property
+    def sensitive(self) -> Any:
+        """Not known per class."""
+        raise self.refusal
+
+    @property
+    def refusal(self) -> PlanError:
+        """That the classes are too many for what was asked."""
+        return too_many_classes(self._number)
+
+    @property
+    def n_classes(self) -> int:
+        """E."""
+        return self._number
+
+    @property
+    def n_records(self) -> int:
+        """n."""
+        return self._whole.n_records
+
+    @property
+    def as_one_class(self) -> EquivalenceClasses:
+        """The table as one class: every quasi-identifier at its root."""
+        return self._whole
+
+    @property
+    @abstractmethod
+    def numbers(self) -> TupleNumbers:
+        """How the engine numbers the tuples of the classes."""
+
+    @property
+    @abstractmethod
+    def groups(self) -> StoredGroups:
+        """The classes as they are."""
+
+    @abstractmethod
+    def at_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> StoredRecoding:
+        """The recoding that raises each node to another, in all records.
+
+        Parameters
+        ----------
+        raised
+            Per quasi-identifier what every node becomes. Shapes (N_j,).
+        """
+
+    @abstractmethod
+    def cells_of_part(self, cuts: Sequence[Cut], part: int) -> PartCells:
+        """What a part holds.
+
+        Parameters
+        ----------
+        cuts
+            How the table was cut so far, in order; at first all of it is part 0.
+        part
+            Its number.
+        """
+
+    @abstractmethod
+    def merged(
+        self, cuts: Sequence[Cut], sizes: Sequence[int], work: PartMerge, progress: Progress
+    ) -> StoredRecoding:
+        """Merge the classes of each part by themselves, where the engine does its work.
+
+        Parameters
+        ----------
+        cuts
+            See :meth:`cells_of_part`.
+        sizes
+            Per part the number of its classes.
+        """
+
+
+class PartMerge(Protocol):
+    """Merges the classes of a part.
+
+    A table of the columns ``key 0``, … and ``records`` comes, and goes back with ``released 0``, …
+    (the numbers of the released tuples), ``hash`` (a number that the tuple alone decides) and
+    ``steps`` (in the first row the merges that were made, in the others 0).
+    """
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that go back."""
+
+    @property
+    def released_numbers(self) -> TupleNumbers:
+        """How released tuples are numbered."""
+
+    def __call__(self, table: pa.Table, progress: Progress, /) -> pa.Table:
+        """The table of a part with its released tuples."""
+
+
+def too_many_classes(number: int) -> PlanError:
+    """That a table has more classes than come here, whatever wanted them."""
+    what = f"The quasi-identifiers have {thin(number)} different combinations of values or more"
+    return PlanError(exceeded("classes", what))
