@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
+
 import numpy as np
 
 from kanon.base.formatting import percent
-from kanon.errors import quoted
+from kanon.errors import PlanError, quoted
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
+from kanon.sources.tables import Table
+from kanon.stored_classes import StoredClasses
 
 _FOLLOWS = 0.9
 """A sensitive value follows from other columns if so much of what chance leaves open is decided."""
@@ -16,17 +21,12 @@ _EVIDENCE = 20
 """Pairs of records that chance alone would have to make different, for that to be evidence."""
 
 
-def determined_by(column: str, recoding: Recoding) -> str:
-    """By which quasi-identifiers a sensitive value is nearly decided; nothing if by none."""
-    classes = recoding.classes
-    sensitive = classes.sensitive_named(column)
-    groupings = {
-        quoted(name): np.unique(classes.nodes[:, j], return_inverse=True)[1]
-        for j, name in enumerate(classes.attributes)
-    }
-    groupings["all quasi-identifiers"] = np.arange(classes.n_classes)
-    for what, group in groupings.items():
-        grouped = sensitive.grouped(group, int(group.max(initial=-1)) + 1)
+def determined_by(column: str, recoding: Recoding, table: Table) -> str:
+    """By which quasi-identifiers a sensitive value is nearly decided; nothing if by none.
+
+    Where an engine keeps the classes, single quasi-identifiers alone are looked at.
+    """
+    for what, grouped in _groupings(column, recoding, table):
         found = same_value(grouped)
         if found is not None and found[0] - found[1] >= _FOLLOWS * (1 - found[1]):
             return (
@@ -34,6 +34,21 @@ def determined_by(column: str, recoding: Recoding) -> str:
                 f"{percent(100 * found[0])} of the cases, any two in {percent(100 * found[1])}"
             )
     return ""
+
+
+def _groupings(column: str, recoding: Recoding, table: Table) -> Iterator[tuple[str, Sensitive]]:
+    """The sensitive column by each quasi-identifier, and by all."""
+    classes = recoding.classes
+    if isinstance(classes, StoredClasses):
+        for name in classes.attributes:
+            with suppress(PlanError):  # more pairs of values than come here
+                yield quoted(name), table.classes_of([name], [column]).sensitive_named(column)
+        return
+    sensitive = classes.sensitive_named(column)
+    for j, name in enumerate(classes.attributes):
+        group = np.unique(classes.nodes[:, j], return_inverse=True)[1]
+        yield quoted(name), sensitive.grouped(group, int(group.max(initial=-1)) + 1)
+    yield "all quasi-identifiers", sensitive
 
 
 def same_value(grouped: Sensitive) -> tuple[float, float] | None:

@@ -331,7 +331,7 @@ def _known_outside(
             f"it is almost unique ({thin(values)} values in {thin(records)} records; it singles "
             f"out {percent(100 * share)} of {of_whom})"
         )
-    if released is not None and (determined := determined_by(column, released[1])):
+    if released is not None and (determined := determined_by(column, released[1], table)):
         reasons.append(determined)
     if reasons:
         yield Remark(
