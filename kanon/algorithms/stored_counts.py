@@ -15,8 +15,8 @@ from kanon.stored_classes import ClassSizes, StoredClasses, StoredGroups
 _MOST_HERE = 1_000_000
 """Classes at a node that are no more than these are fetched; what lies above is counted here."""
 
-_MOST_KEPT = 8
-"""So many nodes the engine keeps the classes of, and so many are kept here, to roll up from."""
+_KEPT, _HERE = 8, 4
+"""At so many nodes the engine keeps the classes, and at so many they are here, to roll up from."""
 
 
 class StoredCounts:
@@ -37,7 +37,9 @@ class StoredCounts:
         self._raised = [raised_to(tree) for tree in classes.hierarchies]
         self._here: dict[Node, CountsHere] = {}
         self._sizes: dict[Node, ClassSizes] = {}
-        self._kept: dict[Node, StoredGroups] = {(0,) * len(self._raised): classes.groups}
+        bottom = (0,) * len(self._raised)
+        self._kept: dict[Node, StoredGroups] = {bottom: classes.groups}
+        self._sizes[bottom] = classes.groups.sizes
         self._last: tuple[Node, StoredGroups] | None = None
 
     def exceeds(self, node: Node, most: int) -> bool:
@@ -83,40 +85,50 @@ class StoredCounts:
 
     def _counted_here(self, node: Node) -> CountsHere | None:
         """What counts the node here, if its classes, or those of one below it, are few enough."""
-        known = self._nearest_here(node)
-        if known is None and node not in self._sizes:
-            self._groups(node)
-            known = self._nearest_here(node)
+        while (known := self._nearest_here(node)) is None and node not in self._sizes:
+            # Half-way there is a smaller table, from which the nodes around follow as well.
+            start = self._start_for(node)
+            between = tuple((low + high) // 2 for low, high in zip(start, node, strict=True))
+            small = self._kept[start].sizes.n_classes <= _most_here()
+            self._groups(node if small or between in self._sizes else between)
         return known
 
     def _nearest_here(self, node: Node) -> CountsHere | None:
-        for other, counts in self._here.items():
-            if _is_below(other, node):
-                return counts
-        return None
+        return next((found for other, found in self._here.items() if _is_below(other, node)), None)
+
+    def _start_for(self, node: Node) -> Node:
+        """The node of the fewest classes that are kept, of those at or below this one."""
+        below = [other for other in self._kept if _is_below(other, node)]
+        return min(below, key=lambda one: self._kept[one].sizes.n_classes)
 
     def _groups(self, node: Node) -> StoredGroups:
         """The classes at a node, kept by the engine until the next one is asked for."""
         if node in self._kept:
-            self._sizes[node] = self._kept[node].sizes
             return self._kept[node]
-        if self._last is not None:
-            if self._last[0] == node:
-                return self._last[1]
-            self._last[1].drop()
-            self._last = None
-        below = [other for other in self._kept if _is_below(other, node)]
-        source = self._kept[min(below, key=lambda one: self._kept[one].sizes.n_classes)]
+        if self._last is not None and self._last[0] == node:
+            return self._last[1]
+        source = self._kept[self._start_for(node)]
         found = source.raised(self._at(node))
         self._sizes[node] = found.sizes
         number = found.sizes.n_classes
-        if number <= min(_MOST_HERE, settings().classes) and len(self._here) < _MOST_KEPT:
+        if number <= _most_here():
             self._here[node] = CountsHere(found.fetched(), self._potentials, self._k)
-        if 2 * number <= source.sizes.n_classes and len(self._kept) <= _MOST_KEPT:
+            if len(self._here) > _HERE:
+                del self._here[next(iter(self._here))]
+        if self._last is not None:
+            self._last[1].drop()
+            self._last = None
+        if 2 * number <= source.sizes.n_classes:
             self._kept[node] = found
+            if len(self._kept) > _KEPT:  # all but the classes as they are may go
+                self._kept.pop(list(self._kept)[1]).drop()
         else:
             self._last = node, found
         return found
+
+
+def _most_here() -> int:
+    return min(_MOST_HERE, settings().classes)
 
 
 def _is_below(one: Node, other: Node) -> bool:
