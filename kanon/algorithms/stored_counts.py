@@ -12,10 +12,10 @@ from kanon.recoding import Recoding, Trace
 from kanon.settings import settings
 from kanon.stored_classes import ClassSizes, StoredClasses, StoredGroups
 
-_MOST_HERE = 1_000_000
+_MOST_HERE = 500_000
 """Classes at a node that are no more than these are fetched; what lies above is counted here."""
 
-_KEPT, _HERE = 8, 4
+_KEPT, _HERE = 8, 8
 """At so many nodes the engine keeps the classes, and at so many they are here, to roll up from."""
 
 
@@ -44,6 +44,14 @@ class StoredCounts:
 
     def exceeds(self, node: Node, most: int) -> bool:
         """Whether the classes of fewer than k records hold more than so many records."""
+        if node not in self._sizes:
+            # What exceeds at a node above does so here too, and many a node above is counted here.
+            for other, counts in self._here.items():
+                above = tuple(map(max, node, other))
+                if counts.exceeds(above, most):
+                    return True
+                if above == node:
+                    return False
         here = self._counted_here(node)
         if here is not None:
             return here.exceeds(node, most)
