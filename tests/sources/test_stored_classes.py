@@ -1,0 +1,238 @@
+"""More classes than come here: the engine counts, merges and releases as is done in memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from kanon.algorithms.catalogue import algorithms, runs_stored
+from kanon.algorithms.partition import cuts_along, partition
+from kanon.errors import PlanError
+from kanon.plan import Plan
+from kanon.run import Run, prepare, run
+from kanon.sources.addresses import Address
+from kanon.sources.stored import StoredTable, open_stored
+from kanon.sources.stored_values import TableConnection
+from kanon.stored_classes import StoredClasses, StoredRecoding
+
+MOST = 150
+"""So many classes come here in these tests."""
+
+TOWNS = {"build": "groups", "levels": [
+    {f"region {r}": [f"t{r}{n}" for n in range(4)] for r in range(4)},
+    {"north": ["region 0", "region 1"], "south": ["region 2", "region 3"]},
+]}  # fmt: skip
+
+NOT_COUNTED = ["association_change", "query_error_percent"]
+
+
+def people(records: int = 600) -> pd.DataFrame:
+    """Skewed, with blanks around values, ties, and cells that are missing."""
+    draw = np.random.default_rng(5)
+    ages = 20 + (60 * draw.random(records) ** 2).astype(int)
+    regions, places = (4 * draw.random(records) ** 2).astype(int), draw.integers(0, 4, records)
+    towns = [f"t{region}{place}" for region, place in zip(regions, places, strict=True)]
+    ills, shares = ["flu", "cold", "cough", "fever"], [0.5, 0.3, 0.15, 0.05]
+    return pd.DataFrame(
+        {
+            "age": [f" {age}" if place % 7 == 0 else str(age) for place, age in enumerate(ages)],
+            "town": [None if place % 50 == 3 else town for place, town in enumerate(towns)],
+            "sex": np.where(draw.random(records) < 0.5, "F", "M"),
+            "ill": draw.choice(ills, records, p=shares),
+            "note": [f"n{place}" for place in range(records)],
+        }
+    )  # fmt: skip
+
+
+PEOPLE = people()
+
+
+def plan_of(algorithm: dict, k: int = 3, models: tuple[dict, ...] = (), **more: object) -> Plan:
+    return Plan.from_content(
+        {
+            "version": 2,
+            "columns": {
+                "age": {"role": "quasi-identifier",
+                        "hierarchy": {"build": "intervals", "widths": [5, 20]}},
+                "town": {"role": "quasi-identifier", "hierarchy": TOWNS},
+                "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+                "ill": {"role": "sensitive"},
+                "note": {"role": "insensitive"},
+            },
+            "algorithm": algorithm,
+            "read": {"missing": "as-value"},
+            "privacy": [{"model": "k-anonymity", "k": k}, *models],
+            **more,
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture
+def stored(tmp_path, limits, monkeypatch) -> Callable[..., StoredTable]:
+    """A table where an engine reads it; no question may bring more than the limit here."""
+    asked = TableConnection.fetch
+
+    def fetch(self: TableConnection, wanted: object) -> pa.Table:
+        found = asked(self, wanted)
+        assert found.num_rows <= 4 * MOST, "what comes here does not grow with the classes"
+        return found
+
+    def put(engine: str, frame: pd.DataFrame = PEOPLE) -> StoredTable:
+        limits(classes=MOST)
+        monkeypatch.setattr(TableConnection, "fetch", fetch)
+        if engine == "other":
+            with sqlite3.connect(tmp_path / "people.sqlite") as connection:
+                frame.to_sql("people", connection, index=False)
+            connection.close()
+            return open_stored(Address(str(tmp_path / "people.sqlite"), "people"), engine)
+        frame.to_parquet(tmp_path / "people.parquet", index=False)
+        return open_stored(Address(str(tmp_path / "people.parquet")), engine)
+
+    return put
+
+
+def check_same(theirs: Run, ours: Run, out: Path) -> None:
+    """The same node or merges, measures and release, up to the order of its rows."""
+    assert isinstance(theirs.prepared.classes, StoredClasses)
+    assert isinstance(theirs.recoding, StoredRecoding)
+    assert theirs.recoding.nodes.tolist() == ours.recoding.nodes.tolist()
+    assert theirs.recoding.counts.tolist() == ours.recoding.counts.tolist()
+    expected = {**ours.measures, "seconds": 0, **dict.fromkeys(NOT_COUNTED)}
+    assert {**theirs.measures, "seconds": 0} == {**expected, "not_counted": NOT_COUNTED}
+    assert theirs.recoding.trace.visited.tolist() == ours.recoding.trace.visited.tolist()
+    theirs.write(Address(str(out)))
+    found, release = pyarrow.parquet.read_table(out).to_pandas(), ours.released()
+    assert sorted(rows_of(found[release.columns])) == sorted(rows_of(release))
+
+
+def rows_of(frame: pd.DataFrame) -> list[str]:
+    return list(map(repr, frame.astype(object).where(frame.notna(), None).to_numpy().tolist()))
+
+
+FULL_DOMAIN = sorted(name for name, its in algorithms().items() if its.FAMILY == "levels")
+NODE = {"age": 2, "town": 2, "sex": 1}
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "other"])
+@pytest.mark.parametrize("name", FULL_DOMAIN)
+def test_a_full_domain_search_finds_the_same_node(stored, tmp_path, name, engine):
+    algorithm = {"name": name, **({"node": NODE} if name == "levels" else {})}
+    plan = plan_of(algorithm)
+    ours = run(plan, PEOPLE)
+    check_same(run(plan, stored(engine)), ours, tmp_path / "out")
+
+
+@pytest.mark.parametrize("suppressed", ["leave-out", "keep"])
+@pytest.mark.parametrize("name", [name for name in FULL_DOMAIN if name not in ("levels", "mingen")])
+def test_records_are_suppressed_as_in_memory(stored, tmp_path, name, suppressed):
+    plan = plan_of({"name": name}, suppression_limit={"records": 40}, suppressed=suppressed)
+    ours = run(plan, PEOPLE)
+    assert ours.recoding.suppressed_records > 0
+    check_same(run(plan, stored("duckdb")), ours, tmp_path / "out")
+
+
+DIVERSE = ({"model": "distinct-l-diversity", "l": 3, "column": "ill"},)
+
+
+@pytest.mark.parametrize("algorithm", [
+    {"name": "flash"}, {"name": "datafly"}, {"name": "gaa", "parts": "4"},
+], ids=lambda one: one["name"])  # fmt: skip
+def test_other_models_hold_as_well(stored, tmp_path, algorithm):
+    plan = plan_of(algorithm, models=DIVERSE)
+    check_same(run(plan, stored("duckdb")), run(plan, PEOPLE), tmp_path / "out")
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "other"])
+@pytest.mark.parametrize("k", [3, 60], ids=["in the parts alone", "and then together"])
+def test_parts_are_merged_to_the_same_classes(stored, tmp_path, engine, k):
+    plan = plan_of({"name": "gaa", "parts": "4"}, k)
+    ours = run(plan, PEOPLE)
+    assert ours.recoding.trace.parts == 4
+    check_same(run(plan, stored(engine)), ours, tmp_path / "out")
+
+
+def test_records_without_a_value_are_dropped_as_in_memory(stored, tmp_path):
+    plan = plan_of({"name": "optimal"}, read={"missing": "drop-records"})
+    check_same(run(plan, stored("duckdb")), run(plan, PEOPLE), tmp_path / "out")
+
+
+@pytest.mark.parametrize("algorithm", [{"name": "datafly"}, {"name": "gaa", "parts": "4"}])
+def test_tuples_of_several_numbers(stored, tmp_path, algorithm):
+    """Twenty columns of eleven nodes: a tuple does not fit into one whole number."""
+    draw = np.random.default_rng(1)
+    frame = pd.DataFrame({f"q{j}": draw.integers(0, 10, 200).astype(str) for j in range(20)})
+    plan = Plan.from_content(
+        {
+            "version": 2,
+            "columns": {
+                name: {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+                for name in frame
+            },
+            "algorithm": algorithm,
+            "privacy": [{"model": "k-anonymity", "k": 2}],
+        }
+    )
+    ours = run(plan, frame)
+    check_same(run(plan, stored("duckdb", frame)), ours, tmp_path / "out")
+
+
+def test_a_part_is_cut_where_it_is_cut_in_memory(stored):
+    """Towns in an order of their own, so that a part is of many ranges of them."""
+    draw = np.random.default_rng(3)
+    texts = [f"{v:04d}" for v in draw.permutation(400)]
+    groups = {f"g{i}": texts[i::8] for i in range(8)}
+    frame = pd.DataFrame({"town": draw.choice(texts, 900), "sex": draw.choice(["F", "M"], 900)})
+    levels = [groups, {"a": ["g0", "g1", "g2"], "b": [f"g{i}" for i in range(3, 8)]}]
+    content = {
+        "version": 2,
+        "columns": {
+            "town": {
+                "role": "quasi-identifier", "hierarchy": {"build": "groups", "levels": levels},
+            },
+            "sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+        },
+        "algorithm": {"name": "gaa", "parts": "8"},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }  # fmt: skip
+    plan = Plan.from_content(content)
+    ours = prepare(plan, frame)
+    part_of = partition(ours.classes, ours.task().potentials, 8, 10)
+    theirs = prepare(plan, stored("duckdb", frame)).classes
+    assert isinstance(theirs, StoredClasses)
+    potentials = ours.task().potentials
+    cuts, sizes = cuts_along(theirs.hierarchies, potentials, 8, 10, theirs.cells_of_part)
+    assert len(cuts) > 3 and sizes == np.bincount(part_of).tolist()
+
+
+def test_what_needs_every_class_is_refused_in_a_sentence(stored):
+    table = stored("duckdb")
+    for name in algorithms():
+        if runs_stored(name):
+            continue
+        with pytest.raises(PlanError, match=r"needs all classes in memory: \d+ are more than"):
+            run(plan_of({"name": name}), table)
+    with pytest.raises(PlanError, match="looks at more than the cost of a merge"):
+        run(plan_of({"name": "gaa", "strategy": "s2", "sensitive": "ill"}), table)
+    with pytest.raises(PlanError, match=r"the most allowed is 150 \(classes"):
+        run(plan_of({"name": "gaa", "parts": "1"}), table)
+    classes = prepare(plan_of({"name": "optimal"}), table).classes
+    for name in ("nodes", "counts", "sensitive", "histograms"):
+        with pytest.raises(PlanError, match="different combinations of values"):
+            getattr(classes, name)
+
+
+def test_nothing_is_kept_of_what_a_search_gave_up(stored):
+    table = stored("duckdb")
+    for _ in range(3):
+        run(plan_of({"name": "incognito"}), table)
+    listed = table.opened.rows.workspace._connection.raw_sql(  # type: ignore[union-attr]
+        "SELECT count(*) FROM duckdb_tables() WHERE temporary"
+    )
+    assert listed.fetchone()[0] < 60
