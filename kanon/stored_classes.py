@@ -120,7 +120,7 @@ class TupleNumbers:
 
 
 @dataclass(frozen=True)
-class Cut:
+class PartCut:
     """A part of a table is cut in two: what lies below a node of a hierarchy becomes a new part.
 
     Attributes
@@ -258,8 +258,6 @@ class StoredClasses(EquivalenceClasses, ABC):
         E, the number of classes.
     whole
         The table as one class, with its sensitive values.
-    nodes_of
-        Per quasi-identifier the node that each of its numbers in a tuple stands for.
     """
 
     def __init__(
@@ -269,17 +267,15 @@ class StoredClasses(EquivalenceClasses, ABC):
         cells: tuple[np.ndarray, ...],
         number: int,
         whole: EquivalenceClasses,
-        nodes_of: tuple[np.ndarray, ...],
     ) -> None:
         for name, value in {
             "attributes": attributes, "hierarchies": hierarchies, "cells": cells, "_number": number,
-            "_whole": whole, "nodes_of": nodes_of, "persons": None,
+            "_whole": whole, "persons": None,
         }.items():  # fmt: skip
             object.__setattr__(self, name, value)
 
     _number: int
     _whole: EquivalenceClasses
-    nodes_of: tuple[np.ndarray, ...]
 
     def __getattr__(self, name: str) -> Any:
         if name in ("nodes", "counts"):
@@ -312,9 +308,9 @@ class StoredClasses(EquivalenceClasses, ABC):
         return self._whole
 
     @property
-    @abstractmethod
     def numbers(self) -> TupleNumbers:
-        """How the engine numbers the tuples of the classes."""
+        """How the engine numbers tuples: by the nodes of the hierarchies."""
+        return TupleNumbers([tree.n_nodes for tree in self.hierarchies])
 
     @property
     @abstractmethod
@@ -332,7 +328,7 @@ class StoredClasses(EquivalenceClasses, ABC):
         """
 
     @abstractmethod
-    def cells_of_part(self, cuts: Sequence[Cut], part: int) -> PartCells:
+    def cells_of_part(self, cuts: Sequence[PartCut], part: int) -> PartCells:
         """What a part holds.
 
         Parameters
@@ -345,7 +341,7 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @abstractmethod
     def merged(
-        self, cuts: Sequence[Cut], sizes: Sequence[int], work: PartMerge, progress: Progress
+        self, cuts: Sequence[PartCut], sizes: Sequence[int], work: PartMerge, progress: Progress
     ) -> StoredRecoding:
         """Merge the classes of each part by themselves, where the engine does its work.
 
@@ -369,10 +365,6 @@ class PartMerge(Protocol):
     @property
     def schema(self) -> pa.Schema:
         """The columns that go back."""
-
-    @property
-    def released_numbers(self) -> TupleNumbers:
-        """How released tuples are numbered."""
 
     def __call__(self, table: pa.Table, progress: Progress, /) -> pa.Table:
         """The table of a part with its released tuples."""

@@ -65,6 +65,7 @@ LEVELS = {
 ONE_ROOM = {
     **dict.fromkeys(("errors", "settings", "cards", "base"), "ground"),
     **dict.fromkeys(("plan", "run", "release", "experiments"), "run"),
+    "stored_classes": "recoding",
 }
 SHARED = ("session", "jobs", "widgets", "shell")
 

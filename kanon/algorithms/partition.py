@@ -1,4 +1,4 @@
-"""Cut classes into parts along the hierarchies, so that each can be merged by itself."""
+"""PartCut classes into parts along the hierarchies, so that each can be merged by itself."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses, cells_at
 from kanon.hierarchy import Hierarchy
-from kanon.stored_classes import Cut, PartCells, below
+from kanon.stored_classes import PartCut, PartCells, below
 
 _LEAST_SHARE = 0.25
 """No cut gives one side less than this share of the classes: parts should take alike long."""
 
 
-CellsOfPart = Callable[[Sequence[Cut], int], PartCells]
+CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
 """What a part holds, by the cuts made so far and its number."""
 
 
 def partition(
     classes: EquivalenceClasses, potentials: Sequence[np.ndarray], number: int, least: int = 1
 ) -> np.ndarray:
-    """Cut classes into parts that never meet.
+    """PartCut classes into parts that never meet.
 
     As long as there are too few parts, the one of most classes is cut in two: into the classes
     that lie below some node of a hierarchy, and the others. Of two classes of the part drawn at
@@ -65,7 +65,7 @@ def partition(
     """
     members = [np.arange(classes.n_classes)]
 
-    def cells(cuts: Sequence[Cut], part: int) -> PartCells:
+    def cells(cuts: Sequence[PartCut], part: int) -> PartCells:
         for cut in cuts[len(members) - 1 :]:
             under = below(classes.hierarchies[cut.column], cut.node)
             inside = under[classes.nodes[members[cut.part], cut.column]]
@@ -93,7 +93,7 @@ def cuts_along(
     number: int,
     least: int,
     cells: CellsOfPart,
-) -> tuple[list[Cut], list[int]]:
+) -> tuple[list[PartCut], list[int]]:
     """The cuts of :func:`partition`, found from what each part holds at each node.
 
     Returns
@@ -103,7 +103,7 @@ def cuts_along(
     sizes
         Per part the number of its classes.
     """
-    cuts: list[Cut] = []
+    cuts: list[PartCut] = []
     sizes = [cells(cuts, 0).n_classes]
     whole: set[int] = set()  # those that cannot be cut
     while len(sizes) < number and len(whole) < len(sizes):
@@ -115,7 +115,7 @@ def cuts_along(
             whole.add(largest)
             continue
         column, node, held = found
-        cuts.append(Cut(largest, column, node))
+        cuts.append(PartCut(largest, column, node))
         sizes.append(held)
         sizes[largest] -= held
     return cuts, sizes

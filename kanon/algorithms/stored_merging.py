@@ -36,26 +36,19 @@ class MergePart:
     ----------
     task
         What guides the merges, without classes; its k is the one to reach.
-    numbers
-        How the tuples of the table are numbered, and per column the node that each number is.
     """
 
     task: Task
-    numbers: TupleNumbers
-    nodes_of: tuple[np.ndarray, ...]
 
     def __call__(self, table: pa.Table, progress: Progress) -> pa.Table:
         """The table of a part with its released tuples."""
         keys = np.stack([table[f"key {place}"].to_numpy() for place in self._places], axis=1)
-        digits, counts = self.numbers.unpacked(keys), table["records"].to_numpy()
-        nodes = np.empty_like(digits)
-        for j, node_of in enumerate(self.nodes_of):
-            nodes[:, j] = node_of[digits[:, j]]
+        nodes, counts = self._numbers.unpacked(keys), table["records"].to_numpy()
         order = np.lexsort(nodes.T[::-1])
         classes = replace(self.task.classes, nodes=nodes[order], counts=counts[order])
         path = merge_greedily(replace(self.task, classes=classes), progress=progress)
         found = path.after(len(path.parts))
-        released = self.released_numbers.packed(found.nodes)[found.assigned]
+        released = self._numbers.packed(found.nodes)[found.assigned]
         steps = np.zeros(len(order), dtype=np.int32)
         steps[0] = len(path.parts)
         made = [keys[order].T, [counts[order]], released.T, [_signed(nodes[order]), steps]]
@@ -64,21 +57,20 @@ class MergePart:
         )
 
     @property
-    def released_numbers(self) -> TupleNumbers:
-        """How released tuples are numbered: by the nodes of the hierarchies."""
-        return TupleNumbers([tree.n_nodes for tree in self.task.classes.hierarchies])
-
-    @property
     def schema(self) -> pa.Schema:
         """The columns that go back."""
         keys = [f"key {place}" for place in self._places]
-        released = [f"released {place}" for place in range(len(self.released_numbers.numbers))]
+        released = [f"released {place}" for place in self._places]
         whole = dict.fromkeys([*keys, "records", *released, "hash"], pa.int64())
         return pa.schema({**whole, "steps": pa.int32()})
 
     @property
     def _places(self) -> range:
-        return range(len(self.numbers.numbers))
+        return range(len(self._numbers.numbers))
+
+    @property
+    def _numbers(self) -> TupleNumbers:
+        return TupleNumbers([tree.n_nodes for tree in self.task.classes.hierarchies])
 
 
 def _signed(nodes: np.ndarray) -> np.ndarray:
@@ -136,7 +128,7 @@ def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> R
         raise classes.refusal
     k = min(task.k, up_to)
     own = replace(task, classes=_empty(classes), k=k, models=())
-    work = MergePart(own, classes.numbers, classes.nodes_of)
+    work = MergePart(own)
     found = classes.merged(cuts, sizes, work, stretch(progress, 0, _APART))
     if task.k > up_to:
         left = replace(task, classes=found.fetched(), models=())

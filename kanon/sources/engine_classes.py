@@ -26,10 +26,10 @@ from kanon.sources.engine_groups import (
     summed,
 )
 from kanon.sources.engine_rows import RELEASED, with_released
-from kanon.sources.stored_values import OURS, positions
+from kanon.sources.stored_values import OURS, TableConnection, positions
 from kanon.stored_classes import (
     ClassSizes,
-    Cut,
+    PartCut,
     PartCells,
     PartMerge,
     StoredClasses,
@@ -56,7 +56,7 @@ class EngineClasses(StoredClasses):
         The table.
     attributes, hierarchies
         See :class:`kanon.classes.EquivalenceClasses`.
-    nodes_of
+    of_code
         Per quasi-identifier the node of each code of its values.
     sensitive
         The sensitive columns.
@@ -67,12 +67,12 @@ class EngineClasses(StoredClasses):
         table: StoredTable,
         attributes: tuple[str, ...],
         hierarchies: tuple[Hierarchy, ...],
-        nodes_of: Sequence[np.ndarray],
+        of_code: Sequence[np.ndarray],
         sensitive: Sequence[str],
     ) -> None:
         cells = tuple(
             cells_at(tree.n_nodes, nodes, table.records_of(column))
-            for column, tree, nodes in zip(attributes, hierarchies, nodes_of, strict=True)
+            for column, tree, nodes in zip(attributes, hierarchies, of_code, strict=True)
         )
         roots = np.array([[tree.root for tree in hierarchies]], dtype=np.int32)
         whole = EquivalenceClasses(
@@ -80,26 +80,23 @@ class EngineClasses(StoredClasses):
             tuple(_in_one_class(table, column) for column in sensitive),
         )  # fmt: skip
         number = table.n_classes(attributes)
-        super().__init__(attributes, hierarchies, cells, number, whole, tuple(nodes_of))
-        for name, value in {"table": table, "_parts": {}}.items():
+        super().__init__(attributes, hierarchies, cells, number, whole)
+        for name, value in {"table": table, "of_code": tuple(of_code), "_parts": {}}.items():
             object.__setattr__(self, name, value)
 
     table: StoredTable
-    _parts: dict[tuple[tuple[Cut, bool], ...], PartCells]
+    of_code: tuple[np.ndarray, ...]
+    _parts: dict[tuple[tuple[PartCut, bool], ...], PartCells]
 
     @cached_property
     def groups(self) -> EngineGroups:
         """The classes as they are: counted by the engine when they are first asked for."""
-        connection = self.table.opened
-        return EngineGroups(
-            connection, self.table.kept_classes(self.attributes), self.numbers, self.nodes_of,
-            self.attributes, self.hierarchies,
-        )  # fmt: skip
-
-    @property
-    def numbers(self) -> TupleNumbers:
-        """How the engine numbers the tuples of the classes: by the codes of the values."""
-        return TupleNumbers([len(nodes) for nodes in self.nodes_of])
+        table, connection = self.table, self.table.opened
+        codes = TupleNumbers([len(nodes) for nodes in self.of_code])
+        counted = table.kept_classes(self.attributes)
+        kept = connection.keep(renumbered(counted, codes, self.numbers, self.of_code))
+        table.forget_classes(self.attributes)
+        return EngineGroups(connection, kept, self.attributes, self.hierarchies)
 
     def histogram(self, recoding: EngineRecoding, column: str) -> Sensitive:
         """How often each value of a sensitive column occurs in each released class."""
@@ -118,12 +115,10 @@ class EngineClasses(StoredClasses):
 
     def at_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> EngineRecoding:
         """The recoding that raises each node to another, in all records."""
-        groups = self.groups.raised(raised)
-        become = [row[nodes] for row, nodes in zip(raised, self.nodes_of, strict=True)]
-        return EngineRecoding(self, groups, tuple(become), None, trace)
+        return EngineRecoding(self, self.groups.raised(raised), tuple(raised), None, trace)
 
     # --- parts ----------------------------------------------------------------------------------
-    def cells_of_part(self, cuts: Sequence[Cut], part: int) -> PartCells:
+    def cells_of_part(self, cuts: Sequence[PartCut], part: int) -> PartCells:
         """What a part holds; the engine is asked about all that nobody asked about at once."""
         own = _history(cuts, part)
         if own not in self._parts:
@@ -134,7 +129,9 @@ class EngineClasses(StoredClasses):
             self._parts.update({_history(cuts, one): cells for one, cells in found.items()})
         return self._parts[own]
 
-    def _cells_of_parts(self, cuts: Sequence[Cut], wanted: Sequence[int]) -> dict[int, PartCells]:
+    def _cells_of_parts(
+        self, cuts: Sequence[PartCut], wanted: Sequence[int]
+    ) -> dict[int, PartCells]:
         groups, m = self.groups, len(self.attributes)
         rows = self._in_parts(cuts)
         rows = rows.filter(rows[_PART].isin(wanted)) if cuts else rows
@@ -155,7 +152,7 @@ class EngineClasses(StoredClasses):
             )
         return cells
 
-    def _in_parts(self, cuts: Sequence[Cut]) -> Any:
+    def _in_parts(self, cuts: Sequence[PartCut]) -> Any:
         """The classes with the part that each is in: one condition in the other, each cut once."""
         import ibis
 
@@ -172,11 +169,11 @@ class EngineClasses(StoredClasses):
 
         return rows.mutate(**{_PART: of(0, 0)}).drop(*sides)
 
-    def _with_side(self, rows: Any, cut: Cut, name: str) -> Any:
+    def _with_side(self, rows: Any, cut: PartCut, name: str) -> Any:
         """The classes with whether they lie below the node of a cut."""
         import ibis
 
-        under = below(self.hierarchies[cut.column], cut.node)[self.nodes_of[cut.column]]
+        under = below(self.hierarchies[cut.column], cut.node)
         each = self.numbers.place(cut.column)[1]
         value = scaled(rows, self.numbers, cut.column)
         ends = np.flatnonzero(np.diff(under.astype(np.int8), prepend=0, append=0)) * each
@@ -190,23 +187,20 @@ class EngineClasses(StoredClasses):
         return rows.drop(f"{name}, known", f"{name}, value")
 
     def merged(
-        self, cuts: Sequence[Cut], sizes: Sequence[int], work: PartMerge, progress: Progress
+        self, cuts: Sequence[PartCut], sizes: Sequence[int], work: PartMerge, progress: Progress
     ) -> EngineRecoding:
         """Merge the classes of each part by themselves, where the engine does its work."""
         connection = self.groups.connection
         kept = connection.keep(self._in_parts(cuts))
+        self.groups.drop()  # counted again if somebody asks
+        del self.__dict__["groups"]
         try:
             made = connection.by_part(
                 kept, _PART, dict(enumerate(sizes)), work, work.schema, progress
             )
         finally:
             connection.drop(kept)
-        numbers = work.released_numbers
-        found = EngineGroups(
-            connection, connection.keep(_released(made, numbers)), numbers,
-            [np.arange(tree.n_nodes) for tree in self.hierarchies], self.attributes,
-            self.hierarchies,
-        )  # fmt: skip
+        found = _released(connection, made, self)
         steps = connection.fetch(made.aggregate(steps=made["steps"].sum()))["steps"][0].as_py()
         return EngineRecoding(self, found, None, made, Trace(steps=int(steps)), cuts=tuple(cuts))
 
@@ -219,7 +213,7 @@ def _in_one_class(table: StoredTable, column: str) -> Sensitive:
     return table.sensitive_of(column, nothing, codes, records[codes], 1)
 
 
-def _history(cuts: Sequence[Cut], part: int) -> tuple[tuple[Cut, bool], ...]:
+def _history(cuts: Sequence[PartCut], part: int) -> tuple[tuple[PartCut, bool], ...]:
     """The cuts that made a part what it is, and whether it lies below their nodes."""
     own, number = [], part
     for made, cut in reversed(list(enumerate(cuts, start=1))):
@@ -231,11 +225,13 @@ def _history(cuts: Sequence[Cut], part: int) -> tuple[tuple[Cut, bool], ...]:
     return tuple(reversed(own))
 
 
-def _released(made: Any, numbers: TupleNumbers) -> Any:
+def _released(connection: TableConnection, made: Any, classes: EquivalenceClasses) -> EngineGroups:
     """The released classes of a table of merges."""
-    names = dict(zip(keys(numbers), keys(numbers, "released"), strict=True))
-    rows = made.select(**{RECORDS: made[RECORDS], **{new: made[old] for new, old in names.items()}})
-    return summed(rows, list(names))
+    names = [name for name in made.columns if name.startswith("released ")]
+    renamed = {name.replace("released", "key"): made[name] for name in names}
+    rows = made.select(**{RECORDS: made[RECORDS], **renamed})
+    kept = connection.keep(summed(rows, list(renamed)))
+    return EngineGroups(connection, kept, classes.attributes, classes.hierarchies)
 
 
 class EngineRecoding(StoredRecoding):
@@ -269,7 +265,7 @@ class EngineRecoding(StoredRecoding):
         become: tuple[np.ndarray, ...] | None,
         made: Any,
         trace: Trace,
-        cuts: tuple[Cut, ...] = (),
+        cuts: tuple[PartCut, ...] = (),
         least: int = 1,
         gone: np.ndarray | None = None,
     ) -> None:
@@ -283,7 +279,7 @@ class EngineRecoding(StoredRecoding):
     groups: EngineGroups
     become: tuple[np.ndarray, ...] | None
     made: Any
-    cuts: tuple[Cut, ...]
+    cuts: tuple[PartCut, ...]
     least: int
     gone: np.ndarray | None
 
@@ -376,35 +372,29 @@ class EngineRecoding(StoredRecoding):
     @cached_property
     def unchanged(self) -> tuple[np.ndarray, ...]:
         """Per quasi-identifier how many released cells are at the node they were, by that node."""
-        nodes_of, trees = self.classes.nodes_of, self.classes.hierarchies
         if self.become is not None and not self.suppressed_records:
-            found = []
-            for cells, nodes, become in zip(self.classes.cells, nodes_of, self.become, strict=True):
-                same = np.zeros(len(cells), dtype=bool)
-                same[nodes] = nodes == become
-                found.append(np.where(same, cells, 0))
-            return tuple(found)
-        by_node = TupleNumbers([tree.n_nodes for tree in trees])
-        rows = renumbered(self.mapping, self.classes.numbers, by_node, nodes_of, to="before")
+            pairs = zip(self.classes.cells, self.become, strict=True)
+            return tuple(
+                np.where(become == np.arange(len(become)), cells, 0) for cells, become in pairs
+            )
+        rows, numbers = self.mapping, self.classes.numbers
         if self.suppressed_records:
             rows = self.staying(rows, "released")
         branches = []
-        for j in range(len(trees)):
-            before = scaled(rows, by_node, j, "before")
-            same = rows.filter(before == scaled(rows, by_node, j, "released"))
-            branches.append((same, scaled(same, by_node, j, "before")))
-        found_cells = cells_by(self.groups.connection, branches, range(len(trees)))
-        return self.groups.at_nodes(found_cells, "records")
+        for j in range(len(self.hierarchies)):
+            same = rows.filter(scaled(rows, numbers, j) == scaled(rows, numbers, j, "released"))
+            branches.append((same, scaled(same, numbers, j)))
+        found = cells_by(self.groups.connection, branches, range(len(branches)))
+        return self.groups.at_nodes(found, "records")
 
     @property
     def mapping(self) -> Any:
         """A table of the original classes: ``key 0``, …, ``released 0``, … and ``records``."""
         if self.made is not None:
             return self.made
-        return renumbered(
-            self.classes.groups.table, self.classes.numbers, self.groups.numbers,
-            self.become or (), to="released",
-        )  # fmt: skip
+        numbers = self.classes.numbers
+        table = self.classes.groups.table
+        return renumbered(table, numbers, numbers, self.become or (), to="released")
 
     def staying(self, rows: Any, of: str) -> Any:
         """Those of some rows whose released class is not suppressed.
@@ -414,9 +404,12 @@ class EngineRecoding(StoredRecoding):
         of
             What the columns of the numbers of their released classes are called.
         """
-        names = keys(self.groups.numbers)
-        pairs = list(zip(keys(self.groups.numbers, of), names, strict=True))
-        return rows.semi_join(self.staying_classes(), pairs)
+        names = keys(self.groups.numbers, of)
+        kept = self.staying_classes()
+        kept = kept.rename(
+            dict(zip([f"{name}, kept" for name in names], kept.columns, strict=True))
+        )
+        return rows.semi_join(kept, [(name, f"{name}, kept") for name in names])
 
     def staying_classes(self) -> Any:
         """The numbers of the released classes that are not suppressed, as ``key 0``, …."""
@@ -453,10 +446,7 @@ class EngineRecoding(StoredRecoding):
         classes, wanted = self.classes, [*keys(self.classes.numbers), RECORDS]
         found = self.groups.connection.fetch(self.made.order_by("hash").limit(most).select(*wanted))
         packed = np.stack([found[name].to_numpy() for name in wanted[:-1]], axis=1)
-        digits = classes.numbers.unpacked(packed)
-        nodes = np.column_stack(
-            [node_of[digits[:, j]] for j, node_of in enumerate(classes.nodes_of)]
-        ).astype(np.int32)
+        nodes = classes.numbers.unpacked(packed)
         order = np.lexsort(nodes.T[::-1])
         nodes, counts = nodes[order], found[RECORDS].to_numpy().astype(np.int64)[order]
         parts = np.zeros(len(nodes), dtype=np.int64)
@@ -479,10 +469,7 @@ class EngineRecoding(StoredRecoding):
         others = [name for name in self.made.columns if name not in before]
         wanted = {name: rows[moved] for name, moved in zip(before, after, strict=True)}
         made = connection.keep(rows.select(*others, **wanted))
-        groups = EngineGroups(
-            connection, connection.keep(_released(made, numbers)), numbers, self.groups.nodes_of,
-            self.groups.attributes, self.groups.hierarchies,
-        )  # fmt: skip
+        groups = _released(connection, made, self.classes)
         self.groups.drop()
         connection.drop(self.made)
         trace = replace(self.trace, steps=self.trace.steps + further.trace.steps)

@@ -87,7 +87,8 @@ def renumbered(
         for place, name in enumerate(keys(new, to))
     }
     kept = [name for name in table.columns if name not in total]
-    return rows.select(*kept, **{name: cell.cast("int64") for name, cell in total.items()})
+    found = rows.select(*kept, **{name: cell.cast("int64") for name, cell in total.items()})
+    return found.filter(True)  # what is joined next is joined to these columns, not to those before
 
 
 def cells_by(
@@ -136,10 +137,6 @@ class EngineGroups(StoredGroups):
         The connection that keeps it.
     table
         Columns ``key 0``, … and ``records``; each class once.
-    numbers
-        How tuples are numbered.
-    nodes_of
-        Per column the node that each value in a tuple stands for.
     attributes, hierarchies
         See :class:`kanon.classes.EquivalenceClasses`.
     """
@@ -148,13 +145,12 @@ class EngineGroups(StoredGroups):
         self,
         connection: TableConnection,
         table: Any,
-        numbers: TupleNumbers,
-        nodes_of: Sequence[np.ndarray],
         attributes: tuple[str, ...],
         hierarchies: tuple[Hierarchy, ...],
     ) -> None:
-        self.connection, self.table, self.numbers = connection, table, numbers
-        self.nodes_of, self.attributes, self.hierarchies = nodes_of, attributes, hierarchies
+        self.connection, self.table = connection, table
+        self.attributes, self.hierarchies = attributes, hierarchies
+        self.numbers = TupleNumbers([tree.n_nodes for tree in hierarchies])
         self.sizes = self._sizes()
 
     def _sizes(self) -> ClassSizes:
@@ -168,19 +164,14 @@ class EngineGroups(StoredGroups):
 
     def raised(self, raised: Sequence[np.ndarray]) -> EngineGroups:
         """The classes that these become where each node is raised to another."""
-        trees = self.hierarchies
-        numbers = TupleNumbers([tree.n_nodes for tree in trees])
-        become = [row[nodes] for row, nodes in zip(raised, self.nodes_of, strict=True)]
-        rows = renumbered(self.table, self.numbers, numbers, become)
-        return EngineGroups(
-            self.connection, self.connection.keep(summed(rows, keys(numbers))), numbers,
-            [np.arange(tree.n_nodes) for tree in trees], self.attributes, trees,
-        )  # fmt: skip
+        rows = renumbered(self.table, self.numbers, self.numbers, raised)
+        kept = self.connection.keep(summed(rows, keys(self.numbers)))
+        return EngineGroups(self.connection, kept, self.attributes, self.hierarchies)
 
     def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
         """The cells of the records in classes of fewer than k records, by their nodes."""
         few = self.table.filter(self.table[RECORDS] < k)
-        branches = [(few, scaled(few, self.numbers, j)) for j in range(len(self.nodes_of))]
+        branches = [(few, scaled(few, self.numbers, j)) for j in range(len(self.hierarchies))]
         found = cells_by(self.connection, branches, range(len(branches)))
         return self.at_nodes(found, "records")
 
@@ -188,10 +179,10 @@ class EngineGroups(StoredGroups):
         """The numbers of :func:`cells_by` per quasi-identifier and node."""
         column, value, number = (found[name].to_numpy() for name in ("column", "value", what))
         cells = []
-        for j, (nodes, tree) in enumerate(zip(self.nodes_of, self.hierarchies, strict=True)):
+        for j, tree in enumerate(self.hierarchies):
             own = column == j
-            digits = value[own] // self.numbers.place(j)[1]
-            cells.append(cells_at(tree.n_nodes, nodes[digits], number[own]))
+            nodes = value[own] // self.numbers.place(j)[1]
+            cells.append(cells_at(tree.n_nodes, nodes, number[own]))
         return tuple(cells)
 
     def fetched(self, least: int = 1) -> EquivalenceClasses:
@@ -208,10 +199,7 @@ class EngineGroups(StoredGroups):
         rows = self.table.filter(self.table[RECORDS] >= least) if least > 1 else self.table
         found = self.connection.fetch(rows)
         packed = np.stack([found[name].to_numpy() for name in keys(self.numbers)], axis=1)
-        digits = self.numbers.unpacked(packed)
-        nodes = np.empty_like(digits)
-        for j, node_of in enumerate(self.nodes_of):
-            nodes[:, j] = node_of[digits[:, j]]
+        nodes = self.numbers.unpacked(packed)
         counts = found[RECORDS].to_numpy().astype(np.int64)
         nodes, counts = sum_tuples(nodes, counts, nodes)
         return EquivalenceClasses(self.attributes, self.hierarchies, nodes, counts)

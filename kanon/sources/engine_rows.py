@@ -74,21 +74,20 @@ def with_released(
     columns, own = classes.attributes, recoding.groups.connection
     names = keys(numbers, RELEASED)
     if recoding.become is not None:
-        rows = keyed(table, rows, columns, numbers, recoding.become, RELEASED)
+        become = [row[nodes] for row, nodes in zip(recoding.become, classes.of_code, strict=True)]
+        rows = keyed(table, rows, columns, numbers, become, RELEASED)
     else:
-        codes = [np.arange(len(nodes)) for nodes in classes.nodes_of]
-        before, key = keys(classes.numbers), f"{OURS} key"
-        rows = keyed(table, rows, columns, classes.numbers, codes, key)
+        before, key = keys(numbers), f"{OURS} key"
+        rows = keyed(table, rows, columns, numbers, classes.of_code, key)
         shown = {new: recoding.made[old]
                  for new, old in zip(names, keys(numbers, "released"), strict=True)}  # fmt: skip
         known = {f"{name}, known": recoding.made[name] for name in before}
         made = _moved(recoding.made.select(**known, **shown), own, table.opened)
-        rows = rows.inner_join(made, list(zip(keys(classes.numbers, key), known, strict=True)))
+        rows = rows.inner_join(made, list(zip(keys(numbers, key), known, strict=True)))
     if not recoding.suppressed_records:
         return rows.mutate(**{GONE: False}) if keeps else rows
     kept = recoding.staying_classes()
-    kept = kept.select(**{f"{name}, kept": kept[old]
-                          for name, old in zip(names, keys(numbers), strict=True)})  # fmt: skip
+    kept = kept.rename(dict(zip([f"{name}, kept" for name in names], kept.columns, strict=True)))
     kept = _moved(kept, own, table.opened)
     pairs = [(name, f"{name}, kept") for name in names]
     if not keeps:

@@ -276,6 +276,10 @@ class StoredTable:
         """The classes by some columns as a table that the engine keeps."""
         return self.opened.classes(columns, self.leaving)
 
+    def forget_classes(self, columns: Sequence[str]) -> None:
+        """Give up the table of :meth:`kept_classes`."""
+        self.opened.forget_classes(columns, self.leaving)
+
     def with_kinds(self, kinds: Mapping[str, ColumnKind]) -> StoredTable:
         """The same table, the texts of some columns read as of these kinds."""
         if {**self.kinds, **kinds} == self.kinds:

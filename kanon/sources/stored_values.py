@@ -193,6 +193,12 @@ class TableConnection:
             self._classes[key] = self.keep(rows, text="Counting the classes")
         return self._classes[key]
 
+    def forget_classes(
+        self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
+    ) -> None:
+        """Give up what :meth:`classes` keeps."""
+        self.drop(self._classes.pop((tuple(leaving), tuple(columns))))
+
     def keep(self, wanted: Any, progress: Progress = no_progress, text: str = "Counting") -> Any:
         """What an expression yields, computed once and kept by the engine."""
         with self._asking:

@@ -117,7 +117,7 @@ def rows_of(frame: pd.DataFrame) -> list[str]:
 
 
 FULL_DOMAIN = sorted(name for name, its in algorithms().items() if its.FAMILY == "levels")
-NODE = {"age": 2, "town": 2, "sex": 1}
+NODE = {"age": 2, "town": 3, "sex": 1}
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "other"])
