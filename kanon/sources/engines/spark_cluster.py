@@ -1,0 +1,430 @@
+"""A session of Spark: how it starts and ends, and work that is watched and can be cancelled."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.sql import SparkSession
+from pyspark.util import inheritable_thread_target
+
+import kanon
+from kanon.base.progress import Progress, no_progress
+from kanon.errors import TableError, quoted
+from kanon.sources.engines.rows import saying, watched
+from kanon.sources.engines.spark_errors import LOST, NO_KANON, SPARK_ERRORS, sentence
+
+Found = TypeVar("Found")
+
+_LOCAL = re.compile(r"local(\[[^\]]+\])?")
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_PROBE = 4.0
+"""Seconds in which a machine answers that answers at all."""
+_ENDING = 10.0
+"""Seconds in which executors give up a task that was cancelled."""
+
+
+class SparkCluster:
+    """A session of Spark on some master, local or not.
+
+    Parameters
+    ----------
+    master
+        ``local[n]``, ``spark://host:port``, ``yarn`` or ``k8s://https://host:port``.
+
+    Raises
+    ------
+    TableError
+        It is none of these, does not answer, or Java is missing.
+    """
+
+    def __init__(self, master: str) -> None:
+        check_master(master)
+        self.master = master
+        self.local = bool(_LOCAL.fullmatch(master))
+        self.patience = _patience(master)
+        self.session = self._started()
+        self._checked = self.local
+
+    @property
+    def shown(self) -> str:
+        """The master without credentials, in quotes."""
+        return quoted(shown_master(self.master), longest=120)
+
+    def _started(self) -> Any:
+        running = SparkContext._active_spark_context
+        if running is not None and running.appName == "kanon":  # on another master, or ended
+            end_session()
+        began = time.monotonic()
+        with quietly():
+            _launch(self._settings())
+            building = SparkSession.builder.config(conf=self._settings())
+            with ThreadPoolExecutor(1) as alone:
+                starting = alone.submit(building.getOrCreate)
+                try:
+                    left = began + self.patience - time.monotonic()
+                    session = starting.result(None if self.local else max(1.0, left))
+                except TimeoutError:
+                    end_session()
+                    raise TableError(self._unanswered()) from None
+                except BaseException as error:
+                    end_session()
+                    if isinstance(error, Exception) and not self.local:
+                        raise TableError(self._unanswered()) from None
+                    raise
+            context = session.sparkContext
+            context.setLogLevel("OFF")  # its log would quote cells
+            if "PYSPARK_PYTHON" not in os.environ:  # not whichever python3 comes first
+                named = context.getConf().get("spark.pyspark.python")
+                context.pythonExec = named or sys.executable
+        return session
+
+    def _unanswered(self) -> str:
+        return (
+            f"Spark could not start on {self.shown} (KANON_SPARK): nothing that takes work for "
+            "Spark answers there."
+        )
+
+    def _settings(self) -> SparkConf:
+        """What is told to Spark beside PYSPARK_SUBMIT_ARGS and spark-defaults.conf."""
+        told = {
+            "spark.master": self.master,
+            "spark.app.name": "kanon",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.execution.arrow.pyspark.enabled": "true",
+            "spark.sql.ansi.enabled": "false",
+            "spark.executor.syncLogLevel.enabled": "true",  # their logs would quote cells, too
+            "spark.python.task.killTimeout": "200ms",  # work that was cancelled has nothing to save
+        }
+        if self.local or any(host in _LOOPBACK for host, _ in _hosts(self.master)):
+            told["spark.driver.host"] = told["spark.driver.bindAddress"] = "127.0.0.1"
+        if self.local:
+            told["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
+            # An executor finds what this process finds, wherever it was started.
+            told["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+        settings = SparkConf(loadDefaults=False)
+        for name, value in told.items():
+            settings.set(name, value)
+        return settings
+
+    @property
+    def alive(self) -> bool:
+        """Whether the session can still be asked."""
+        context = self.session.sparkContext
+        active: Any = SparkContext._active_spark_context
+        if active is None or context is not active:
+            return False
+        try:
+            return not active._jsc.sc().isStopped()
+        except Exception:  # noqa: BLE001 whatever py4j raises, nobody answers
+            return False
+
+    @contextmanager
+    def asked(self, name: str) -> Iterator[None]:
+        """Ask for something about a table; what Spark raises becomes a sentence.
+
+        Raises
+        ------
+        TableError
+            In place of it.
+        """
+
+        def said(message: str) -> str | None:
+            return sentence(name, message) if self.alive else LOST.format(name=quoted(name))
+
+        with saying(name, SPARK_ERRORS, said), quietly():
+            yield
+
+    def run(
+        self,
+        work: Callable[[SparkJobs], Found],
+        progress: Progress,
+        text: str,
+        share: Callable[[], float] | None = None,
+    ) -> Found:
+        """Do something that starts jobs, and tell how far they are.
+
+        Parameters
+        ----------
+        work
+            May tell the jobs, which it is given, what they will compute.
+        share
+            How much of it is done; by default what Spark tells of their stages and tasks.
+
+        Raises
+        ------
+        TableError
+            There is no executor to do it.
+        BaseException
+            What ``work`` or ``progress`` has raised; then nothing of it runs any longer.
+        """
+        jobs = SparkJobs(self, share)
+        found: list[Found] = []
+
+        def grouped() -> None:
+            context = self.session.sparkContext
+            context.setJobGroup(jobs.group, "kanon", interruptOnCancel=True)
+            found.append(work(jobs))
+
+        # The thread of Java that belongs to this one takes the group, and ends with it.
+        watched(inheritable_thread_target(grouped), jobs.done, jobs.cancel, progress, text)
+        return found[0]
+
+    def executors(self) -> int:
+        """How many executors there are."""
+        infos = self.session.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+        return len(infos) - (not self.local)  # the driver is told as one
+
+    def check_executors(self) -> None:
+        """Check once that executors have this version of kanon.
+
+        Raises
+        ------
+        TableError
+            One has another version or none.
+        """
+        if self._checked:
+            return
+        context = self.session.sparkContext
+
+        def version(_: int) -> str:  # sent as it is: it does not need what it looks for
+            try:
+                import kanon.sources.engines.spark_task
+            except ImportError:
+                return ""
+            return str(kanon.__version__)
+
+        tasks = max(2, context.defaultParallelism)
+        found = self.run(
+            lambda _: set(context.parallelize(range(tasks), tasks).map(version).collect()),
+            no_progress, "",
+        )  # fmt: skip
+        if "" in found:
+            raise TableError(NO_KANON)
+        for other in sorted(found - {kanon.__version__}):
+            raise TableError(
+                f"An executor of Spark has kanon {quoted(other)}, and here it is "
+                f"{quoted(kanon.__version__)}: install the same version on every node."
+            )
+        self._checked = True
+
+
+class SparkJobs:
+    """The jobs that some work starts: how far they are, and their end.
+
+    Parameters
+    ----------
+    cluster
+        Where they run.
+    share
+        See :meth:`SparkCluster.run`.
+    """
+
+    def __init__(self, cluster: SparkCluster, share: Callable[[], float] | None) -> None:
+        self.group = f"kanon-{os.urandom(8).hex()}"
+        self._cluster = cluster
+        self._share = share
+        self._expected = 1
+        self._since = time.monotonic()
+
+    def expect(self, frame: Any) -> None:
+        """Expect a stage per exchange of a data frame, and two: what is done of each counts."""
+        self._expected = _exchanges(frame._jdf.queryExecution().executedPlan()) + 2
+
+    def _stages(self) -> list[tuple[int, int, int]]:
+        """Per stage its tasks, those that are done, and those that run."""
+        tracker = self._cluster.session.sparkContext.statusTracker()
+        found = []
+        for number in tracker.getJobIdsForGroup(self.group):
+            job = tracker.getJobInfo(number)
+            for stage in job.stageIds if job else ():
+                info = tracker.getStageInfo(stage)
+                if info is not None:
+                    done = info.numTasks if job.status == "SUCCEEDED" else info.numCompletedTasks
+                    found.append((info.numTasks, done, info.numActiveTasks))
+        return found
+
+    def done(self) -> float:
+        """How much is done, from 0 to 1.
+
+        Raises
+        ------
+        TableError
+            There has been no executor for a while although there is work for one.
+        """
+        stages, executors = self._stages(), self._cluster.executors()
+        if executors or all(done == tasks for tasks, done, _ in stages):
+            self._since = time.monotonic()
+        elif time.monotonic() - self._since > self._cluster.patience:
+            raise TableError(
+                f"{self._cluster.shown} (KANON_SPARK) has given no executor for "
+                f"{self._cluster.patience:.0f} seconds: start workers, or ask for less per "
+                "executor (spark.executor.memory, spark.executor.cores)."
+            )
+        if self._share is not None:
+            return self._share()
+        ready = sum(done / tasks for tasks, done, _ in stages if tasks)
+        return ready / max(self._expected, len(stages))
+
+    def cancel(self) -> None:
+        """End them, those to come as well, and wait until no task runs."""
+        with suppress(Exception):  # a machine of Java that is gone runs nothing
+            context = self._cluster.session.sparkContext
+            context._jsc.sc().cancelJobGroupAndFutureJobs(self.group)
+            deadline = time.monotonic() + _ENDING
+            while any(active for *_, active in self._stages()) and time.monotonic() < deadline:
+                time.sleep(0.05)
+
+
+def _exchanges(plan: Any) -> int:
+    """How often rows change their places in a physical plan, without what is kept already."""
+    name = plan.nodeName()
+    if name == "AdaptiveSparkPlan":
+        return _exchanges(plan.initialPlan())
+    children = plan.children()
+    below = sum(_exchanges(children.apply(place)) for place in range(children.size()))
+    return below + name.endswith("Exchange")
+
+
+class quietly(warnings.catch_warnings):
+    """Without the warnings of pyspark about pandas 3 and of its own future."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        for kind in (FutureWarning, DeprecationWarning, ResourceWarning, UserWarning):
+            warnings.simplefilter("ignore", kind)
+
+
+def _patience(master: str) -> float:
+    """Seconds that a master has to answer, and to give a first executor.
+
+    Others than Spark's own master ask somebody for machines, which fetch an image first.
+    """
+    return 20.0 if master.startswith("spark:") else 120.0
+
+
+def check_master(master: str) -> None:
+    """Check that a master is one that can be used, and that it answers if it is a machine.
+
+    Raises
+    ------
+    TableError
+        It cannot, or does not.
+    """
+    if master.startswith("sc:"):
+        raise TableError(
+            "KANON_SPARK names a server of Spark Connect (sc://), which cannot give each part a "
+            "task of its own and may log cells: name the master itself, such as spark://host:7077."
+        )
+    hosts = _hosts(master)
+    if not hosts and master != "yarn" and not _LOCAL.fullmatch(master):
+        raise TableError(
+            "KANON_SPARK has to be 'local[n]', 'spark://host:port', 'yarn' or "
+            f"'k8s://https://host:port'; {quoted(shown_master(master))} is none of these."
+        )
+    for address in hosts:
+        with suppress(OSError), socket.create_connection(address, timeout=_PROBE):
+            return
+    if hosts:
+        raise TableError(
+            f"The master of Spark does not answer at {quoted(shown_master(master), 120)} "
+            "(KANON_SPARK)."
+        )
+
+
+def _hosts(master: str) -> list[tuple[str, int]]:
+    """The machines that a master is, with their ports; none if it is no address of machines."""
+    scheme, _, rest = master.partition("://")
+    if scheme not in ("spark", "k8s"):
+        return []
+    found = []
+    for one in rest.split(",") if scheme == "spark" else [rest]:
+        try:
+            parts = urlsplit(one if "://" in one else f"//{one}")
+            port = parts.port or (80 if parts.scheme == "http" else 443)
+        except ValueError:  # a port that is no number
+            return []
+        if not parts.hostname or (scheme == "spark" and not parts.port):
+            return []
+        found.append((parts.hostname, port))
+    return found
+
+
+def shown_master(master: str) -> str:
+    """A master without user and password.
+
+    >>> shown_master("k8s://https://me:secret@host:6443")
+    'k8s://https://host:6443'
+    """
+    return re.sub(r"[^/,]*@", "", master)
+
+
+def _launch(settings: SparkConf) -> None:
+    """Start the machine of Java, if there is none.
+
+    Raises
+    ------
+    TableError
+        There is no Java, or it ends at once.
+    """
+    home = os.environ.get("JAVA_HOME")
+    found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java")
+    attached = SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ
+    if not found and not attached and os.name != "nt":
+        where = f"JAVA_HOME is {quoted(home, 120)}" if home else "JAVA_HOME is not set"
+        raise TableError(
+            f"Spark needs Java 17 or newer, and none was found: {where}, and has to name the "
+            "folder of Java that holds bin/java."
+        )
+    try:
+        SparkContext._ensure_initialized(conf=settings)
+    except PySparkRuntimeError:
+        raise TableError(
+            "Spark's Java ended as soon as it began: it needs Java 17 or newer (JAVA_HOME), "
+            "settings that it knows (PYSPARK_SUBMIT_ARGS, spark-defaults.conf), and for 'yarn' "
+            "HADOOP_CONF_DIR."
+        ) from None
+
+
+def end_session() -> None:
+    """End the session of this process and its machine of Java, if it has started one."""
+    gateway: Any = SparkContext._gateway
+    process = getattr(gateway, "proc", None)
+    session = SparkSession._instantiatedSession
+    stopping = threading.Thread(target=_stop, args=(session,), daemon=True)
+    stopping.start()
+    stopping.join(5.0)  # one that waits for a master does not stop
+    if process is not None:
+        process.stdin.close()  # by which it ends itself and removes its files, if it can
+        try:
+            process.wait(5.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        with suppress(Exception):
+            gateway.shutdown()
+        SparkContext._gateway = SparkContext._jvm = None
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
+
+
+def _stop(session: Any) -> None:
+    with suppress(Exception), quietly():
+        if session is not None:
+            session.stop()

@@ -1,0 +1,179 @@
+"""Spark on a cluster: a master and two workers of this machine, one of which may be killed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+import pandas as pd
+import pytest
+
+from conftest import _absent
+from kanon.base.progress import no_progress
+from kanon.errors import TableError
+from support.part_works import SUMS, Sums, Taking, ending, failing
+from support.spark import SPARK, spark_is_there
+from support.spark_tables import SparkTable, kept_table
+
+if spark_is_there():
+    from support.spark_cluster import Cluster, spark_cluster
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no standalone cluster")
+
+SUBMITTED = (
+    "--conf spark.executor.memory=512m --conf spark.executor.pyspark.memory=2g "
+    "--conf spark.sql.shuffle.partitions=2 "
+)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory) -> Iterator[Cluster]:
+    if not spark_is_there():
+        _absent("Java or pyspark is missing, which Spark needs")
+    from kanon.sources.engines.spark_cluster import end_session
+
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        spark_cluster(tmp_path_factory.mktemp("cluster")) as found,
+    ):
+        for name, value in SPARK.items():
+            patch.setenv(name, value)
+        patch.setenv("PYSPARK_SUBMIT_ARGS", SUBMITTED + SPARK["PYSPARK_SUBMIT_ARGS"])
+        patch.setenv("KANON_SPARK", found.master)
+        end_session()  # a machine of Java that was started with other settings
+        yield found
+        end_session()
+
+
+@pytest.fixture
+def table(cluster, tmp_path) -> SparkTable:
+    return kept_table(tmp_path)
+
+
+def runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_cluster_finds_the_same_as_pandas(table):
+    workspace = table.rows.workspace
+    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+    found = workspace.by_part(kept, "part", table.sizes, Sums(), SUMS, no_progress, "Sums")
+    pd.testing.assert_frame_equal(table.fetched(found), table.sums())
+    workspace.drop(found)
+    workspace.drop(kept)
+    table.check_nothing_is_left()
+
+
+def test_a_worker_that_is_killed_costs_its_tasks_alone(cluster, table, tmp_path):
+    workspace, started = table.rows.workspace, tmp_path / "started"
+    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+
+    def killing(fraction: float, text: str) -> None:
+        if started.exists() and len(cluster.workers) == 2:
+            cluster.kill_worker()
+
+    found = workspace.by_part(
+        kept, "part", table.sizes, Sums(1, str(started)), SUMS, killing, "Sums"
+    )
+    assert len(cluster.workers) == 1
+    pd.testing.assert_frame_equal(table.fetched(found), table.sums())
+    cluster.start_worker()
+    workspace.drop(found)
+    workspace.drop(kept)
+    table.check_nothing_is_left()
+
+
+@pytest.mark.parametrize(
+    ("work", "sentence"),
+    [
+        (ending, r"lost too often.*spark\.executor\.pyspark\.memory"),
+        (Taking(3), r"no memory left.*spark\.executor\.pyspark\.memory"),
+    ],
+)
+def test_too_little_memory_is_said_and_the_session_goes_on(table, work, sentence):
+    workspace = table.rows.workspace
+    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+    with pytest.raises(TableError, match=sentence):
+        workspace.by_part(kept, "part", table.sizes, work, SUMS, no_progress, "Work")
+    found = workspace.by_part(kept, "part", table.sizes, Sums(), SUMS, no_progress, "Sums")
+    pd.testing.assert_frame_equal(table.fetched(found), table.sums())
+    workspace.drop(found)
+    workspace.drop(kept)
+    table.check_nothing_is_left()
+
+
+def test_what_work_raises_is_in_no_log(cluster, table):
+    workspace = table.rows.workspace
+    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+    with pytest.raises(TableError, match=r"^The engine could not go on with 'people.parquet' \("):
+        workspace.by_part(kept, "part", table.sizes, failing, SUMS, no_progress, "Work")
+    workspace.drop(kept)
+    logs = list(cluster.folder.glob("work-*/*/*/std*"))
+    assert logs and not [log for log in logs if "what is" in log.read_text("utf-8")]
+
+
+def test_what_is_cancelled_ends_in_the_executors(table, tmp_path):
+    workspace, started = table.rows.workspace, tmp_path / "started"
+    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+
+    def cancelled(fraction: float, text: str) -> None:
+        if started.exists() and started.read_text("utf-8"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        workspace.by_part(
+            kept, "part", table.sizes, Sums(60, str(started)), SUMS, cancelled, "Sums"
+        )
+    process, deadline = int(started.read_text("utf-8")), time.monotonic() + 20
+    while runs(process) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not runs(process), "the process of the executor that did the work"
+    workspace.drop(kept)
+    table.check_nothing_is_left()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ('raise ModuleNotFoundError("No module named kanon")', r"cannot import kanon"),
+        (
+            "import sys, types\n__version__, __path__ = '0.1', []\n"
+            "for name in ('sources', 'sources.engines', 'sources.engines.spark_task'):\n"
+            "    sys.modules['kanon.' + name] = types.ModuleType('kanon.' + name)\n",
+            r"has kanon '0\.1', and here it is",
+        ),
+    ],
+    ids=["none", "another version"],
+)
+def test_executors_with_another_kanon_are_told(table, tmp_path, monkeypatch, content, sentence):
+    (tmp_path / "kanon").mkdir()
+    (tmp_path / "kanon" / "__init__.py").write_text(content, "utf-8")
+    workspace = table.rows.workspace
+    monkeypatch.setattr(workspace._cluster, "_checked", False)
+    monkeypatch.setitem(table.context.environment, "PYTHONPATH", str(tmp_path))
+    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+    with pytest.raises(TableError, match=sentence):
+        workspace.by_part(kept, "part", table.sizes, Sums(), SUMS, no_progress, "Sums")
+    workspace.drop(kept)
+    table.check_nothing_is_left()
+
+
+def test_a_cluster_without_workers_is_told(cluster, table, monkeypatch):
+    workspace = table.rows.workspace
+    monkeypatch.setattr(workspace._cluster, "patience", 2.0)
+    while cluster.workers:
+        cluster.kill_worker()
+    with pytest.raises(TableError, match=r"has given no executor for 2 seconds: start workers"):
+        workspace.keep(table.rows.expression, no_progress, "Keeping")
+    monkeypatch.undo()
+    for _ in range(2):
+        cluster.start_worker()
+    kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
+    assert len(table.fetched(kept)) == len(table.frame)
+    workspace.drop(kept)
+    table.check_nothing_is_left()
