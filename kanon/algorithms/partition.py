@@ -8,7 +8,7 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses, cells_at
 from kanon.hierarchy import Hierarchy
-from kanon.stored_classes import PartCut, PartCells, below
+from kanon.stored_classes import PartCells, PartCut, below
 
 _LEAST_SHARE = 0.25
 """No cut gives one side less than this share of the classes: parts should take alike long."""

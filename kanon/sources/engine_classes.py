@@ -29,8 +29,8 @@ from kanon.sources.engine_rows import RELEASED, with_released
 from kanon.sources.stored_values import OURS, TableConnection, positions
 from kanon.stored_classes import (
     ClassSizes,
-    PartCut,
     PartCells,
+    PartCut,
     PartMerge,
     StoredClasses,
     StoredRecoding,

@@ -289,10 +289,9 @@ class StoredTable:
         return found
 
     def _grouped_with(self, column: str) -> tuple[str, ...]:
-        """The columns of a grouping that is known and has a column, or of the smallest."""
+        """The columns of a grouping that is known and has a column, or that column alone."""
         known = [asked for leaving, asked in self._asked.groups if leaving == self.leaving]
-        smallest = tuple(dict.fromkeys([*(name for name, _ in self.leaving), column]))
-        return next((asked for asked in known if column in asked), smallest)
+        return next((asked for asked in known if column in asked), (column,))
 
     def coded(self, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The distinct tuples of codes of some columns, and their numbers of records.
