@@ -209,6 +209,11 @@ class Recoding:
         """The same recoding with what an algorithm did on its way to it."""
         return replace(self, trace=trace)
 
+    @property
+    def squared_sizes(self) -> int:
+        """The sum of the squared sizes of the released classes."""
+        return int((self.counts.astype(np.int64) ** 2).sum())
+
     @cached_property
     def cells(self) -> tuple[np.ndarray, ...]:
         """Per quasi-identifier the number of released cells at each node, int64. Shapes (N_j,).

@@ -16,7 +16,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding, Trace
-from kanon.settings import exceeded
+from kanon.settings import exceeded, settings
 
 PartWork = Callable[[pa.Table, Progress], pa.Table]
 """What is done with the rows of a part: a function of a module, or a frozen dataclass that can be
@@ -368,6 +368,11 @@ class PartMerge(Protocol):
 
     def __call__(self, table: pa.Table, progress: Progress, /) -> pa.Table:
         """The table of a part with its released tuples."""
+
+
+def released_stay(recoding: Recoding) -> bool:
+    """Whether even the released classes are too many to come here."""
+    return isinstance(recoding, StoredRecoding) and recoding.n_classes > settings().classes
 
 
 def too_many_classes(number: int) -> PlanError:

@@ -37,5 +37,4 @@ def value(recoding: Recoding) -> int:
 
     A whole number from n to n²; 0 without records.
     """
-    alike = int(per_class(recoding.counts).sum())
-    return alike + recoding.classes.n_records * recoding.suppressed_records
+    return recoding.squared_sizes + recoding.classes.n_records * recoding.suppressed_records

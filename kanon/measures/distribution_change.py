@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -69,7 +70,10 @@ class Distribution:
 def distributions(recoding: Recoding) -> tuple[Distribution, ...]:
     """The distribution of every quasi-identifier, before and after, under uniform spread."""
     gone, n = recoding.suppressed_records, recoding.classes.n_records
-    then, now = _original(recoding.classes), _leaves(recoding.released)
+    then = _original(recoding.classes)
+    now = _leaves(
+        recoding.hierarchies, map(_shown, recoding.hierarchies, recoding.cells, repeat(gone))
+    )
     names = zip(recoding.classes.attributes, recoding.hierarchies, strict=True)
     return tuple(
         Distribution(name, tree, before, after, gone, n)
@@ -83,13 +87,18 @@ _KNOWN: WeakKeyDictionary[EquivalenceClasses, tuple[np.ndarray, ...]] = WeakKeyD
 def _original(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
     """What does not change from one release to the next, as long as its classes are there."""
     if classes not in _KNOWN:
-        _KNOWN[classes] = _leaves(classes)
+        _KNOWN[classes] = _leaves(classes.hierarchies, classes.cells)
     return _KNOWN[classes]
 
 
-def _leaves(classes: EquivalenceClasses) -> tuple[np.ndarray, ...]:
+def _shown(tree: Hierarchy, cells: np.ndarray, gone: int) -> np.ndarray:
+    """The cells of the records that are released: those suppressed count at the root else."""
+    return cells - gone * (np.arange(len(cells)) == tree.root)
+
+
+def _leaves(trees: Iterable[Hierarchy], cells: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
     """Per quasi-identifier the estimated number of records of each leaf; nobody can change it."""
-    found = tuple(map(leaf_counts, classes.hierarchies, classes.cells))
+    found = tuple(map(leaf_counts, trees, cells))
     for counts in found:
         counts.setflags(write=False)
     return found

@@ -17,7 +17,7 @@ from kanon.measures import (
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
-from kanon.stored_classes import StoredRecoding
+from kanon.stored_classes import StoredRecoding, released_stay
 
 _OF_THEIR_OWN = (alteration, c_avg, classification_metric)
 """Measures of more than a release: of a metric, of the k asked for, of a sensitive column."""
@@ -40,14 +40,9 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
     -------
     dict
         Of a recoding that an engine keeps, ``not_counted`` names the measures that are None as they
-        would need every class.
+        would need every class. Where it has more released classes than come here, the risk and the
+        measures of sensitive columns are not there either.
     """
-    released = recoding.released
-    cm = classification_metric.CARD.name
-    as_labels = {
-        each.name: {cm: classification_metric.value(recoding, each.name)}
-        for each in released.sensitive
-    }
     altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
     found, stored = parts_of(kanon.measures), isinstance(recoding, StoredRecoding)
     return {
@@ -62,8 +57,21 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
             if module not in _OF_THEIR_OWN
         },
         **({"not_counted": [module.CARD.name for module in _OF_CLASSES]} if stored else {}),
-        **({} if released.persons is None else {"min_persons": released.min_persons}),
         "c_avg": c_avg.value(recoding, k),
+        **({} if released_stay(recoding) else _protection(recoding)),
+    }
+
+
+def _protection(recoding: Recoding) -> dict[str, Any]:
+    """The measures that look at every released class."""
+    released = recoding.released
+    cm = classification_metric.CARD.name
+    as_labels = {
+        each.name: {cm: classification_metric.value(recoding, each.name)}
+        for each in released.sensitive
+    }
+    return {
+        **({} if released.persons is None else {"min_persons": released.min_persons}),
         **risk_summary(released),
         **privacy_summary(released, as_labels),
     }

@@ -38,6 +38,7 @@ from kanon.schema import Role, named_like, tells_apart
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource
 from kanon.sources.tables import Source, Table
+from kanon.stored_classes import released_stay
 
 _SAMPLE = 200
 """So many records tell whether a column holds dates or free text."""
@@ -118,7 +119,8 @@ def release_remarks(
     - Of the persons whose records pseudonyms *link*: how many share the combination of their
       released classes with fewer than k - 1 others. Whoever knows that somebody is in these classes
       finds them by the pseudonym, though each class has k records. Not counted in an engine.
-    - Classes are *homogeneous* in a sensitive column if all of their records have one value.
+    - Classes are *homogeneous* in a sensitive column if all of their records have one value. Not
+      looked at where more classes are released than come here.
     - A sensitive column is *known outside* too if it follows from quasi-identifiers
       (:func:`same_value`): nine tenths of what chance leaves open are decided.
     - Of a column that passes through: the share of the records that are alike with fewer than k
@@ -387,6 +389,8 @@ def _name_tells(column: str) -> str:
 
 # --- the classes ----------------------------------------------------------------------------
 def _homogeneous(recoding: Recoding) -> Iterator[Remark]:
+    if released_stay(recoding):
+        return
     released = recoding.released
     for sensitive in released.sensitive:
         one_value = np.diff(sensitive.start) == 1

@@ -321,6 +321,11 @@ class EngineRecoding(StoredRecoding):
         return self.sizes.n_classes
 
     @property
+    def squared_sizes(self) -> int:
+        """The sum of the squared sizes of the released classes."""
+        return int(self.sizes.sizes**2 @ self.sizes.classes)
+
+    @property
     def min_k(self) -> int | None:
         """The size of the smallest released class; None if every record is suppressed."""
         return int(self.sizes.sizes[0]) if len(self.sizes.sizes) else None
