@@ -414,7 +414,7 @@ def test_the_loss_on_a_sample_that_is_the_whole_table_is_the_loss(people):
 
 
 def test_the_sample_is_drawn_by_tuples_and_cut_as_the_table_is(people, monkeypatch):
-    monkeypatch.setattr(partitioned_merging, "_SAMPLE", 60)
+    monkeypatch.setattr(partitioned_merging, "SAMPLE", 60)
     order = np.random.default_rng(2).permutation(len(people))
     found = [
         merge_apart(replace(prepare(plan(), table).task(), k=100), 4).parted
