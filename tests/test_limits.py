@@ -48,7 +48,7 @@ def test_classes(table, limits):
     assert table().source(ROLES, TREES).classes.n_classes == 4
     limits(classes=3)
     with pytest.raises(PlanError) as refused:
-        table().source(ROLES, TREES)
+        table().source(ROLES, TREES).classes.nodes  # noqa: B018
     assert "the most allowed is 3 (classes, see docs/operate" in refused.value.sentence
 
 
