@@ -158,10 +158,11 @@ def _run() -> str:
             "People made out of Adult by DuckDB, nine quasi-identifiers, k = "
             f"{K}, from Parquet to Parquet, no class fetched "
             "(`classes = 1_000_000`); DuckDB may take "
-            f" {_SETTINGS['KANON_MEMORY']} (2GB for the full-domain search) and spill. "
-            "*Engine* is its own `GROUP BY` of the same columns, the groups fetched, and its own copy; "
-            "*times* is all of ours against that. *Parts' loss* is measured on a sample of 20,000 "
-            f"classes. Merging grows with the classes by the power {grown:.2f}.",
+            f"{_SETTINGS['KANON_MEMORY']} (2GB for the full-domain search) and spill. "
+            "*Engine* is its own `GROUP BY` of the same columns, the groups fetched, and its own "
+            "copy; *times* is all of ours against that. *Parts' loss* is measured on a sample of "
+            "20,000 classes. Merging grows with the classes by the power "
+            f"{grown:.2f}.",
             table(header, [*(_cells(one, "gaa") for one in merged), _cells(levels, "optimal")]),
             aim(f"growth over the classes below {MOST_EXPONENT}", f"{grown:.2f}",
                 grown < MOST_EXPONENT),

@@ -12,9 +12,13 @@ import pytest
 from conftest import _absent
 from kanon.base.progress import no_progress
 from kanon.errors import TableError
+from kanon.run import run
+from kanon.sources.addresses import Address
+from kanon.sources.stored import open_stored
 from support.part_works import SUMS, Sums, Taking, ending, failing
 from support.spark import SPARK, spark_is_there
 from support.spark_tables import SparkTable, kept_table
+from support.stored_people import MOST, PEOPLE, check_same, plan_of
 
 if spark_is_there():
     from support.spark_cluster import Cluster, spark_cluster
@@ -86,6 +90,27 @@ def test_a_worker_that_is_killed_costs_its_tasks_alone(cluster, table, tmp_path)
     workspace.drop(found)
     workspace.drop(kept)
     table.check_nothing_is_left()
+
+
+@pytest.mark.parametrize("algorithm", [
+    {"name": "gaa", "parts": "4"}, pytest.param({"name": "flash"}, marks=pytest.mark.nightly),
+], ids=["gaa", "flash"])  # fmt: skip
+def test_a_plan_is_released_as_in_memory(cluster, tmp_path, limits, algorithm):
+    """More classes than come here, and a worker that is killed on the way."""
+    plan = plan_of(algorithm)
+    ours = run(plan, PEOPLE)
+    limits(classes=MOST)
+    PEOPLE.to_parquet(tmp_path / "people.parquet", index=False)
+
+    def killing(fraction: float, text: str) -> None:
+        if 0 < fraction < 0.9 and len(cluster.workers) == 2:
+            cluster.kill_worker()
+
+    table = open_stored(Address(str(tmp_path / "people.parquet")), "spark")
+    progress = killing if algorithm["name"] == "gaa" else no_progress
+    check_same(run(plan, table, progress=progress), ours, tmp_path / "out")
+    if len(cluster.workers) == 1:
+        cluster.start_worker()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,98 @@
+"""All full-domain searches, on three tables, in three engines: the node that is found in memory."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from conftest import _absent
+from kanon.plan import Plan
+from kanon.run import run
+from kanon.sources.addresses import Address
+from kanon.sources.reading import ReadSettings
+from kanon.sources.stored import StoredTable, open_stored
+from support.paths import ROOT
+from support.spark import SPARK, spark_is_there
+from support.stored_people import check_same
+
+SEARCHES = (
+    "datafly", "samarati", "improved-greedy", "incognito", "ola", "flash", "optimal",
+)  # fmt: skip
+
+COLUMNS = {
+    "adult": ("age", "education", "marital-status", "native-country"),
+    "census": ("age", "occupation", "region", "education"),
+    "voters": ("age", "city", "precinct", "zip"),
+}
+
+
+@pytest.fixture(scope="module")
+def tables(adult_path: Path) -> dict[str, tuple[pd.DataFrame, dict[str, str]]]:
+    """Per table its records as texts, and the hierarchies of four columns."""
+    found = {}
+    for name in COLUMNS:
+        path = adult_path if name == "adult" else ROOT / "sample_data" / f"{name}.csv"
+        separator = ";" if name == "adult" else ","
+        frame = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
+        folder = ROOT / "hierarchies" / name
+        trees = {
+            path.stem: str(path) for path in sorted(folder.glob("*.csv")) if path.stem in frame
+        }
+        wanted = [column for column in COLUMNS[name] if column in trees] or list(trees)[:4]
+        found[name] = frame[wanted], {column: trees[column] for column in wanted[:4]}
+    return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def spark() -> Iterator[None]:
+    os.environ |= SPARK
+    yield
+    for name in SPARK:
+        os.environ.pop(name)
+
+
+def stored(frame: pd.DataFrame, engine: str, folder: Path) -> StoredTable:
+    if engine == "spark" and not spark_is_there():
+        _absent("Java or pyspark is missing, which Spark needs")
+    if engine == "other":
+        with sqlite3.connect(folder / "table.sqlite") as connection:
+            frame.to_sql("rows", connection, index=False)
+        connection.close()
+        return open_stored(Address(str(folder / "table.sqlite"), "rows"), engine)
+    frame.to_parquet(folder / "table.parquet", index=False)
+    return open_stored(Address(str(folder / "table.parquet")), engine, ReadSettings())
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("engine", ["duckdb", "other", "spark"])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_all_searches_find_in_an_engine_what_they_find_in_memory(
+    tables, tmp_path, limits, name, engine
+):
+    frame, trees = tables[name]
+    for number, search in enumerate(SEARCHES):
+        limits(classes=10_000_000)
+        plan = Plan.from_content(
+            {
+                "version": 2,
+                "columns": {
+                    column: {"role": "quasi-identifier", "hierarchy": path}
+                    for column, path in trees.items()
+                },
+                "algorithm": {"name": search},
+                "read": {"missing": "as-value"},
+                "privacy": [{"model": "k-anonymity", "k": 5}],
+                "suppression_limit": {"records": len(frame) // 100},
+            }
+        )
+        ours = run(plan, frame)
+        # All but the smallest tables stay in the engine.
+        limits(classes=max(ours.recoding.n_classes, ours.prepared.classes.n_classes // 8))
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        check_same(run(plan, stored(frame, engine, folder)), ours, folder / "out")
