@@ -223,13 +223,14 @@ class StoredTable:
 
     def _count_frequencies(self, column: str) -> Frequencies:
         rows = self.expression
-        cells = rows[column]
+        groups = rows.group_by(value=rows[column]).aggregate(records=rows.count())
+        cells = groups["value"]
         if cells.type().is_string():  # as they count everywhere: see canonical_text
             cells = cells.strip()
             whole = cells.re_search(r"^[+-]?[0-9]+\.0$")
             cells = whole.ifelse(cells.re_replace(r"\.0$", ""), cells)
             cells = cells.isin(["-0", "+0"]).ifelse("0", cells)
-        groups = rows.group_by(value=cells).aggregate(records=rows.count())
+            groups = groups.group_by(value=cells).aggregate(records=groups["records"].sum())
         cells = self.cleaned(groups, "value")
         alike = groups.filter(cells.notnull()).group_by("records")
         return sizes_of(self.opened.fetch(alike.aggregate(values=lambda some: some.count())))

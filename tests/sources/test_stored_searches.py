@@ -26,8 +26,8 @@ SEARCHES = (
 
 COLUMNS = {
     "adult": ("age", "education", "marital-status", "native-country"),
-    "census": ("age", "occupation", "region", "education"),
-    "voters": ("age", "city", "precinct", "zip"),
+    "census": ("age", "region", "education", "occupation"),
+    "voters": ("zip", "gender", "race", "birth-year"),
 }
 
 
@@ -37,14 +37,9 @@ def tables(adult_path: Path) -> dict[str, tuple[pd.DataFrame, dict[str, str]]]:
     found = {}
     for name in COLUMNS:
         path = adult_path if name == "adult" else ROOT / "sample_data" / f"{name}.csv"
-        separator = ";" if name == "adult" else ","
-        frame = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
-        folder = ROOT / "hierarchies" / name
-        trees = {
-            path.stem: str(path) for path in sorted(folder.glob("*.csv")) if path.stem in frame
-        }
-        wanted = [column for column in COLUMNS[name] if column in trees] or list(trees)[:4]
-        found[name] = frame[wanted], {column: trees[column] for column in wanted[:4]}
+        frame = pd.read_csv(path, sep=";", dtype=str, keep_default_na=False)
+        folder, columns = ROOT / "hierarchies" / name, COLUMNS[name]
+        found[name] = frame[[*columns]], {one: str(folder / f"{one}.csv") for one in columns}
     return found
 
 
