@@ -611,16 +611,28 @@ def run(
     >>> done.released()["sex"].tolist(), done.measures["min_k"]
     (['*', '*', '*'], 3)
     """
-    prepared = prepare(plan, table, folder)
-    task = prepared.check()
-    started = time.perf_counter()
-    recoding = algorithm_named(plan.algorithm.name).anonymise(task, progress)
-    done = finished(prepared, recoding, time.perf_counter() - started)
+    done = run_prepared(prepare(plan, table, folder), progress)
     if done.about_unnamed:
         warnings.warn(done.about_unnamed, PrivacyWarning, stacklevel=2)
     for sentence in sentences(done.remarks):
         warnings.warn(sentence, PrivacyWarning, stacklevel=2)
     return done
+
+
+def run_prepared(prepared: PreparedRun, progress: Progress = no_progress) -> Run:
+    """Run the algorithm of a plan on the table that it was matched with.
+
+    Raises
+    ------
+    Unsatisfiable
+        No release of the table can satisfy the plan.
+    PlanError
+        See :meth:`PreparedRun.check`.
+    """
+    task = prepared.check()
+    started = time.perf_counter()
+    recoding = algorithm_named(prepared.plan.algorithm.name).anonymise(task, progress)
+    return finished(prepared, recoding, time.perf_counter() - started)
 
 
 def release_at(prepared: PreparedRun, solution: Solution, k: int) -> Run:

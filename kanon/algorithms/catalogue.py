@@ -68,15 +68,19 @@ def check_task(name: str, task: Task) -> None:
     """
     module = algorithm_named(name)
     if isinstance(task.classes, StoredClasses) and not runs_stored(name):
-        raise PlanError(
-            f"{module.CARD.title} needs all classes in memory: "
-            f"{thin(task.classes.n_classes)} are more than come here (classes, see "
-            "docs/operate/limits.md). Use 'gaa' or a full-domain algorithm, such as 'optimal', "
-            "which run where the rows are."
-        )
+        raise PlanError(needs_memory(name, task.classes.n_classes))
     check = getattr(module, "check", None)
     if check is not None:
         check(task)
+
+
+def needs_memory(name: str, n_classes: int) -> str:
+    """That an algorithm does not run on so many classes, in a sentence."""
+    return (
+        f"{algorithm_named(name).CARD.title} needs all classes in memory: {thin(n_classes)} are "
+        "more than come here (classes, see docs/operate/limits.md). Use 'gaa' or a full-domain "
+        "algorithm, such as 'optimal', which run where the rows are."
+    )
 
 
 def runs_stored(name: str) -> bool:

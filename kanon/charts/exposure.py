@@ -18,8 +18,8 @@ _BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, 999), (1000,
 def class_size_table(seen: Exposure) -> pd.DataFrame:
     """The records or persons by the size of their smallest equivalence class, in bands.
 
-    >>> sizes = np.array([3, 1, 1])
-    >>> class_size_table(Exposure("records", 5, sizes, sizes))["records"].tolist()[:3]
+    >>> seen = Exposure("records", 5, np.array([1, 3]), np.array([2, 1]), np.array([2, 3]))
+    >>> class_size_table(seen)["records"].tolist()[:3]
     [2, 0, 3]
     """
     rows = []
@@ -28,7 +28,7 @@ def class_size_table(seen: Exposure) -> pd.DataFrame:
         name = (
             thin(low) if low == high else f"{thin(low)}–{thin(high)}" if high else f"≥ {thin(low)}"
         )
-        rows.append((name, int(inside.sum()), int(seen.members[inside].sum())))
+        rows.append((name, int(seen.classes[inside].sum()), int(seen.members[inside].sum())))
     return pd.DataFrame(rows, columns=["class size", "classes", seen.of])
 
 
@@ -70,7 +70,7 @@ def singling_out_table(unique_without: Mapping[str, int], seen: Exposure) -> pd.
     seen
         How many are with all of them.
 
-    >>> five = Exposure("records", 5, np.ones(5, dtype=int), np.ones(5, dtype=int))
+    >>> five = Exposure("records", 5, np.array([1]), np.array([5]), np.array([5]))
     >>> singling_out_table({"age": 1, "sex": 4}, five)["fewer unique records"].tolist()
     [1, 4]
     """

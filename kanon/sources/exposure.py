@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanon.base.formatting import Counted
+from kanon.base.values import Frequencies
 from kanon.classes import EquivalenceClasses, group_tuples
 
 
@@ -20,16 +21,19 @@ class Exposure:
         What is counted: records, or persons where a column tells them apart.
     n_records
         n.
-    sizes : numpy.ndarray, shape (R,)
-        The size of every equivalence class, falling.
-    members : numpy.ndarray, shape (R,)
-        How many have no smaller class than this: all its records, as a record is in one class; of
-        its persons those who are in no smaller one, each counted in one class.
+    sizes : numpy.ndarray, shape (S,)
+        The sizes that equivalence classes have, rising.
+    classes : numpy.ndarray, shape (S,)
+        How many classes have each size.
+    members : numpy.ndarray, shape (S,)
+        How many have no smaller class than one of this size: all its records, as a record is in one
+        class; of its persons those who are in no smaller one, each counted in one class.
     """
 
     of: Counted
     n_records: int
     sizes: np.ndarray
+    classes: np.ndarray
     members: np.ndarray
 
     @property
@@ -40,7 +44,7 @@ class Exposure:
     @property
     def n_classes(self) -> int:
         """The number of equivalence classes."""
-        return len(self.sizes)
+        return int(self.classes.sum())
 
     @property
     def min_k(self) -> int:
@@ -60,10 +64,10 @@ def exposure(classes: EquivalenceClasses) -> Exposure:
     >>> from kanon.sources.memory import classes_of_columns
     >>> table = pd.DataFrame({"a": ["x", "x", None], "who": ["Ann", "Ben", "Ben"]})
     >>> exposure(classes_of_columns(table, ["a"])).sizes.tolist()
-    [2, 1]
+    [1, 2]
     >>> found = exposure(classes_of_columns(table, ["a"], person="who"))
     >>> found.sizes.tolist(), found.members.tolist(), found.unique
-    ([2, 1], [1, 1], 1)
+    ([1, 2], [1, 1], 1)
     """
     sizes = members = classes.hiding
     if classes.persons is not None:
@@ -71,8 +75,20 @@ def exposure(classes: EquivalenceClasses) -> Exposure:
         smallest_first = np.lexsort((of_entry, sizes[of_entry], who))
         _, first = np.unique(who[smallest_first], return_index=True)
         members = np.bincount(of_entry[smallest_first[first]], minlength=len(sizes))
-    falling = np.argsort(-sizes, kind="stable")
-    return Exposure(classes.of, classes.n_records, sizes[falling], members[falling])
+    found, place, number = np.unique(sizes, return_inverse=True, return_counts=True)
+    alike = np.zeros(len(found), dtype=np.int64)
+    np.add.at(alike, place, members)
+    return Exposure(classes.of, classes.n_records, found, number, alike)
+
+
+def exposure_of_sizes(sizes: Frequencies) -> Exposure:
+    """The same of records, from how many classes have how many of them.
+
+    >>> exposure_of_sizes(Frequencies.of([2, 1, 1])).members.tolist()
+    [2, 2]
+    """
+    records = sizes.distinct.filled
+    return Exposure("records", records, sizes.sizes, sizes.values, sizes.sizes * sizes.values)
 
 
 def unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:

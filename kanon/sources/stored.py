@@ -8,6 +8,7 @@ codes to rows, codes to released class, class to labels, written by the engine.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property, reduce
@@ -266,12 +267,27 @@ class StoredTable:
 
     def n_classes(self, columns: Sequence[str]) -> int:
         """The number of classes by some columns; the engine keeps those that it has counted."""
-        key = (self.leaving, tuple(columns))
-        if key not in self._asked.n_classes:
+        known = self.known_classes(columns)
+        if known is None:
             kept = self.kept_classes(columns)
             found = self.opened.fetch(kept.aggregate(n=kept.count()))
-            self._asked.n_classes[key] = int(found["n"][0].as_py())
-        return self._asked.n_classes[key]
+            known = int(found["n"][0].as_py())
+            self._asked.n_classes[self.leaving, tuple(columns)] = known
+        return known
+
+    def known_classes(self, columns: Sequence[str]) -> int | None:
+        """The number of classes by some columns, if it was counted; the engine is not asked."""
+        key, asked = (self.leaving, tuple(columns)), self._asked
+        if key in asked.n_classes:
+            return asked.n_classes[key]
+        if key in asked.frequencies:
+            return asked.frequencies[key].distinct.values
+        return len(asked.groups[key][1]) if key in asked.groups else None
+
+    def most_classes(self, columns: Sequence[str]) -> int:
+        """So many classes there are by some columns at most, by the numbers of their values."""
+        every = math.prod(len(self.values(column).texts) + 1 for column in columns)
+        return min(self.n_records, every)
 
     def kept_classes(self, columns: Sequence[str]) -> Any:
         """The classes by some columns as a table that the engine keeps."""
@@ -307,7 +323,8 @@ class StoredTable:
         return self._asked.grouped((self.leaving, asked), lambda: self._grouped(asked))
 
     def _grouped(self, asked: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-        if self.n_records > settings().classes and self.n_classes(asked) > settings().classes:
+        most = settings().classes
+        if self.most_classes(asked) > most and self.n_classes(asked) > most:
             raise too_many_classes(self.n_classes(asked))
         unseen = [(column, text) for column, text in self.leaving if column not in asked]
         codes, counts = self.opened.coded(asked, unseen)

@@ -82,7 +82,7 @@ class StoredSource:
             trees.append(tree)
             self._lookup.append(lookup)
         most = settings().classes
-        beyond = table.n_records > most and table.n_classes(columns) > most
+        beyond = table.most_classes(columns) > most and table.n_classes(columns) > most
         self.classes = self._kept(tuple(trees)) if beyond else self._fetched(tuple(trees))
 
     def _fetched(self, trees: tuple[Hierarchy, ...]) -> EquivalenceClasses:

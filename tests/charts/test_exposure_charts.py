@@ -12,7 +12,7 @@ from kanon.sources.exposure import Exposure
 from kanon.sources.memory import MemoryTable
 from kanon.sources.singling_out import singling_out
 
-TEN = Exposure("records", 10, np.ones(10, dtype=int), np.ones(10, dtype=int))
+TEN = Exposure("records", 10, np.array([1]), np.array([10]), np.array([10]))
 
 
 @pytest.mark.parametrize(

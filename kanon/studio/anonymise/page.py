@@ -19,10 +19,12 @@ from kanon.sources.writing import MIME, why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.anonymise.combined_releases import together
+from kanon.studio.anonymise.engine_release import release_by_engine
 from kanon.studio.anonymise.release_archive import archive_button
 from kanon.studio.anonymise.stored_release import write_controls
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.engine_classes import classes_kept
 from kanon.studio.session.findings import Result
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.picture_settings import PictureSettings
@@ -103,7 +105,8 @@ def choices(work: Work, stale: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         also_require(work)
         details(work)
-        start_button(work, stale, "run")
+        if classes_kept(work) is None:  # else the release is written at once
+            start_button(work, stale, "run")
 
 
 def unsatisfied(work: Work) -> None:
@@ -349,7 +352,7 @@ def numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
         place.metric(label, number.value, help=number.help)
     text.markdown(what_was_checked(done))
     text.markdown(state.remembered("leaves", (result, k), lambda: plain(what_leaves(done))))
-    more = [which_levels(done), which_parts(done), what_is_proved(done)]
+    more = [which_levels(done), which_parts(done.about_parts), what_is_proved(done.about_gap)]
     for said in filter(None, more):
         text.markdown(said)
     close = text.container()
@@ -368,6 +371,10 @@ def page() -> None:
     unready(work)
     choices(work, stale)
     unsatisfied(work)
+    kept = classes_kept(work)
+    if kept is not None:
+        release_by_engine(work, kept)
+        return
     notice(work, stale)
     if work.findings.result is not None:
         with st.container(key="result"):

@@ -15,6 +15,7 @@ from kanon.run import Run
 from kanon.sources.addresses import Address
 from kanon.sources.stored_source import StoredSource, part_of, remove
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.engine_release import said_at_destination
 from kanon.studio.jobs.stored_table import write_release
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -23,6 +24,7 @@ from kanon.studio.session.places import (
     Destination,
     WrittenRelease,
     checked_destination,
+    complete_at,
     suggested_destination,
 )
 from kanon.studio.session.request import Request
@@ -47,19 +49,9 @@ def write_controls(
     """
     wanted = work.view(Destination)
     suggested = suggested_destination(source.table.address, f"released-{name}")
-    # The key holds what is suggested: else a browser that is slow would answer with the suggestion
-    # for an earlier k, as if somebody had typed it.
-    key = f"destination-{work.version}-{Path(suggested).name}"
     where, press = st.columns([6, 2.4], vertical_alignment="bottom")
-    where.text_input(
-        say("Where the release goes"),
-        **bound(key, wanted.typed or suggested, lambda value: _take(value, suggested)),
-        help=say(
-            "A folder that gets Parquet files, a file that ends in .parquet, .csv or .tsv, or a "
-            "new table of a DuckDB file, such as data.duckdb#released. Nothing is overwritten, and "
-            "the release appears complete or not at all."
-        ),
-    )
+    with where:
+        destination_field(work, suggested)
     press.button(
         say("Write the release of the old settings") if stale else say("Write the release"),
         icon=":material/save:",
@@ -77,8 +69,24 @@ def write_controls(
             st.success(_said(wanted.written), icon=":material/check:")
 
 
+def destination_field(work: Work, suggested: str) -> None:
+    """The field for where a release goes; what was typed is kept, else it suggests a place."""
+    # The key holds what is suggested: else a browser that is slow would answer with the suggestion
+    # for an earlier k, as if somebody had typed it.
+    key, typed = f"destination-{work.version}-{Path(suggested).name}", work.view(Destination).typed
+    st.text_input(
+        say("Where the release goes"),
+        **bound(key, typed or suggested, lambda value: _take(value, suggested)),
+        help=say(
+            "A folder that gets Parquet files, a file that ends in .parquet, .csv or .tsv, or a "
+            "new table of a DuckDB file, such as data.duckdb#released. Nothing is overwritten, and "
+            "the release appears complete or not at all."
+        ),
+    )
+
+
 def _write(done: Run, suggested: str, handed: EarlierRelease) -> None:
-    runner.run(writing_request, done, suggested, handed, refused=_said_at_destination)
+    runner.run(writing_request, done, suggested, handed, refused=said_at_destination)
 
 
 def writing_request(
@@ -113,18 +121,13 @@ def writing_request(
         begins=partial(_with_target, target),
         after=partial(remove, part),
         cancelled=partial(_cancelled, then),
-        failed=_said_at_destination,
+        failed=said_at_destination,
     )
 
 
 def _with_target(target: Address, work: Work) -> Work:
     wanted = replace(work.view(Destination), problem="", written=None, target=target)
     return with_fields(work, view=wanted)
-
-
-def _said_at_destination(work: Work, sentence: str) -> Work:
-    wanted = replace(work.view(Destination), problem=sentence, written=None)
-    return with_fields(work, view=wanted, problem=None)
 
 
 def _with_written(
@@ -139,19 +142,10 @@ def _with_written(
 
 
 def _cancelled(then: Callable[[Work, object], Work], work: Work) -> Work:
-    if _complete(work):
+    if complete_at(work.view(Destination).target):
         late = say("The release was complete before it could be cancelled.")
         return with_fields(then(work, None), notice=late)
     return with_fields(work, notice=say("Writing was cancelled; nothing was changed."))
-
-
-def _complete(work: Work) -> bool:
-    """Whether a release stands where nothing was, or an empty folder, when its writing began."""
-    target = work.view(Destination).target
-    if target is None or target.table is not None:
-        return False
-    path = target.path
-    return any(path.iterdir()) if path.is_dir() else path.exists()
 
 
 def _take(typed: str, suggested: str) -> None:

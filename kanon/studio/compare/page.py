@@ -19,7 +19,7 @@ from kanon.studio.session import state
 from kanon.studio.session.comparison_runs import outlook
 from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import head, unready
+from kanon.studio.shell.frame import classes_elsewhere, head, unready
 from kanon.studio.widgets.how import how_compared
 from kanon.studio.widgets.picture import data_button
 
@@ -60,6 +60,8 @@ def page() -> None:
     """Draw the page."""
     work = head(say("Which choice is better here?"))
     unready(work)
+    if classes_elsewhere(work):
+        return
     seen = outlook(work)
     choices(work, seen)
     with st.container():  # always there, so that what follows stays where it is

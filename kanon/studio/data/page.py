@@ -33,6 +33,7 @@ from kanon.studio.jobs.upload import AT_ONCE, upload_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice
+from kanon.studio.session.engine_classes import classes_kept, said_kept, uncounted
 from kanon.studio.session.exposure import exposed
 from kanon.studio.session.hierarchy_choices import (
     with_builder,
@@ -50,7 +51,7 @@ from kanon.studio.session.table_loading import (
 )
 from kanon.studio.session.text import in_badge, plain, spoken
 from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import head
+from kanon.studio.shell.frame import counting, head
 from kanon.studio.shell.undecided import undecided_roles
 from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
 from kanon.studio.widgets.numbers import of_table
@@ -390,6 +391,9 @@ def exposure(work: Work, incomplete: int) -> None:
                 "Keep them with missing as a value, or choose other roles."
             )
         )
+    elif uncounted(work):
+        st.subheader(say("How exposed it is"))
+        counting(work)
     else:
         with st.spinner(say("Counting how exposed the records are")):
             seen = state.remembered(
@@ -417,6 +421,15 @@ def exposure(work: Work, incomplete: int) -> None:
             about,
             settings,
         )
+        kept = classes_kept(work)
+        if kept is not None:
+            st.caption(
+                say(
+                    "{kept} Which column singles people out most is not counted by itself; which "
+                    "columns do together can be looked for below.",
+                    kept=said_kept(kept),
+                )
+            )
         if without:
             picture(
                 singling_out_chart(without, before),

@@ -9,7 +9,7 @@ from kanon.studio.decide import advice_panel, greatest_k_panel, purpose_panel, s
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.binding import bound
 from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import head, unready
+from kanon.studio.shell.frame import classes_elsewhere, head, unready
 
 PARTS = {
     "purpose": (say("1 What is it for?"), purpose_panel.show),
@@ -37,4 +37,6 @@ def page() -> None:
     work = head(say("Which settings for this purpose?"), aloud=True)
     unready(work)
     choose_part(work)
-    PARTS[work.view(DecideView).part][1](work)
+    part = work.view(DecideView).part
+    if part == "purpose" or not classes_elsewhere(work):  # that one asks first
+        PARTS[part][1](work)

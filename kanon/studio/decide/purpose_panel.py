@@ -51,6 +51,7 @@ from kanon.studio.session.population import population_used
 from kanon.studio.session.requirements import best
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
+from kanon.studio.shell.frame import classes_elsewhere
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.model_editor import whole
 from kanon.studio.widgets.picture import picture
@@ -123,6 +124,8 @@ def _put(context: Context) -> None:
 # --- the verdict ------------------------------------------------------------------------------
 def _verdict(work: Work) -> Decision | None:
     """The release on screen, beside what is asked of it; None without one."""
+    if classes_elsewhere(work):
+        return None
     stale = outdated(work)
     with st.container(horizontal=True):
         if work.findings.result is None or stale or "run" in work.running:

@@ -22,6 +22,7 @@ from kanon.sources.opening import open_stored_file
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
+from kanon.studio.session.engine_classes import uncounted
 from kanon.studio.session.exposure import exposed
 from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.table_loading import opened_work
@@ -39,6 +40,8 @@ def open_work(
     progress(0.8, say("Counting how exposed its records are"))
     if work.table.quasi_identifiers:
         with contextlib.suppress(KanonError):  # the page will say it
+            if uncounted(work):
+                work.table.complete_records.group_sizes(work.table.quasi_identifiers)
             exposed(work)
     return work
 

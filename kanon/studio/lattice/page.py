@@ -62,7 +62,7 @@ from kanon.studio.session.binding import bound
 from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import head, unready
+from kanon.studio.shell.frame import classes_elsewhere, head, unready
 from kanon.studio.widgets.algorithm_options import suppression_field
 from kanon.studio.widgets.picture import chart, data_button, picture_links
 
@@ -317,6 +317,8 @@ def page() -> None:
     """Draw the page."""
     work = head(say("Which columns, how far?"))
     unready(work)
+    if classes_elsewhere(work):
+        return
     if not usable_columns(work):
         st.info(
             say("No quasi-identifier has a usable hierarchy yet, so there are no levels to choose.")

@@ -44,7 +44,7 @@ from kanon.studio.session.outdated import outdated
 from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain, released_label, released_tuple
 from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import head, sensitive_choice, unready
+from kanon.studio.shell.frame import classes_elsewhere, head, sensitive_choice, unready
 from kanon.studio.widgets.how import what_was_checked
 from kanon.studio.widgets.picture import data_button, picture
 from kanon.studio.widgets.preview import before_and_after
@@ -281,6 +281,8 @@ def page() -> None:
     work = head(say("What can still be found out about someone?"), aloud=True)
     stale = outdated(work)
     unready(work)
+    if classes_elsewhere(work):
+        return
     lacking(work, stale)
     notice(work, stale)
     if work.findings.result is not None:

@@ -33,6 +33,7 @@ from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.changed_settings import changed_since
+from kanon.studio.session.engine_classes import classes_kept, said_kept
 from kanon.studio.session.purpose import LABELS
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -137,7 +138,16 @@ def notice(work: Work, stale: bool) -> None:
     """That there is no report yet, or that it is an old one, which then looks old."""
     making = "reporting" in work.running
     with st.container():  # always there, so that the report stays where it is
-        if isinstance(work.table.records, StoredTable):
+        kept = classes_kept(work)
+        if kept is not None:
+            st.info(
+                say(
+                    "{kept} A report needs all of them, so there is none. The measures of the "
+                    "release and its plan are on the page Anonymise, as files.",
+                    kept=said_kept(kept),
+                )
+            )
+        elif isinstance(work.table.records, StoredTable):
             st.info(IN_ENGINE)
         elif work.findings.reported is None and not making:
             st.info(say("There is no report of this table yet; press Make the report."))

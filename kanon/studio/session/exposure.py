@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kanon.sources.exposure import Exposure, exposure, unique_without_each
+from kanon.sources.exposure import (
+    Exposure,
+    exposure,
+    exposure_of_sizes,
+    unique_without_each,
+)
+from kanon.studio.session.engine_classes import classes_kept
 from kanon.studio.session.work import Work
 
 
 @dataclass(frozen=True)
 class ExposureNumbers:
-    """The class sizes by all quasi-identifiers, and how many are unique without each of them."""
+    """The class sizes by all quasi-identifiers, and how many are unique without each of them.
+
+    The latter is empty where the classes stay in an engine.
+    """
 
     exposure: Exposure
     unique_without: Mapping[str, int]
@@ -20,6 +29,9 @@ class ExposureNumbers:
 def exposed(work: Work) -> ExposureNumbers:
     """Measure the table as it is, without the records that a run would drop."""
     table = work.table
+    if classes_kept(work) is not None:
+        sizes = table.complete_records.group_sizes(table.quasi_identifiers)
+        return ExposureNumbers(exposure_of_sizes(sizes), {})
     classes = table.complete_records.classes_of(
         table.quasi_identifiers, person=table.person_counted
     )

@@ -24,6 +24,7 @@ from kanon.release.composition import CombinedReleases
 from kanon.report.contents import Report
 from kanon.report.origin import Origin
 from kanon.run import PreparedRun, Run, release_at
+from kanon.studio.session.engine_release import EngineRelease
 
 if TYPE_CHECKING:
     from kanon.studio.session.work import Work
@@ -153,6 +154,8 @@ class Findings:
     ----------
     result, comparison, searched, greatest
         The last finished run, comparison, measurement of the searches, and greatest k with a model.
+    engine_release
+        The last release that an engine made and wrote, of classes that stay there.
     advised
         Every metric, strategy and scope, as the advisor tried them last.
     what_if
@@ -175,6 +178,7 @@ class Findings:
     """
 
     result: Result | None = None
+    engine_release: EngineRelease | None = None
     comparison: ComparisonResult | None = None
     searched: SearchesResult | None = None
     greatest: GreatestKResult | None = None

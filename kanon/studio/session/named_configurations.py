@@ -18,7 +18,9 @@ from kanon.plan import Plan, of_this_version
 from kanon.release.drift import Finding, found_next
 from kanon.run import PreparedRun, prepare
 from kanon.schema import check_columns
+from kanon.settings import settings
 from kanon.sources.memory import MemoryTable
+from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.strategies import needs_sensitive
 from kanon.studio.session.collection import NamedConfiguration
@@ -230,6 +232,7 @@ def _on_table(
 ) -> NamedConfiguration:
     """A kept configuration with what is new for it in a table, and its hierarchies there."""
     try:
+        _check_classes_come(each.plan, work.table.records)
         findings, prepared = found_next(each.plan, work.table.records, before=before)
         found = replace(each, findings=findings)
         if not found.fits:
@@ -238,6 +241,26 @@ def _on_table(
     except KanonError as error:
         return replace(each, findings=(Finding("unfit", "", True, str(error)),))
     return replace(found, trees=dict(zip(classes.attributes, classes.hierarchies, strict=True)))
+
+
+def _check_classes_come(plan: Plan, table: Table) -> None:
+    """Check that the classes of a plan come here: else an engine would count them meanwhile.
+
+    Raises
+    ------
+    PlanError
+        They may be too many.
+    """
+    columns, most = plan.roles.quasi_identifiers, settings().classes
+    if not isinstance(table, StoredTable) or not {*columns} <= {*table.columns}:
+        return
+    if table.most_classes(columns) > most and (table.known_classes(columns) or most + 1) > most:
+        raise PlanError(
+            say(
+                "This table may have more classes by these quasi-identifiers than come here, so "
+                "nobody looked whether the configuration fits."
+            )
+        )
 
 
 def _runnable(prepared: PreparedRun) -> EquivalenceClasses:

@@ -8,7 +8,13 @@ from functools import partial
 from kanon.errors import KanonError
 from kanon.plan import Plan
 from kanon.studio.session.comparison_runs import outlook
-from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of, without_lost
+from kanon.studio.session.run_plan import (
+    comparison_settings,
+    plan_of,
+    release_settings,
+    settings_of,
+    without_lost,
+)
 from kanon.studio.session.work import Work
 
 
@@ -36,6 +42,26 @@ def result_depends_on(work: Work) -> tuple[bool, str]:
         return False, ""
     most = min(work.settings.k, result.prepared.classes.n_records)
     return result.k_for(most) == most, settings_of(work, plan_of(work))
+
+
+def engine_release_outdated(work: Work) -> bool:
+    """Whether the release that an engine wrote was made with other settings than those of now."""
+    made = work.findings.engine_release
+    try:
+        return made is not None and engine_release_depends_on(work) != made.settings
+    except KanonError:
+        return True
+
+
+def engine_release_depends_on(work: Work) -> str:
+    """A fingerprint of all that a release depends on that an engine makes.
+
+    Raises
+    ------
+    KanonError
+        What is chosen cannot be run.
+    """
+    return release_settings(work, plan_of(work, in_engine=True))
 
 
 def comparison_outdated(work: Work) -> bool:

@@ -78,6 +78,14 @@ class Destination:
     target: Address | None = None
 
 
+def complete_at(target: Address | None) -> bool:
+    """Whether a release stands where nothing was, or an empty folder, when its writing began."""
+    if target is None or target.table is not None:
+        return False
+    path = target.path
+    return any(path.iterdir()) if path.is_dir() else path.exists()
+
+
 def suggested_destination(
     address: Address, name: str, environment: Mapping[str, str] = os.environ
 ) -> str:

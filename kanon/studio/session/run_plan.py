@@ -12,19 +12,26 @@ from kanon.errors import PlanError, listing, quoted
 from kanon.plan import VERSION, Plan
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
+from kanon.studio.session.engine_classes import check_classes_here
 from kanon.studio.session.run_choices import missing_undecided, undecided_columns
 from kanon.studio.session.work import Work, with_fields
 
 
-def plan_of(work: Work) -> Plan:
+def plan_of(work: Work, in_engine: bool = False) -> Plan:
     """Everything that was chosen, as a plan that the command line repeats.
+
+    Parameters
+    ----------
+    in_engine
+        Whether it may be about classes that stay in an engine, or that nobody has counted yet.
 
     Raises
     ------
     PlanError
         No quasi-identifier is chosen, or one of them has no usable hierarchy; or nobody said what
         a column is, or what happens to records that lack a quasi-identifier; or a model is about a
-        column that is not sensitive, or k about persons whom no identifier tells apart.
+        column that is not sensitive, or k about persons whom no identifier tells apart; or the
+        classes stay in an engine.
     """
     unfit = [
         column
@@ -90,6 +97,8 @@ def plan_of(work: Work) -> Plan:
                 column=quoted(work.table.person),
             )
         )
+    if not in_engine:
+        check_classes_here(work)
     return Plan.from_content(plan_content(work))
 
 
@@ -220,6 +229,11 @@ def settings_of(work: Work, plan: Plan) -> str:
             content["algorithm"][setting] = None
     content["metrics"] = content["metrics"].get(plan.algorithm.metric)
     return _fingerprint(work, content, [plan.algorithm.metric])
+
+
+def release_settings(work: Work, plan: Plan) -> str:
+    """A fingerprint of all that a release for the k of its plan depends on."""
+    return f"{settings_of(work, plan)}-k{plan.k}"
 
 
 def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:

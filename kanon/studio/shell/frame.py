@@ -13,8 +13,10 @@ from kanon.base.sentences import records_said
 from kanon.errors import listing
 from kanon.strategies import PARTNERS, STRATEGIES
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.class_count import count_by_itself, counting_request
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
+from kanon.studio.session.engine_classes import ClassCount, classes_kept, said_kept, uncounted
 from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import sample_work
@@ -75,6 +77,7 @@ def head(question: str, aloud: bool = False, line: bool = True) -> Work:
         chosen_page()
         st.rerun()
     runner.collect()
+    count_by_itself()
     state.leave_behind(question)
     work = state.work()
     st.html(_STYLE)
@@ -98,6 +101,8 @@ def head(question: str, aloud: bool = False, line: bool = True) -> Work:
 def unready(work: Work) -> None:
     """Say what has to be decided or mended before a run, with the way to that."""
     undecided(work)
+    if uncounted(work):
+        counting(work)
     unfit = [name for name in work.table.quasi_identifiers if work.table.choices[name].plan is None]
     if unfit:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -113,6 +118,48 @@ def unready(work: Work) -> None:
             st.page_link(
                 "pages/hierarchies.py", label=say("Mend it"), icon=":material/account_tree:"
             )
+
+
+def counting(work: Work) -> None:
+    """Say that classes are being counted, or why they are not, with the way to that."""
+    problem = work.view(ClassCount).problem
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.info(
+            plain(problem)
+            or say(
+                "How many different combinations of values the quasi-identifiers have is being "
+                "counted; whether they come here depends on that."
+            )
+        )
+        if problem:
+            st.button(
+                say("Count the classes"),
+                icon=":material/play_arrow:",
+                on_click=runner.run,
+                args=(counting_request,),
+                key="count-classes",
+            )
+
+
+def classes_elsewhere(work: Work) -> bool:
+    """Whether a page that needs every class has none; says so, with what can be done."""
+    kept = classes_kept(work)
+    if kept is None:
+        return uncounted(work)  # which was said
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.info(
+            say(
+                "{kept} This page looks at every class, so it shows nothing of such a table. It "
+                "does with fewer quasi-identifiers, or on a server with a higher limit.",
+                kept=said_kept(kept),
+            ),
+            icon=":material/database:",
+        )
+        st.page_link(
+            "pages/anonymise.py", label=say("Anonymise it there"), icon=":material/arrow_forward:"
+        )
+        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+    return True
 
 
 def metric_titles(work: Work) -> dict[str, str]:

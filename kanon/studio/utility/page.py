@@ -8,7 +8,7 @@ from kanon.base.language import say
 from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import head, unready
+from kanon.studio.shell.frame import classes_elsewhere, head, unready
 from kanon.studio.utility.learning_panel import show_learning
 from kanon.studio.utility.matrix_panel import show_matrix
 from kanon.studio.utility.measures_panel import show_measures
@@ -57,6 +57,8 @@ def page() -> None:
     """Draw the page."""
     work = head(say("What can still be learnt from this table?"), aloud=True)
     unready(work)
+    if classes_elsewhere(work):
+        return
     choose_part(work)
     if work.view(UtilityView).part == "learning":
         show_learning(work)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
-from kanon.algorithms.lattice_size import n_nodes
 from kanon.base.formatting import thin
 from kanon.base.language import Sections, say, say_counted, say_of
 from kanon.cards import Card
@@ -13,6 +13,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES
 from kanon.metrics import Metric, multipliers
 from kanon.plan import Plan
+from kanon.recoding import Trace
 from kanon.report.explanations import algorithm_in_words, guarantees_of_classes, what_is_met
 from kanon.report.optimality_gap import OptimalityGap
 from kanon.run import Run
@@ -184,44 +185,53 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
 
 def what_was_checked(done: Run) -> str:
     """Which models every class was checked against, what was reached, what was not considered."""
-    if not done.recoding.n_classes:
+    met = what_is_met(done, guarantees_of_classes(done)) if done.recoding.n_classes else ""
+    return said_checked(met)
+
+
+def said_checked(met: str) -> str:
+    """The same, from what every class meets; nothing is met where there is no class."""
+    if not met:
         return say(
             "**Nothing is released:** every record is suppressed, so there is no class to check."
         )
-    return _how("checked", models=plain(what_is_met(done, guarantees_of_classes(done))))
+    return _how("checked", models=plain(met))
 
 
 def which_levels(done: Run) -> str:
     """To which level each quasi-identifier was raised, if it was one for all records."""
-    trace, classes = done.recoding.trace, done.prepared.classes
+    classes = done.prepared.classes
+    trees = zip(classes.attributes, classes.hierarchies, strict=True)
+    return said_levels(done.recoding.trace, {column: tree.height for column, tree in trees})
+
+
+def said_levels(trace: Trace, heights: Mapping[str, int]) -> str:
+    """The same, from what the algorithm did and the number of levels of each hierarchy."""
     if trace.node is None:
         return ""
-    levels = zip(classes.attributes, trace.node, classes.hierarchies, strict=True)
     listed = ", ".join(
         say(
             "{column} {level} of {highest}",
             column=plain(column),
             level=level,
-            highest=tree.height - 1,
+            highest=height - 1,
         )
-        for column, level, tree in levels
+        for (column, height), level in zip(heights.items(), trace.node, strict=True)
     )
     return say_counted(
         trace.evaluated,
         "**Levels:** {levels}. Found by counting {count} node of {all}.",
         "**Levels:** {levels}. Found by counting {count} nodes of {all}.",
         levels=listed,
-        all=thin(n_nodes(classes.hierarchies)),
+        all=thin(math.prod(heights.values())),
     )
 
 
-def which_parts(done: Run) -> str:
+def which_parts(said: str) -> str:
     """Into how many parts the classes were cut, and what that cost; nothing if they were not."""
-    said = done.about_parts
     return say("**Parts:** {parts}.", parts=said) if said else ""
 
 
-def what_is_proved(done: Run) -> str:
+def what_is_proved(said: str) -> str:
     """What the algorithm proved of the least loss possible; nothing if it proves nothing."""
-    said = done.about_gap
     return say("**Proof:** {proof}.", proof=said) if said else ""

@@ -35,16 +35,17 @@ def remarked_table(work: Work) -> None:
             work.table.records, work.table.roles, work.settings.k, person=work.table.person
         ),
     )
-    _show(remarks, released=False)
+    show_remarks(remarks, released=False)
 
 
 def remarked_release(result: Result, done: Run, k: int) -> None:
     """The remarks on the release that is shown, with the way to the roles."""
     remarks = state.remembered("remarks", (result, k), lambda: done.remarks)
-    _show(remarks, released=True)
+    show_remarks(remarks, released=True)
 
 
-def _show(remarks: Sequence[Remark], released: bool) -> None:
+def show_remarks(remarks: Sequence[Remark], released: bool) -> None:
+    """Remarks on a release, or on the roles of a table."""
     if not remarks:
         return
     alike = by_kind(remarks)

@@ -1,0 +1,236 @@
+"""The release of a table whose classes stay in its engine: made and written at once, then told."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import streamlit as st
+
+from kanon.algorithms.catalogue import needs_memory, runs_stored
+from kanon.base.formatting import percent, thin
+from kanon.base.language import say, say_counted, say_of
+from kanon.base.sentences import (
+    classes_told_apart,
+    left_out,
+    lost,
+    number_said,
+    smallest_class,
+)
+from kanon.errors import KanonError, listing
+from kanon.measures import alteration, minimum_k
+from kanon.sources.stored import StoredTable
+from kanon.studio.anonymise.stored_release import destination_field
+from kanon.studio.jobs import runner
+from kanon.studio.jobs.engine_release import releasing_request, said_at_destination
+from kanon.studio.session import state
+from kanon.studio.session.changed_settings import changed_since
+from kanon.studio.session.engine_classes import said_kept
+from kanon.studio.session.engine_release import EngineRelease, measures_table, not_counted
+from kanon.studio.session.outdated import engine_release_depends_on, engine_release_outdated
+from kanon.studio.session.places import Destination, suggested_destination
+from kanon.studio.session.run_plan import plan_of
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.files import OF_PLAN, file_button
+from kanon.studio.widgets.how import (
+    how_algorithm,
+    said_checked,
+    said_levels,
+    what_is_proved,
+    which_parts,
+)
+from kanon.studio.widgets.numbers import Number
+from kanon.studio.widgets.picture import data_button
+from kanon.studio.widgets.remarks import show_remarks
+from kanon.studio.widgets.result import fade, name_in_files
+
+_BUTTON = say("Anonymise and write the release")
+
+
+def release_by_engine(work: Work, number: int) -> None:
+    """What is so, where the release goes, the button, and what came of it.
+
+    Parameters
+    ----------
+    number
+        How many classes stay in the engine.
+    """
+    st.info(
+        said_kept(number)
+        + " "
+        + say("So say first where the release goes; it is made, measured, checked and written."),
+        icon=":material/database:",
+    )
+    _controls(work, _algorithm_fits(work, number))
+    made = work.findings.engine_release
+    stale = engine_release_outdated(work)
+    since = partial(changed_since, work, "releasing", engine_release_depends_on)
+    fade("engine-release", _BUTTON, stale, "releasing" in work.running, since)
+    if made is not None:
+        with st.container(key="engine-release"):
+            _what_came_of_it(made)
+
+
+def _algorithm_fits(work: Work, number: int) -> bool:
+    """Whether the chosen algorithm runs there; if not, says why, with one that does."""
+    name = work.settings.algorithm
+    if runs_stored(name):
+        return True
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.warning(plain(needs_memory(name, number)), icon=":material/error:")
+        st.button(
+            say("Use GAA"), on_click=state.change, kwargs={"algorithm": "gaa"}, key="engine-gaa"
+        )
+    return False
+
+
+def _controls(work: Work, fits: bool) -> None:
+    table, wanted = work.table.records, work.view(Destination)
+    assert isinstance(table, StoredTable)
+    try:
+        name = f"released-{name_in_files(plan_of(work, in_engine=True))}"
+    except KanonError:  # said above, or once the button is pressed
+        name = "released"
+    suggested = suggested_destination(table.address, name)
+    where, press = st.columns([6, 2.8], vertical_alignment="bottom")
+    with where:
+        destination_field(work, suggested)
+    press.button(
+        _BUTTON,
+        icon=":material/save:",
+        type="primary",
+        disabled=not fits or "releasing" in work.running,
+        on_click=_release,
+        args=(suggested,),
+        key="release-by-engine",
+        width="stretch",
+    )
+    with st.container():  # always there, so that what follows stays where it is
+        if wanted.problem:
+            st.error(plain(wanted.problem), icon=":material/error:")
+
+
+def _release(suggested: str) -> None:
+    runner.run(releasing_request, suggested, refused=said_at_destination)
+
+
+def _what_came_of_it(made: EngineRelease) -> None:
+    measures, found = made.found.measures, made.found
+    kept = made.plan.suppressed == "keep"
+    records = measures["records"] - (0 if kept else measures["suppressed"])
+    numbers = _numbers(made)
+    for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
+        place.metric(number.label, number.value, help=number.help)
+    st.success(
+        say_counted(
+            records,
+            "Written and checked: {count} record for k = {k} in {seconds} s, to {place}",
+            "Written and checked: {count} records for k = {k} in {seconds} s, to {place}",
+            k=thin(made.plan.k),
+            seconds=f"{made.seconds:.2f}",
+            place=plain(made.place),
+        ),
+        icon=":material/check:",
+    )
+    if dropped := measures["dropped"]:
+        st.caption(
+            say_counted(
+                dropped,
+                "{count} record was dropped for missing values.",
+                "{count} records were dropped for missing values.",
+            )
+        )
+    told = [
+        said_checked(found.met),
+        plain(found.leaves),
+        said_levels(found.trace, found.heights),
+        which_parts(found.parts),
+        what_is_proved(found.proof),
+    ]
+    for said in filter(None, told):
+        st.markdown(said)
+    show_remarks(found.remarks, released=True)
+    _measures(made)
+    with st.expander(say("How it is computed")):
+        st.markdown(how_algorithm(made.plan))
+
+
+def _numbers(made: EngineRelease) -> list[Number]:
+    measures, found = made.found.measures, made.found
+    least, gone, metric = measures["min_k"], measures["suppressed"], made.plan.metric
+    return [
+        Number(
+            f"{say_of(alteration.CARD.title)} {say_of(alteration.CARD.arrow)}",
+            percent(found.alteration),
+            lost(found.alteration, plain(say_of(metric.card.title))),
+        ),
+        Number(
+            f"{say_of(minimum_k.CARD.title)} {say_of(minimum_k.CARD.arrow)}",
+            say("no class") if least is None else number_said(least, "records"),
+            smallest_class(least),
+        ),
+        Number(
+            say("Classes") + " " + say_of("↑ better"),
+            thin(measures["classes"]),
+            classes_told_apart(measures["classes"], found.original_classes),
+        ),
+        Number(
+            say("Suppressed") + " " + say_of("↓ better"),
+            percent(100 * gone / measures["records"]),
+            left_out(gone, measures["records"]),
+        ),
+    ]
+
+
+def _measures(made: EngineRelease) -> None:
+    """All measures, as a table and as files; and what was not counted, and why."""
+    measures, name = made.found.measures, name_in_files(made.plan)
+    table = measures_table(measures)
+    st.subheader(say("Measures of the release"))
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=300,
+        column_config={
+            "measure": say("Measure"),
+            "name": say("Name in files"),
+            "value": st.column_config.NumberColumn(say("Value"), format="%.6g"),
+            "better": say("Better"),
+        },
+        key="engine-measures",
+    )
+    st.caption(
+        say(
+            "Not counted: {measures}. Each needs every class of the table beside its released one, "
+            "and those stay in the engine. For the same reason there is no curve over k, no table "
+            "before and after, and nothing of what several releases say together.",
+            measures=plain(listing(not_counted(measures))),
+        )
+    )
+    if "prosecutor" not in measures:
+        st.caption(
+            say(
+                "Not counted either: the risk of being found and what classes say of sensitive "
+                "columns, as even the released classes are more than come here."
+            )
+        )
+    with st.container(horizontal=True):
+        data_button(say("Measures as CSV"), lambda: table, "measures", made.settings)
+        file_button(
+            say("Measures as JSON"),
+            lambda: json.dumps(dict(measures), indent=1).encode(),
+            "measures",
+            "json",
+            made.settings,
+            "engine-measures-json",
+        )
+        file_button(
+            say("Plan"),
+            lambda: made.plan.to_json().encode(),
+            f"plan-{name}",
+            "json",
+            made.settings,
+            "engine-plan",
+            help=say("Everything that was chosen; python -m kanon run repeats it.") + " " + OF_PLAN,
+        )

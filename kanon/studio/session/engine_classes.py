@@ -1,0 +1,96 @@
+"""Whether a table's classes come here: those of a table in an engine may be too many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kanon.base.formatting import thin
+from kanon.base.language import say
+from kanon.errors import KanonError, PlanError
+from kanon.settings import settings
+from kanon.sources.stored import StoredTable
+from kanon.studio.session.work import Work
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """Which classes were counted by themselves last.
+
+    Attributes
+    ----------
+    of
+        What they are of, see :func:`counted_by`; empty before the first count.
+    problem
+        Why that brought nothing.
+    """
+
+    of: str = ""
+    problem: str = ""
+
+
+def counted_table(work: Work) -> StoredTable | None:
+    """The records that a run works on, where they may have more classes than come here."""
+    table = work.table
+    if not isinstance(table.records, StoredTable) or not table.quasi_identifiers:
+        return None
+    try:
+        found = table.complete_records
+        assert isinstance(found, StoredTable)
+        return found if found.most_classes(table.quasi_identifiers) > settings().classes else None
+    except KanonError:  # the page says it where it asks for the values
+        return None
+
+
+def counted_by(work: Work) -> str:
+    """What the classes of the table depend on."""
+    table = work.table
+    return repr((work.version, table.dropped > 0, table.quasi_identifiers))
+
+
+def uncounted(work: Work) -> bool:
+    """Whether it is not known yet if the classes come here: to count them may take long."""
+    table = counted_table(work)
+    return table is not None and table.known_classes(work.table.quasi_identifiers) is None
+
+
+def classes_kept(work: Work) -> int | None:
+    """The number of classes that stay in the engine; None where they come here, or are unknown."""
+    table = counted_table(work)
+    number = None if table is None else table.known_classes(work.table.quasi_identifiers)
+    return number if number is not None and number > settings().classes else None
+
+
+def said_kept(number: int) -> str:
+    """That so many classes stay where they are."""
+    return say(
+        "The quasi-identifiers of this table have {number} different combinations of values, and "
+        "{most} come here at most (setting classes): they stay in the engine that has the table, "
+        "which counts, merges and writes.",
+        number=thin(number),
+        most=thin(settings().classes),
+    )
+
+
+def check_classes_here(work: Work) -> None:
+    """Check that the classes of the table come here.
+
+    Raises
+    ------
+    PlanError
+        They stay in the engine, or are not counted yet.
+    """
+    if uncounted(work):
+        raise PlanError(
+            say(
+                "The classes of this table are not counted yet, and they may be too many to come "
+                "here."
+            )
+        )
+    number = classes_kept(work)
+    if number is not None:
+        raise PlanError(
+            say(
+                "{kept} The page Anonymise releases such a table.",
+                kept=said_kept(number),
+            )
+        )

@@ -1,0 +1,217 @@
+"""A table with more classes than come here, on every page: its engine merges and writes."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kanon.plan import Plan
+from kanon.run import run
+from kanon.sources.stored_values import TableConnection
+from kanon.studio.session.places import Destination
+from support.dashboard import (
+    ANONYMISE,
+    COMPARE,
+    DATA,
+    HIERARCHIES,
+    METRICS_PAGE,
+    button,
+    captions,
+    choose,
+    frame_k,
+    give_role,
+    go,
+    held_worker,
+    infos,
+    numbers,
+    press,
+    problems,
+    settled,
+    texts,
+    warnings,
+    work,
+)
+
+MOST = 100
+"""So many classes come here in these tests."""
+
+EVERY_CLASS = ["pages/lattice.py", COMPARE, "pages/privacy.py", "pages/utility.py"]
+PAGES = [DATA, HIERARCHIES, METRICS_PAGE, ANONYMISE, *EVERY_CLASS, "pages/decide.py",
+         "pages/report.py", "pages/learn.py"]  # fmt: skip
+RELEASE = "Anonymise and write the release"
+
+
+def people(n=900):
+    draw = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "age": draw.integers(20, 60, n),
+            "sex": draw.choice(["F", "M"], n),
+            "zip": draw.choice(["47601", "47602", "47905", "47911"], n),
+            "disease": draw.choice(["cold", "flu", "gout"], n),
+        }
+    )
+
+
+@pytest.fixture
+def at(start, own_workers, limits, tmp_path, monkeypatch):
+    """The page Data with a table of 300 classes and more, its roles as suggested."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    monkeypatch.setenv("KANON_TABLES", str(folder))
+    limits(classes=MOST, jobs_at_once=1, long_jobs_at_once=0, studies_at_once=0)
+    people().to_parquet(folder / "people.parquet")
+
+    def keep(*given):
+        pytest.fail("the server keeps no classes in its memory")
+
+    monkeypatch.setattr(TableConnection, "keep", keep)
+    page = start(DATA)
+    page.text_input(key=f"place-{work(page).version}").set_value("people.parquet")
+    settled(press(go(page), "Open the table"))
+    roles = {name: role.value for name, role in work(page).table.roles.items()}
+    quasi = dict.fromkeys(["age", "sex", "zip"], "quasi-identifier")
+    assert roles == {**quasi, "disease": "sensitive"}, "as suggested"
+    return page
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def destination(at):
+    (found,) = [one for one in at.text_input if one.label == "Where the release goes"]
+    return found
+
+
+def typed(at, text):
+    destination(at).set_value(str(text))
+    return go(at)
+
+
+def rows_of(frame):
+    return sorted(map(tuple, frame.astype(str).to_numpy().tolist()))
+
+
+def n_classes():
+    return len(people().drop_duplicates(["age", "sex", "zip"]))
+
+
+@pytest.mark.parametrize("algorithm", ["gaa", "flash"])
+def test_the_release_is_that_of_a_table_in_memory(at, tmp_path, limits, downloads, algorithm):
+    assert problems(at) == [] and numbers(at)["Classes"] == str(n_classes())
+    go(at, ANONYMISE)
+    choose(at, "run-algorithm", algorithm)
+    assert any(f"have {n_classes()} different" in said for said in infos(at))
+    assert not [one for one in at.button if one.label == "Anonymise"]
+    place = tmp_path / "tables" / f"released-k5-{algorithm}-nllm"
+    assert destination(at).value == str(place)
+    settled(press(at, RELEASE))
+    assert problems(at) == []
+    made = work(at).findings.engine_release
+    content = made.plan.model_dump(mode="json")
+    if algorithm == "gaa":  # in memory the classes would be one part
+        content["algorithm"]["parts"] = str(made.found.trace.parts)
+        assert made.found.trace.parts == 4
+    limits(classes=10_000)
+    ours = run(Plan.from_content(content), people())
+    released = ours.released()
+    assert rows_of(pd.read_parquet(place)[released.columns]) == rows_of(released)
+    lacking = ["association_change", "query_error_percent"]
+    expected = {**ours.measures, **dict.fromkeys(lacking), "seconds": 0, "not_counted": lacking}
+    assert {**made.found.measures, "seconds": 0} == expected
+    limits(classes=MOST)
+    go(at)
+    assert at.success[0].value.replace("\\", "").startswith("Written and checked: 900 records for")
+    assert numbers(at)["Minimum k"] == f"{ours.recoding.min_k} records"
+    assert numbers(at)["Alteration"] == f"{ours.alteration:.1f} %"
+    assert any("'Association change', 'Query error'" in said for said in captions(at))
+    told = "**Parts:** the classes were merged in 4" if algorithm == "gaa" else "**Levels:** age"
+    assert any(said.startswith(told) for said in texts(at))
+    assert destination(at).value == f"{place}-2", "nothing is overwritten"
+    _, measures = downloads["engine-measures-json"]
+    assert json.loads(measures()) == made.found.measures
+    _, table = downloads["measures-data"]
+    shown = pd.read_csv(io.BytesIO(table())).set_index("name")["value"]
+    assert shown["min_k"] == ours.recoding.min_k and np.isnan(shown["query_error_percent"])
+    assert shown["alteration.nllm"] == pytest.approx(ours.alteration)
+    at.number_input(key=frame_k(at)).set_value(7)
+    assert "Changed: k." in warnings(go(at))[0]
+
+
+def test_what_cannot_be_written_or_run_is_said(at, tmp_path):
+    go(at, ANONYMISE)
+    for wrong, why in ((tmp_path / "out", "is not allowed"), ("people.parquet", "table itself")):
+        press(typed(at, wrong), RELEASE)
+        assert why in problems(at)[0] and work(at).running == {}
+        go(at, DATA)
+        assert destination(go(at, ANONYMISE)).value == str(wrong)
+    choose(at, "run-algorithm", "mondrian")
+    assert f"needs all classes in memory: {n_classes()} are more" in (
+        warnings(at)[0].replace("\\", "")
+    )
+    assert button(at, RELEASE).disabled
+    press(at, "Use GAA")
+    assert warnings(at) == [] and not button(at, RELEASE).disabled
+    at.selectbox(key="run-gaa-parts").set_value("1")
+    settled(press(typed(go(at), ""), RELEASE))
+    assert "the most allowed is 100" in problems(at)[0]
+    assert names(tmp_path / "tables") == ["people.parquet"]
+
+
+def test_what_is_cancelled_leaves_nothing(at, tmp_path):
+    place = tmp_path / "tables" / "mine.parquet"
+    typed(go(at, ANONYMISE), place)
+    for complete, said in (
+        (False, "The run was cancelled; nothing was written."),
+        (True, "The release was complete before the run could be cancelled; its numbers are not "
+               "known here."),
+    ):  # fmt: skip
+        with held_worker():
+            press(at, RELEASE)
+            assert button(at, RELEASE).disabled and len(at.get("progress")) == 1
+            if complete:
+                place.touch()
+            press(at, "Cancel")
+        settled(at)
+        assert infos(at)[0] == said and work(at).findings.engine_release is None
+        assert names(place.parent) == ["mine.parquet"] * complete + ["people.parquet"]
+        assert work(at).view(Destination).typed == str(place)
+
+
+def test_every_page_says_where_the_classes_are(at):
+    kept = f"have {n_classes()} different combinations of values, and 100 come here"
+    for page in PAGES:
+        go(at, page)
+        assert problems(at) == []
+        shown = any(kept in said for said in [*infos(at), *captions(at)])
+        assert shown or page in (HIERARCHIES, METRICS_PAGE, "pages/learn.py"), page
+    for part in ("settings", "reverse", "study"):
+        go(at, "pages/decide.py").button_group(key="decide-part").set_value(part)
+        assert any(kept in said for said in infos(go(at))) and problems(at) == []
+    press(go(at, HIERARCHIES), "Compare with these hierarchies")
+    assert kept in problems(at)[0]
+
+
+def test_classes_are_counted_by_a_worker_when_roles_change(at):
+    with held_worker():
+        give_role(at, "disease", "quasi-identifier")
+        assert list(work(at).running) == ["counting"]
+        assert "is being counted" in infos(at)[0] and "Classes" not in numbers(at)
+        for page in PAGES:
+            go(at, page)
+        go(at, DATA)
+        press(at, "Cancel")
+    settled(at)
+    assert infos(at)[0] == "Counting the classes was cancelled." and work(at).running == {}
+    settled(press(at, "Count the classes"))
+    whole = len(people().drop_duplicates())
+    assert numbers(at)["Classes"] == f"{whole}"
+    give_role(at, "age", "insensitive")
+    assert work(at).running == {}, "two columns cannot have too many"
+    assert numbers(at)["Classes"] == str(2 * 4 * 3)
+    assert [one.label for one in go(at, ANONYMISE).button if one.label == "Anonymise"]
