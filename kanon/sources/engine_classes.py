@@ -43,9 +43,6 @@ if TYPE_CHECKING:
 
 _PART = "part"
 
-_MOST_ENDS = 64
-"""A condition has at most so many ends of ranges; values in more ranges are looked up."""
-
 
 class EngineClasses(StoredClasses):
     """The classes of a stored table: see :class:`kanon.stored_classes.StoredClasses`.
@@ -156,35 +153,24 @@ class EngineClasses(StoredClasses):
         """The classes with the part that each is in: one condition in the other, each cut once."""
         import ibis
 
-        rows, sides = self.groups.table, []
-        for place, cut in enumerate(cuts):
-            sides.append(f"{OURS} side {place}")
-            rows = self._with_side(rows, cut, sides[-1])
+        table = self.groups.table
 
         def of(part: int, after: int) -> Any:
-            for place, cut in enumerate(cuts[after:], start=after):
+            for made, cut in enumerate(cuts[after:], start=after + 1):
                 if cut.part == part:
-                    return rows[sides[place]].ifelse(of(place + 1, place + 1), of(part, place + 1))
+                    return self._below(table, cut).ifelse(of(made, made), of(part, made))
             return ibis.literal(part, "int64")
 
-        return rows.mutate(**{_PART: of(0, 0)}).drop(*sides)
+        return table.mutate(**{_PART: of(0, 0)})
 
-    def _with_side(self, rows: Any, cut: PartCut, name: str) -> Any:
-        """The classes with whether they lie below the node of a cut."""
-        import ibis
-
+    def _below(self, table: Any, cut: PartCut) -> Any:
+        """Whether classes lie below the node of a cut: in a range of leaves, or of inner nodes."""
         under = below(self.hierarchies[cut.column], cut.node)
         each = self.numbers.place(cut.column)[1]
-        value = scaled(rows, self.numbers, cut.column)
+        value = scaled(table, self.numbers, cut.column)
         ends = np.flatnonzero(np.diff(under.astype(np.int8), prepend=0, append=0)) * each
-        if len(ends) <= _MOST_ENDS:
-            runs = [value.between(first, last - 1) for first, last in ends.reshape(-1, 2).tolist()]
-            return rows.mutate(**{name: reduce(or_, runs)})
-        inside = pa.table({f"{name}, known": np.flatnonzero(under) * each})
-        rows = rows.mutate(**{f"{name}, value": value})
-        rows = rows.left_join(ibis.memtable(inside), [(f"{name}, value", f"{name}, known")])
-        rows = rows.mutate(**{name: rows[f"{name}, known"].notnull()})
-        return rows.drop(f"{name}, known", f"{name}, value")
+        runs = [value.between(first, last - 1) for first, last in ends.reshape(-1, 2).tolist()]
+        return reduce(or_, runs)
 
     def merged(
         self, cuts: Sequence[PartCut], sizes: Sequence[int], work: PartMerge, progress: Progress

@@ -120,7 +120,7 @@ def test_tuples_of_several_numbers(stored, tmp_path, algorithm):
 
 
 def test_a_part_is_cut_where_it_is_cut_in_memory(stored):
-    """Towns in an order of their own, so that a part is of many ranges of them."""
+    """Towns in an order of their own, in groups of unlike sizes."""
     draw = np.random.default_rng(3)
     texts = [f"{v:04d}" for v in draw.permutation(400)]
     groups = {f"g{i}": texts[i::8] for i in range(8)}
