@@ -70,9 +70,9 @@ class SparkCluster:
         running = SparkContext._active_spark_context
         if running is not None and running.appName == "kanon":  # on another master, or ended
             end_session()
-        began = time.monotonic()
         with quietly():
             _launch(self._settings())
+            began = time.monotonic()  # Java may take long to start on a busy machine
             building = SparkSession.builder.config(conf=self._settings())
             with ThreadPoolExecutor(1) as alone:
                 starting = alone.submit(building.getOrCreate)
