@@ -232,7 +232,7 @@ def test_a_source_counts_the_classes(problem):
     assert found.min_k == min(problem.sizes.values())
     assert found.unique_records == sum(size == 1 for size in problem.sizes.values())
     shown = exposure(classes_of_columns(problem.frame(), problem.columns))
-    assert shown.sizes.tolist() == sorted(problem.sizes.values(), reverse=True)
+    assert np.repeat(shown.sizes, shown.classes).tolist() == sorted(problem.sizes.values())
     assert (shown.n_records, shown.n_classes) == (len(problem.rows), len(problem.sizes))
 
 
