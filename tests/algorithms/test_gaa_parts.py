@@ -443,8 +443,11 @@ def test_what_it_did_is_told(people, tmp_path, capsys):
         "what one part loses\n"
     )
     assert "parts" not in run(plan(), people).measures
-    assert which_parts(run(plan(), people)) == ""
-    assert which_parts(run(plan(parts="4"), people)) == f"**Parts:** {said.split('; ')[-1][:-1]}."
+    assert which_parts(run(plan(), people).about_parts) == ""
+    assert (
+        which_parts(run(plan(parts="4"), people).about_parts)
+        == f"**Parts:** {said.split('; ')[-1][:-1]}."
+    )
 
 
 # What it costs

@@ -247,7 +247,7 @@ def test_the_proof_is_told_with_the_release_everywhere(tmp_path, capsys):
     )
     assert capsys.readouterr().out.endswith(f"; {proof}\n")
     done = run(chosen, frame)
-    assert what_is_proved(done) == f"**Proof:** {proof}."
+    assert what_is_proved(done.about_gap) == f"**Proof:** {proof}."
     assert ("Proof", proof) in plan_in_words(done)
 
 
@@ -264,7 +264,7 @@ def test_what_is_not_proved_is_told_too():
     assert unknown.about_gap.endswith("could lose is not known")
     assert unknown.measures["gap_percent"] is None
     nothing = with_gap(None)
-    assert nothing.about_gap == what_is_proved(nothing) == ""
+    assert nothing.about_gap == what_is_proved(nothing.about_gap) == ""
     assert "gap_percent" not in nothing.measures
 
 

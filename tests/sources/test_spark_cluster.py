@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Iterator
@@ -106,11 +107,15 @@ def test_a_plan_is_released_as_in_memory(cluster, tmp_path, limits, algorithm):
         if 0 < fraction < 0.9 and len(cluster.workers) == 2:
             cluster.kill_worker()
 
-    table = open_stored(Address(str(tmp_path / "people.parquet")), "spark")
     progress = killing if algorithm["name"] == "gaa" else no_progress
-    check_same(run(plan, table, progress=progress), ours, tmp_path / "out")
+    done = run(plan, open_stored(Address(str(tmp_path / "people.parquet")), "spark"),
+               progress=progress)  # fmt: skip
+    check_same(done, ours, tmp_path / "out")
     if len(cluster.workers) == 1:
         cluster.start_worker()
+    del done
+    gc.collect()  # what nobody can ask for any more is kept no longer
+    kept_table(tmp_path).check_nothing_is_left()
 
 
 @pytest.mark.parametrize(

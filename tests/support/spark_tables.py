@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,10 @@ class SparkTable:
         """Nothing runs, and nothing is persisted."""
         tracker = self.context._jsc.sc().statusTracker()
         assert list(tracker.getActiveJobIds()) == []
-        assert not any(each.numRunningTasks() for each in tracker.getExecutorInfos())
+        until = time.monotonic() + 20  # executors tell how many tasks they run now and then
+        while any(each.numRunningTasks() for each in tracker.getExecutorInfos()):
+            assert time.monotonic() < until
+            time.sleep(0.2)
         assert dict(self.context._jsc.getPersistentRDDs()) == {}
 
 

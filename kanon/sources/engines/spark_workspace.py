@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -38,6 +40,8 @@ class SparkWorkspace:
         self._connection = connection
         self._name = name
         self._frames: dict[str, Any] = {}
+        # A session outlives its tables: what nobody can ask for any more is given up.
+        weakref.finalize(self, _give_up, cluster, self._frames).atexit = False
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
         """Compute what an expression yields, once."""
@@ -105,6 +109,13 @@ class SparkWorkspace:
             frames[0].createOrReplaceTempView(view)
             self._frames[view] = frames[0]
             return self._connection.table(view)
+
+
+def _give_up(cluster: SparkCluster, frames: dict[str, Any]) -> None:
+    with suppress(Exception):  # the session may have ended
+        for view, frame in frames.items():
+            cluster.session.catalog.dropTempView(view)
+            frame.unpersist()
 
 
 def data_frame(connection: Any, wanted: Any) -> Any:
