@@ -64,6 +64,7 @@ def runs(process: int) -> bool:
     return True
 
 
+@pytest.mark.nightly
 def test_a_cluster_finds_the_same_as_pandas(table):
     workspace = table.rows.workspace
     kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
@@ -74,6 +75,7 @@ def test_a_cluster_finds_the_same_as_pandas(table):
     table.check_nothing_is_left()
 
 
+@pytest.mark.nightly
 def test_a_worker_that_is_killed_costs_its_tasks_alone(cluster, table, tmp_path):
     workspace, started = table.rows.workspace, tmp_path / "started"
     kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
@@ -118,6 +120,7 @@ def test_a_plan_is_released_as_in_memory(cluster, tmp_path, limits, algorithm):
     kept_table(tmp_path).check_nothing_is_left()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("work", "sentence"),
     [
@@ -147,6 +150,7 @@ def test_what_work_raises_is_in_no_log(cluster, table):
     assert logs and not [log for log in logs if "what is" in log.read_text("utf-8")]
 
 
+@pytest.mark.nightly
 def test_what_is_cancelled_ends_in_the_executors(table, tmp_path):
     workspace, started = table.rows.workspace, tmp_path / "started"
     kept = workspace.keep(table.rows.expression, no_progress, "Keeping")
@@ -167,6 +171,7 @@ def test_what_is_cancelled_ends_in_the_executors(table, tmp_path):
     table.check_nothing_is_left()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [

@@ -51,8 +51,15 @@ FULL_DOMAIN = sorted(name for name, its in algorithms().items() if its.FAMILY ==
 NODE = {"age": 2, "town": 3, "sex": 1}
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "other"])
-@pytest.mark.parametrize("name", FULL_DOMAIN)
+NIGHTLY = [pytest.mark.nightly]
+ENGINES = ["duckdb", pytest.param("other", marks=NIGHTLY)]  # SQLite is slow at joins
+
+
+@pytest.mark.parametrize(("name", "engine"), [
+    *((name, "duckdb") for name in FULL_DOMAIN),
+    *(pytest.param(name, "other", marks=[] if name == "flash" else NIGHTLY)
+      for name in FULL_DOMAIN),
+])  # fmt: skip
 def test_a_full_domain_search_finds_the_same_node(stored, tmp_path, name, engine):
     algorithm = {"name": name, **({"node": NODE} if name == "levels" else {})}
     plan = plan_of(algorithm)
@@ -60,8 +67,11 @@ def test_a_full_domain_search_finds_the_same_node(stored, tmp_path, name, engine
     check_same(run(plan, stored(engine)), ours, tmp_path / "out")
 
 
-@pytest.mark.parametrize("suppressed", ["leave-out", "keep"])
-@pytest.mark.parametrize("name", [name for name in FULL_DOMAIN if name not in ("levels", "mingen")])
+@pytest.mark.parametrize(("name", "suppressed"), [
+    pytest.param(name, suppressed, marks=[] if name in ("datafly", "optimal") else NIGHTLY)
+    for name in FULL_DOMAIN if name not in ("levels", "mingen")
+    for suppressed in ("leave-out", "keep")
+])  # fmt: skip
 def test_records_are_suppressed_as_in_memory(stored, tmp_path, name, suppressed):
     plan = plan_of({"name": name}, suppression_limit={"records": 100}, suppressed=suppressed)
     ours = run(plan, PEOPLE)
@@ -81,7 +91,7 @@ def test_other_models_hold_as_well(stored, tmp_path, algorithm):
     check_same(run(plan, stored("duckdb")), ours, tmp_path / "out")
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "other"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("k", [3, 60], ids=["in the parts alone", "and then together"])
 def test_parts_are_merged_to_the_same_classes(stored, tmp_path, engine, k):
     plan = plan_of({"name": "gaa", "parts": "4"}, k)
