@@ -482,7 +482,12 @@ def _about_line(where: str, message: str) -> str:
 
 _SENTENCES = {
     r"No space left|disk full": "The disk is full: nothing was written under the final name.",
-    r"Out of Memory|could not allocate|failed to (pin|offload)|max_temp_directory_size": (
+    r"failed to offload|max_temp_directory_size": (
+        "What the engine may spill to KANON_SCRATCH for {name} is full: it takes nine tenths of "
+        "what is free there, and no more than {spilled} MB (scratch_megabytes, see "
+        "docs/operate/limits.md). Free its disk, or set KANON_MEMORY higher."
+    ),
+    r"Out of Memory|could not allocate|failed to pin": (
         "The engine needs more memory than it may take for {name}: set KANON_MEMORY higher, or "
         "KANON_SCRATCH to a folder that it may spill to, up to {spilled} MB (scratch_megabytes, "
         "see docs/operate/limits.md)."
