@@ -133,9 +133,15 @@ CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
     "at the same level Improved greedy loses more than Datafly at more points than less": (
         _more_at_the_same_level
     ),
-    "Datafly takes least time and Samarati most": lambda found: all(
-        times_as_long(its, NEWER, DATAFLY) > 1 and times_as_long(its, SAMARATI, NEWER) > 1
+    "Datafly takes least time": lambda found: all(
+        times_as_long(its, other, DATAFLY) > 1
         for its in _runs(found)
+        for other in (NEWER, SAMARATI)
+    ),
+    "Samarati takes most on Adult": lambda found: all(
+        times_as_long(its, SAMARATI, NEWER) > 1
+        for name in SEARCHED[:2]
+        for its in _runs(found, table=name)
     ),
 }
 """Per sentence of the page, in short, whether the figures bear it out."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from benchmarks.algorithms.measured import LIMITS, MEASURED, Findings, Result, Side, Way
+from benchmarks.algorithms.measured import LIMITS, MEASURED, NOT_RUN, Findings, Result, Side, Way
 from benchmarks.markdown import seconds, table, thousands
 from kanon.algorithms.catalogue import algorithm_named, algorithms, short_title, uses
 from kanon.experiments.searches import SEARCHES, Searches, tally
@@ -85,7 +85,7 @@ def listed(names: Sequence[str]) -> str:
 
 def guided() -> tuple[str, str]:
     """The algorithms that the metric guides, and the others."""
-    run = [name for name in algorithms() if name != "levels"]
+    run = [name for name in algorithms() if name not in NOT_RUN]
     return (
         listed([short_title(name) for name in run if uses(name, "metric")]),
         listed([short_title(name) for name in run if not uses(name, "metric")]),

@@ -12,7 +12,14 @@ import pandas as pd
 from benchmarks.plans import adult_with_sensitive
 from benchmarks.strategies.published import INTERVAL
 from kanon.base.progress import no_progress
-from kanon.experiments.comparison import K_PRESETS, PAPER_K, TIE_SEEDS, Comparison, lines_of
+from kanon.experiments.comparison import (
+    K_PRESETS,
+    PAPER_K,
+    TIE_SEEDS,
+    Comparison,
+    hundredfold,
+    lines_of,
+)
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.sweep import PlannedRun, solve_sweep, tasks_of
 from kanon.experiments.titles import combined, guided
@@ -141,7 +148,9 @@ def measure(
                 one = line.configuration
                 run = Run(column, guide, one.strategy, one.scope)
                 found[run] = _areas(areas, line.name, rows)
-                curves[run] = np.array([line.at(row, CURVE_KS, column)[0] for row in rows[:3]])
+                curves[run] = np.array(
+                    [hundredfold(row) * line.at(row, CURVE_KS, column)[0] for row in rows[:3]]
+                )
     return Findings(found, curves, best_l, n_runs, time.perf_counter() - started)
 
 

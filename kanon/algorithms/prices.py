@@ -41,6 +41,9 @@ _FEW = 50_000
 _AHEAD = 1.2
 """The first aim, as a multiple of the bound to start with."""
 
+_LEAST = 0.005
+"""The first aim at least, as a share of all that can be lost: the bound to start with may be 0."""
+
 _ENOUGH = 2e-4
 """Prices are good when the last looks raised the bound by a smaller share of it than this."""
 
@@ -51,10 +54,10 @@ _MOST_LOOKS = 80
 """How often all groups are looked at, at most."""
 
 _DEAREST = 6
-"""No price is above two to this power times the loss of showing nothing.
+"""No price is above two to this power times the most that a record can lose.
 
-A record that is like no other may have a price of k times that, for the k - 1 that go with it. What
-is summed exactly has so many bits less, for that.
+A record that is like no other may have a price of k times that, for the k - 1 that go with it, even
+if it loses nothing itself. What is summed exactly has so many bits less, for that.
 """
 
 
@@ -71,8 +74,8 @@ class Assignment:
     own : numpy.ndarray, shape (E,), int64
         Per class the potential of its own tuple.
     highest : numpy.ndarray, shape (E,), int64
-        Per class what no price is above: at most so many times ``own`` that sums stay exact
-        (:data:`_DEAREST`); or the loss at which a record joins a group that is in use already.
+        Per class what no price is above: at most so many times the largest of ``own`` that sums
+        stay exact (:data:`_DEAREST`); or the loss at which a record joins a group in use already.
     k
         The records that every group in use has to get.
     """
@@ -124,7 +127,8 @@ class Prices:
         self.price = np.minimum(price, self._highest)
         self.value = 0.0
         self.used = np.zeros(len(problem.groups.kept), dtype=np.float32)
-        self._reach = 0.1 * self.mean
+        self._least = _LEAST * float(self._counts @ self._own)
+        self._reach = 0.1 * max(self.mean, self._least / max(float(self._counts.sum()), 1.0))
         self._direction: np.ndarray | None = None
         self._target, self._factor, self._fails = 0.0, 1.0, 0
 
@@ -161,7 +165,7 @@ class Prices:
         before, used = self.price, self.used[at].astype(np.float64)
         self.value, slope, now = self._valued(groups, self.price)
         if self._direction is None:
-            self._direction, self._target = slope, _AHEAD * self.value
+            self._direction, self._target = slope, max(_AHEAD * self.value, self._least)
             used = used if used.any() else now
         direction = self._direction
         for _ in range(_STEPS):
@@ -290,7 +294,8 @@ def good_prices(task: Task, groups: DistinctGroups, progress: Progress = no_prog
     are good.
     """
     counts, own = np.array(task.classes.counts), own_potentials(task)
-    problem = Assignment(groups, counts, own, own * min(task.k, 1 << _DEAREST), task.k)
+    dearest = np.full_like(own, own.max() * min(task.k, 1 << _DEAREST))
+    problem = Assignment(groups, counts, own, dearest, task.k)
     prices = Prices(problem, least_losses(groups, own) / max(int(own.max()), 1))
     whole = max(int(counts @ own) / prices.scale, 1e-300)
     values: list[float] = []

@@ -242,6 +242,15 @@ def test_it_comes_near_the_linear_relaxation(case):
     assert 0.95 * most - len(problem.rows) <= found <= most * (1 + 1e-6) + len(problem.rows)
 
 
+def test_where_every_record_could_keep_all_not_all_of_them_do():
+    """ab is kept by the two that have it, and */b would keep all of *b: but that lacks a second."""
+    problem = Problem((PlainTree({"*": None, "a": "*"}),), (("a",), ("a",), ("*",)))
+    task = chosen_task(problem, {"metric": "distortion"}, 2)
+    lost = int(own_potentials(task).max())
+    assert lower_bound(task, closely=False).loss == 0
+    assert 0.95 * lost <= lower_bound(task).loss <= lost
+
+
 def test_where_the_memory_is_too_small_the_quick_one_is_found(monkeypatch):
     rows = [(a, b) for a in "abcd" for b in "abcd"]
     task = square(rows, 2)
