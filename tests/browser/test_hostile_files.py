@@ -80,6 +80,8 @@ def good(server, page):
     by.open_data(page, server)
     by.upload(page, by.in_memory("t.csv", TABLE.to_csv(index=False).encode()), "40")
     by.go(page, "Anonymise")
+    with by.answered(page):
+        by.button(page, "Keep it as it is").click()
     by.anonymise(page)
     with popover(page, "Project"), page.expect_download() as coming:
         page.get_by_role("button", name="Save the project").click()
