@@ -323,7 +323,7 @@ def test_education_drawn_with_the_keyboard_only(server, page):
     keys.press("Enter")
     by.tab_to(page, by.button(page, "Build"))
     keys.press("Enter")
-    keyed_choice(page, page.get_by_role("combobox", name="Build from the values"), "Keep")
+    keyed_choice(page, page.get_by_role("combobox", name="Build from the values"), "All or nothing")
     expect(page.get_by_text("Preview, not in use yet")).to_be_visible()
     keys.press("Escape")
     by.tab_to(page, by.button(page, "Use it"))
