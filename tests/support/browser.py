@@ -348,6 +348,20 @@ def choose(page: Page, control: Locator, option: str) -> None:
                 chosen.click(timeout=1000)
 
 
+def choose_behind(page: Page, opener: Locator, option: str) -> None:
+    """Open a popover that asks one thing, and choose in it, which closes it."""
+    body = page.get_by_test_id("stPopoverBody")
+    control = body.get_by_role("combobox")
+    with answered(page):  # the page is told that it is open
+        opener.click()
+    # While the page is drawn anew, the control that is going stands beside the one that is coming.
+    expect(control).to_have_count(1)
+    with answered(page):
+        control.click()
+        page.get_by_role("option", name=option, exact=True).click()
+    expect(body).to_have_count(0)
+
+
 def give_role(page: Page, column: str, role: str) -> None:
     """Give a column a role on the page Data."""
     choose(page, named(page, "combobox", "Role of %s", column), role)

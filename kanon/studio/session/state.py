@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit import runtime
+from streamlit.runtime.uploaded_file_manager import DeletedFile
 
 from kanon.base.language import say
 from kanon.errors import KanonError
@@ -150,8 +151,14 @@ def seeded(key: str, value: object) -> str:
 
 
 def typed(key: str) -> Any:
-    """What the user chose in the widget of that key; for callbacks."""
-    return st.session_state.get(key)
+    """What the user chose in the widget of that key; for callbacks.
+
+    A field that comes back may name files that Streamlit stores no longer: they were not chosen.
+    """
+    found = st.session_state.get(key)
+    if isinstance(found, list):
+        return [each for each in found if not isinstance(each, DeletedFile)]
+    return None if isinstance(found, DeletedFile) else found
 
 
 def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:

@@ -1,0 +1,21 @@
+"""What callbacks read of the widgets."""
+
+from __future__ import annotations
+
+import pytest
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import DeletedFile
+
+from kanon.studio.session import state
+
+GONE = DeletedFile("1")
+
+
+@pytest.mark.parametrize(
+    ("given", "typed"),
+    [("3", "3"), (GONE, None), ([GONE, "a file"], ["a file"]), (["a", "b"], ["a", "b"])],
+)
+def test_files_that_are_stored_no_longer_were_not_chosen(monkeypatch, given, typed):
+    monkeypatch.setattr(st, "session_state", {"field": given})
+    assert state.typed("field") == typed
+    assert state.typed("another") is None
