@@ -243,7 +243,7 @@ def test_it_comes_near_the_linear_relaxation(case):
 
 
 def test_where_every_record_could_keep_all_not_all_of_them_do():
-    """ab is kept by the two that have it, and */b would keep all of *b: but that lacks a second."""
+    """Both a are kept as a pair, and * keeps all in any group; but it lacks a second record."""
     problem = Problem((PlainTree({"*": None, "a": "*"}),), (("a",), ("a",), ("*",)))
     task = chosen_task(problem, {"metric": "distortion"}, 2)
     lost = int(own_potentials(task).max())
