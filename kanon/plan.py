@@ -202,6 +202,7 @@ class Plan(Strict):
     read: ReadPlan = ReadPlan()
     suppression_limit: SuppressionLimit | None = None
     suppressed: Literal["leave-out", "keep"] = "leave-out"
+    order: Literal["released", "table"] = "released"
     person: str | None = None
 
     @classmethod

@@ -1,0 +1,90 @@
+"""The order in which released rows leave: a function of what they show, not of the table's order.
+
+A table that came sorted by age or by name would give ages and names back by the order of its rows,
+whatever their cells say. So rows are sorted by their released cells, column after column: missing
+cells first, then numbers by size, then texts by their characters. Rows that differ in pseudonyms
+alone stand in random order, as pseudonyms are random.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import pandas as pd
+
+NUMBER = r"^[+-]?[0-9]{1,300}([.][0-9]{1,300})?$"
+"""The texts that are sorted as numbers, as every engine understands the pattern."""
+
+_NUMBER = re.compile(NUMBER, re.ASCII)
+
+
+def rank_texts(texts: Sequence[str]) -> np.ndarray:
+    """Per text its place among the given ones, which differ: numbers by size, then the others.
+
+    Returns
+    -------
+    numpy.ndarray, shape (texts,), int64
+
+    >>> rank_texts(["b", "10", "[5, 9]", "9", "9.0"]).tolist()
+    [4, 2, 3, 0, 1]
+    """
+    rank = np.empty(len(texts), dtype=np.int64)
+    rank[sorted(range(len(texts)), key=lambda place: _sort_key(texts[place]))] = range(len(texts))
+    return rank
+
+
+def sort_rows(released: pd.DataFrame, pseudonyms: Collection[str] = ()) -> np.ndarray:
+    """The positions of the rows of a release in the order in which they leave.
+
+    Parameters
+    ----------
+    released
+        The rows, in any order.
+    pseudonyms
+        Columns of random labels: they decide nothing, and rows that differ in them alone are
+        shuffled, by the system's randomness.
+
+    Returns
+    -------
+    numpy.ndarray, shape (rows,), int64
+
+    >>> rows = pd.DataFrame({"age": ["9", "10", "*", "10"], "ill": ["flu", "gout", "flu", None]})
+    >>> sort_rows(rows).tolist()
+    [0, 3, 1, 2]
+    """
+    keys = [
+        key
+        for place, name in enumerate(released.columns)
+        if name not in pseudonyms
+        for key in _sort_keys(released.iloc[:, place])
+    ]
+    if pseudonyms:
+        keys.append(np.random.default_rng().permutation(len(released)))
+    return np.lexsort(keys[::-1]) if keys else np.arange(len(released))
+
+
+def _sort_keys(column: pd.Series) -> list[np.ndarray]:
+    """Numbers per cell, the first ones decide; all are equal where cells are written alike."""
+    kind = getattr(column.dtype, "kind", "O")
+    if isinstance(column.dtype, np.dtype) and kind in "iub":
+        return [column.to_numpy()]
+    if isinstance(column.dtype, np.dtype) and kind == "f":
+        numbers = column.to_numpy()
+        present = ~np.isnan(numbers)
+        return [present, np.where(present, numbers, 0), ~np.signbit(numbers) & present]
+    if column.dtype == object:  # a lookup of distinct values would take True for 1
+        column = pd.Series([None if pd.isna(cell) else str(cell) for cell in column], dtype="str")
+    codes, values = pd.factorize(column)  # -1 where a cell is missing
+    if kind in "iufbmM":
+        rank = np.empty(len(values), dtype=np.int64)
+        rank[pd.Index(values).argsort()] = np.arange(len(values))
+    else:
+        rank = rank_texts([str(value) for value in values])
+    return [np.append(rank, -1)[codes]]
+
+
+def _sort_key(text: str) -> tuple[bool, float, str]:
+    number = float(text) if _NUMBER.match(text) else np.inf
+    return number == np.inf, number, text
