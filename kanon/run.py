@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named, check_task, needs_hierarchies, uses
@@ -41,6 +42,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource, as_table, require_records
 from kanon.sources.names import kind_of
+from kanon.sources.row_order import sort_rows
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
 from kanon.sources.text_form import PLAIN, TextForm
@@ -268,14 +270,35 @@ class Run:
             "guided it counts; the time was over before more was proved"
         )
 
-    def released(self, index: bool = False) -> pd.DataFrame:
+    @cached_property
+    def row_order(self) -> np.ndarray:
+        """The positions of the rows of the source's release in the order in which they leave."""
+        rows = self._source.release(self.recoding)
+        if self.prepared.plan.order == "table":
+            return np.arange(len(rows))
+        return sort_rows(rows, self._source.pseudonyms)
+
+    @property
+    def _source(self) -> MemorySource:
+        source = self.prepared.source
+        if not isinstance(source, MemorySource):
+            raise TypeError("the rows are not in memory")
+        return source
+
+    def released(
+        self, index: bool = False, order: Literal["released", "table"] | None = None
+    ) -> pd.DataFrame:
         """The released table, of a table in memory.
 
         Parameters
         ----------
         index
-            Whether the rows keep the index of the given table whatever it says of them. Else they
-            keep one that is a plain range, and any other one is left out.
+            Whether the rows keep the index of the given table whatever it says of them: it tells
+            which record each row is. Else rows in the table's order keep one that is a plain range,
+            and all others are numbered from 0.
+        order
+            ``released``: sorted by the released cells, see :mod:`kanon.sources.row_order`;
+            ``table``: as in the table, to be aligned with it; None for what the plan says.
 
         Raises
         ------
@@ -287,19 +310,22 @@ class Run:
         PrivacyWarning
             The index is left out.
         """
-        source = self.prepared.source
-        if not isinstance(source, MemorySource):
-            raise TypeError("the rows are not in memory")
+        source, as_table = self._source, (order or self.prepared.plan.order) == "table"
         released = source.release(self.recoding)
-        if index or source.numbered:
+        if not as_table:
+            released = released.iloc[self.row_order]
+        if index or (source.numbered and as_table):
             return released
-        warnings.warn(_index_left_out(released.index), PrivacyWarning, stacklevel=2)
+        if not source.numbered:
+            warnings.warn(_index_left_out(released.index), PrivacyWarning, stacklevel=2)
         return released.reset_index(drop=True)
 
     def persons_released(self) -> pd.Series | None:
         """Whom each row of :meth:`released` is about; None where the plan does not ask."""
         source = self.prepared.source
-        return source.persons_released(self.recoding) if isinstance(source, MemorySource) else None
+        if not isinstance(source, MemorySource) or source.person is None:
+            return None
+        return source.persons_released(self.recoding).iloc[self.row_order]
 
     @cached_property
     def remarks(self) -> tuple[Remark, ...]:

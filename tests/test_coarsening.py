@@ -96,7 +96,7 @@ def test_everything_is_counted_on_the_mapped_column(table):
     done = quiet(plan(person="who"), table)
     kept = table.dropna(subset=["town", "age"])
     mapped = kept["ill"].map(GROUP_OF)
-    released = done.released(index=True)
+    released = done.released(index=True, order="table")
     assert released["ill"].where(released["ill"].notna(), None).tolist() == (
         mapped.where(mapped.notna(), None).tolist()
     )
@@ -218,7 +218,10 @@ def test_the_plan_keeps_it_and_an_earlier_plan_its_meaning():
     assert kept.coarsened == plan().coarsened
     old = plan({key: value for key, value in ILL.items() if key != "level"})
     assert "groups" not in canonical_plan(old), "a hierarchy without a level decides nothing"
-    assert quiet(old, TABLE).released()["ill"].dropna().tolist() == TABLE["ill"].dropna().tolist()
+    assert (
+        quiet(old, TABLE).released(order="table")["ill"].dropna().tolist()
+        == TABLE["ill"].dropna().tolist()
+    )
 
 
 def test_the_next_table_is_checked_by_groups():
@@ -291,8 +294,8 @@ def test_the_command_coarsens_as_pandas_does(kanon, folder):
     released = pd.read_csv(folder / "out.csv")
     lowest = people["pay"] // 10000 * 10000
     labels = lowest.astype(str) + "-" + (lowest + 9999).astype(str)
-    assert released["pay"].tolist() == labels.tolist()
-    found = plainly(released.assign(town="", ill=labels))
+    assert sorted(released["pay"]) == sorted(labels)
+    found = plainly(released.assign(town="", ill=released["pay"]))
     measures = json.loads((folder / "m.json").read_text("utf-8"))
     assert measures["distinct_l"] == found[0]
     assert measures["t_variational"] == pytest.approx(found[2])

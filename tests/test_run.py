@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from pandas.testing import assert_frame_equal, assert_series_equal
+from pandas.testing import assert_frame_equal, assert_index_equal, assert_series_equal
 
 from kanon.algorithms.catalogue import serves_every_k
 from kanon.algorithms.lower_bound import lower_bound
@@ -62,14 +62,14 @@ def test_a_plain_index_stays_also_where_records_are_left_out(index):
     table = PEOPLE.head(6).set_axis(index)
     table["age"] = table["age"].where(table.index != index[2])
     plan = plan_with(read={"missing": "drop-records"})
-    released = run(Plan.from_content(plan), table).released()
+    released = run(Plan.from_content(plan), table).released(order="table")
     assert {*released.index} == {*index} - {index[2]}
 
 
 def test_a_release_by_hand():
     content = plan_with(algorithm={"name": "gaa", "metric": "ncp"})
     done = run(Plan.from_content(content), PEOPLE)
-    released = done.released()
+    released = done.released(order="table")
     assert released.columns.tolist() == ["age", "sex", "disease", "note"]
     assert released["age"].tolist() == ["31", "30-39", "30-39", "50-59", "50-59", "31"]
     assert released["sex"].tolist() == ["F", "F", "F", "*", "*", "F"]
@@ -106,23 +106,68 @@ def test_attribute_weights_guide_the_search_alone():
         plan = Plan.from_content(plan_with(columns=columns, algorithm=algorithm))
         done = run(plan, table)
         given_up = "b" if kept == "a" else "a"
-        assert done.released()[kept].tolist() == table[kept].tolist()
+        assert done.released(order="table")[kept].tolist() == table[kept].tolist()
         assert set(done.released()[given_up]) == {"*"}
         assert done.measures["alteration"]["ncp"] == 50
 
 
-def test_rows_keep_their_order_and_index():
+def test_rows_aligned_with_the_table_keep_its_order_and_index():
     table = PEOPLE.copy()
     table.index = pd.Index([3, 3, None, "x", -1, 3], dtype=object, name="row")
     before = table.copy(deep=True)
-    released = run(Plan.from_content(plan_with()), table).released(index=True)
+    done = run(Plan.from_content(plan_with()), table)
+    released = done.released(index=True, order="table")
     assert released.index.equals(table.index)
     assert released.index.name == "row"
     assert_series_equal(released["disease"], table["disease"])
     assert_series_equal(released["note"], table["note"])
     assert_frame_equal(table, before)
-    plain = run(Plan.from_content(plan_with()), PEOPLE).released()
-    assert released.to_numpy().tolist()[0] == plain.to_numpy().tolist()[0]
+    asked = run(Plan.from_content(plan_with(order="table")), PEOPLE).released()
+    assert_frame_equal(asked, released.set_axis(PEOPLE.index))
+
+
+def test_rows_leave_in_the_order_of_their_released_cells():
+    done = run(Plan.from_content(plan_with(algorithm={"name": "gaa", "metric": "ncp"})), PEOPLE)
+    released = done.released()
+    assert released["age"].tolist() == ["31", "31", "30-39", "30-39", "50-59", "50-59"]
+    assert_index_equal(released.index, pd.RangeIndex(6))
+    rows, aligned = (
+        [str(row) for row in one.to_numpy().tolist()]
+        for one in (released, done.released(order="table"))
+    )
+    assert sorted(rows) == sorted(aligned) and rows != aligned
+    labelled = done.released(index=True)
+    assert_frame_equal(labelled, done.released(order="table").loc[labelled.index])
+
+
+@examples(60)
+@given(problems(max_records=8), st.randoms(use_true_random=False))
+def test_a_release_does_not_depend_on_the_order_of_the_table(problem, random):
+    assume(len(problem.rows) > 1)
+    table = problem.frame()
+    places = random.sample(range(len(table)), len(table))
+    plan = Plan.from_content(problem.plan(k=2))
+    first, second = (
+        run(plan, rows).content("csv")
+        for rows in (table, table.iloc[places].reset_index(drop=True))
+    )
+    assert first == second
+
+
+def test_rows_that_differ_in_pseudonyms_alone_are_shuffled():
+    content = changed("columns", "name", "pseudonym", to=True)
+    content["columns"]["age"]["hierarchy"] = {"build": "suppression"}
+    content["privacy"] = [{"model": "k-anonymity", "k": 40}]
+    table = pd.DataFrame(
+        {"name": [f"p{i:02}" for i in range(40)], "age": range(40), "sex": "F", "disease": "flu"}
+    )
+    orders = set()
+    for _ in range(3):
+        done = run(Plan.from_content(content), table)
+        labels = dict(zip(done.released(order="table")["name"], table["name"], strict=True))
+        orders.add(tuple(labels[label] for label in done.released()["name"]))
+        assert done.released().equals(done.released()), "one order for a run"
+    assert len(orders) == 3 and tuple(table["name"]) not in orders
 
 
 def test_other_columns_pass_through_unchanged():
@@ -137,7 +182,7 @@ def test_other_columns_pass_through_unchanged():
     content = plan_with()
     content["columns"]["kinds"] = {"role": "sensitive"}
     content["columns"]["texts"] = {"role": "insensitive"}
-    released = run(Plan.from_content(content), table).released()
+    released = run(Plan.from_content(content), table).released(order="table")
     untouched = ["disease", "note", *extra]
     assert_frame_equal(released[untouched], table[untouched])
     assert released.columns.tolist() == [c for c in table.columns if c != "name"]
@@ -152,7 +197,7 @@ def test_pseudonyms_keep_a_person_together_and_tell_nothing():
     ]
     seen = set()
     for _ in range(4):
-        released = run(Plan.from_content(content), table).released()
+        released = run(Plan.from_content(content), table).released(order="table")
         assert released.columns.tolist() == table.columns.tolist()
         pairs = {*zip(table["name"].dropna(), released["name"].dropna(), strict=True)}
         n = table["name"].nunique()
@@ -261,7 +306,7 @@ def test_a_preview_shows_rows_of_the_release_and_how_far_they_rose(problem, data
     rows = data.draw(st.lists(st.integers(0, len(problem.rows) - 1), max_size=5))
     source, rows_given = done.prepared.source, np.array(rows, dtype=int)
     shown = source.release_rows(done.recoding, rows_given)
-    released = done.released()
+    released = done.released(order="table")
     assert shown.to_numpy().tolist() == released.iloc[rows].to_numpy().tolist()
     rise = rise_of_rows(source.row_class[rows_given], done.recoding)
     for row, risen in zip(rows, rise.tolist(), strict=True):
@@ -331,7 +376,7 @@ def test_a_builder_does_not_follow_the_order_of_the_rows():
             "privacy": [{"model": "k-anonymity", "k": 4}],
         }
     )
-    expected = run(plan, table).released()
+    expected = run(plan, table).released(order="table")
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(60)
         found = run(plan, table.iloc[order]).released(index=True)

@@ -120,11 +120,13 @@ def release_one_table(draw: Random, counts: Counts, every: int = 20) -> None:
             _refused(error)
             counts.refused[name] += 1
             continue
-        released = finished(mine, recoding, 0.0).released(index=True)
+        done = finished(mine, recoding, 0.0)
+        released = done.released(index=True, order="table")
         try:
             _same(_snapshot(prepared) == kept, "the hierarchies or classes were changed")
             _same(content == given and plan.model_dump_json() == dumped, "the plan was changed")
             _look_at(released, made, content, above)
+            _check_order(done.released(), released, prepared.source.pseudonyms)
             if counts.released.total() % every == 0:
                 counts.checked += _compare_checks(draw, released, plan, content)
         except Broken as error:
@@ -210,7 +212,7 @@ def _look_at(
     content: Mapping[str, Any],
     above: Mapping[str, Mapping[str, Sequence[str]]],
 ) -> None:
-    """Rows in order, nothing else changed, only upward, suppression within its limit, Φ."""
+    """Rows aligned with the table, all else unchanged, only upward, few enough suppressed, Φ."""
     quasi, keeps = list(made.texts), made.suppressed == "keep"
     drops = made.read.get("missing") == "drop-records"
     rows = [
@@ -265,6 +267,27 @@ def _look_at(
     for part in content["privacy"]:
         missed = missed_by(part, tuples, sensitive)
         _same(missed <= NARROW, f"{part} is missed by {missed}")
+
+
+def _check_order(leaving: pd.DataFrame, aligned: pd.DataFrame, pseudonyms: Sequence[str]) -> None:
+    """The rows that leave are the same rows, sorted by what they show."""
+    lists = [
+        list(zip(*(_cells(one[column]) for column in one.columns), strict=True))
+        for one in (leaving, aligned)
+    ]
+    _same(Counter(map(repr, lists[0])) == Counter(map(repr, lists[1])), "other rows leave")
+    shown = [place for place, name in enumerate(leaving.columns) if name not in pseudonyms]
+    keys = [tuple(_sort_key(row[place]) for place in shown) for row in lists[0]]
+    _same(keys == sorted(keys), "rows do not leave in the order of their cells")
+
+
+def _sort_key(cell: Any) -> tuple:
+    """Missing cells first, then numbers by size, then texts."""
+    if cell is MISSING:
+        return (0, 0.0, "")
+    text = str(cell)
+    number = re.fullmatch(r"[+-]?\d+(\.\d+)?", text, re.ASCII) or isinstance(cell, (int, float))
+    return (1, float(cell), text) if number else (2, 0.0, text)
 
 
 def _cells(column: pd.Series) -> list:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from kanon.learning.representations import Matrix, columns_of, free_name, repres
 from kanon.recoding import Recoding
 from kanon.sources.formulas import neutral_text, neutralised
 from kanon.sources.memory import MemorySource
+from kanon.sources.row_order import sort_rows
 from kanon.sources.writing import arrow_table, misread_bare
 
 FILE_KINDS = ("parquet", "csv")
@@ -43,14 +45,19 @@ def renamed(source: MemorySource, recoding: Recoding) -> Mapping[str, str]:
 
 
 def representation_file(
-    source: MemorySource, recoding: Recoding, name: str, kind: str, neutral: bool = False
+    source: MemorySource,
+    recoding: Recoding,
+    name: str,
+    kind: str,
+    neutral: bool = False,
+    order: Literal["released", "table"] = "released",
 ) -> bytes:
     """The released table with its representation.
 
-    Every row of the release in its order: first its columns as the release has them, then those
-    of the matrix (see :func:`kanon.learning.representations.represent`). Ones and zeros are whole
-    numbers (uint8 in Parquet); shares are float32, in CSV the shortest decimals that are read
-    as the same float32. A record that is suppressed and keeps its row has no class: blanks.
+    Every row of the release: first its columns as the release has them, then those of the matrix
+    (see :func:`kanon.learning.representations.represent`). Ones and zeros are whole numbers (uint8
+    in Parquet); shares are float32, in CSV the shortest decimals that are read as the same float32.
+    A record that is suppressed and keeps its row has no class: blanks.
 
     The rows are written batch by batch, so that beside the release and the file itself the records
     are never expanded all at once.
@@ -64,6 +71,9 @@ def representation_file(
     neutral
         Whether cells of a CSV that a spreadsheet would take for formulas are neutralised; its texts
         have quotes then.
+    order
+        Whether rows are sorted by their released cells, see :mod:`kanon.sources.row_order`, or
+        stand as in the table.
 
     Raises
     ------
@@ -82,9 +92,9 @@ def representation_file(
     >>> raised = Recoding.from_targets(source.classes, np.array([[2], [2]]))
     >>> print(representation_file(source, raised, "proportional", "csv").decode().rstrip())
     sex,ill,sex_F,sex_M,sex_*
+    *,cold,0.33333334,0.6666667,1
+    *,cold,0.33333334,0.6666667,1
     *,flu,0.33333334,0.6666667,1
-    *,cold,0.33333334,0.6666667,1
-    *,cold,0.33333334,0.6666667,1
     """
     if kind not in FILE_KINDS:
         raise TableError(f"Kind {quoted(kind)} is not known: allowed are {', '.join(FILE_KINDS)}.")
@@ -92,6 +102,9 @@ def representation_file(
     _, names = _names(source, recoding)
     table = source.release(recoding)
     of_row = source.class_of_rows(recoding)
+    if order == "released":
+        rows = sort_rows(table, source.pseudonyms)
+        table, of_row = table.iloc[rows], of_row[rows]
     if kind == "csv" and neutral:
         table, names = neutralised(table), [*map(neutral_text, names)]
     if kind == "csv":

@@ -421,9 +421,10 @@ class MemorySource:
         return found
 
     def release(self, recoding: Recoding) -> pd.DataFrame:
-        """The released table: rows in their order, identifiers dropped, labels for values.
+        """The released table, aligned with the table: identifiers dropped, labels for values.
 
-        The index of the given table is kept. Suppressed records are left out. If they are kept,
+        Rows and index are those of the given table; :mod:`kanon.sources.row_order` has the order
+        in which rows leave. Suppressed records are left out. If they are kept,
         their quasi-identifiers are at the root, all else but pseudonyms is blank (with sensitive
         values the rows would be a class of their own), and a last column ``suppressed`` is 1 for
         them and 0 for all others. Whole numbers and truth values with blanks among them get the
@@ -431,10 +432,8 @@ class MemorySource:
         """
         return self.release_rows(recoding, np.arange(len(self._table)))
 
-    def persons_released(self, recoding: Recoding) -> pd.Series | None:
-        """Whom each row of :meth:`release` is about, as the table says it; None if nobody asked."""
-        if self.person is None:
-            return None
+    def persons_released(self, recoding: Recoding) -> pd.Series:
+        """Whom each row of :meth:`release` is about, as the table says it."""
         return self._table[self.person].iloc[self.rows_left(recoding, np.arange(len(self._table)))]
 
     def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:

@@ -144,7 +144,7 @@ def as_released(texts: list[str], hierarchy: dict) -> set[str]:
     done = run(
         plan_for({"column": {"role": "quasi-identifier", "hierarchy": hierarchy}}, k=4), table
     )
-    return {*done.released()["column"]}
+    return {*done.released(order="table")["column"]}
 
 
 def plan_for(columns: dict, k: int = 2, **more) -> Plan:
@@ -315,7 +315,7 @@ def test_a_german_file_is_released_as_it_came_where_a_value_stays_single(engine,
         read={"kinds": {"born": "date DD.MM.YYYY", "income": "decimal 1.234,56"}},
     )  # fmt: skip
     if engine == "memory":
-        released = run(plan, read_table(path).table).released().astype(str)
+        released = run(plan, read_table(path).table).released(order="table").astype(str)
     else:
         done = run(plan, open_address(Address.parse(str(path)), "duckdb"))
         target = Address.parse(str(tmp_path / "out.csv"))
@@ -358,7 +358,7 @@ def test_t_closeness_orders_incomes_by_number_and_the_check_agrees(kinds):
         read={"kinds": kinds} if kinds else {},
     )  # fmt: skip
     done = run(plan, table)
-    released = done.released()
+    released = done.released(order="table")
     # The distance by pandas alone: sums of shares up to each amount.
     order = sorted({*texts}, key=dict(zip(texts, amounts, strict=True)).__getitem__)
     whole = released["income"].value_counts(normalize=True).reindex(order).cumsum()
@@ -421,7 +421,7 @@ def test_a_coarsened_income_is_in_groups_whatever_kind_was_chosen():
         read={"kinds": {"paid": "decimal 1.234,56"}},
     )  # fmt: skip
     done = run(plan, table)
-    assert done.released()["paid"].tolist() == [
+    assert done.released(order="table")["paid"].tolist() == [
         "1000 to <2000", "0 to <1000", "12000 to <13000", "1000 to <2000", "0 to <1000",
         "1000 to <2000",
     ]  # fmt: skip

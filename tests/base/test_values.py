@@ -60,11 +60,11 @@ def test_numbers_and_their_texts_are_one_value(values, build):
         "nodes": {"nodes": [{"name": "*"}, *({"name": n, "parent": "*"} for n in (39, "40"))]},
     }[build]
     plan, table = one_column(values, hierarchy)
-    released = run(plan, table).released()
+    released = run(plan, table).released(order="table")
     assert released["q"].tolist() == ["39", "39", "40", "40"]
     lost = run(Plan.from_content({**json.loads(plan.to_json()), "privacy": [
         {"model": "k-anonymity", "k": 3}]}), table)  # fmt: skip
-    assert lost.released()["q"].tolist() == ["*"] * 4
+    assert lost.released(order="table")["q"].tolist() == ["*"] * 4
 
 
 def test_categories_that_no_record_has_are_no_values():
@@ -77,7 +77,7 @@ def test_categories_that_no_record_has_are_no_values():
 
 def test_codes_with_zeros_are_not_numbers():
     plan, table = one_column(["007", "007", "7", "7"], {"build": "suppression"})
-    assert run(plan, table).released()["q"].tolist() == ["007", "007", "7", "7"]
+    assert run(plan, table).released(order="table")["q"].tolist() == ["007", "007", "7", "7"]
 
 
 @pytest.mark.parametrize("moment", [pd.Timestamp, datetime.date.fromisoformat,
@@ -86,14 +86,22 @@ def test_codes_with_zeros_are_not_numbers():
 def test_dates_without_a_time_are_dates(moment, dtype):
     values = pd.Series([moment("2021-03-04")] * 2 + [moment("2021-04-04")] * 2, dtype=dtype)
     plan, table = one_column(values, {"build": "dates", "levels": ["year"]})
-    assert run(plan, table).released()["q"].tolist() == ["2021-03-04"] * 2 + ["2021-04-04"] * 2
+    assert (
+        run(plan, table).released(order="table")["q"].tolist()
+        == ["2021-03-04"] * 2 + ["2021-04-04"] * 2
+    )
 
 
 def test_yes_and_no_are_not_numbers():
     codes, texts = canonical_texts(pd.Series([True, 1, "True", 0, False, "1"], dtype=object))
     assert [texts[code] for code in codes] == ["True", "1", "True", "0", "False", "1"]
     plan, table = one_column([True, True, False, False], {"build": "suppression"})
-    assert run(plan, table).released()["q"].tolist() == ["True", "True", "False", "False"]
+    assert run(plan, table).released(order="table")["q"].tolist() == [
+        "True",
+        "True",
+        "False",
+        "False",
+    ]
 
 
 @examples(100)
@@ -126,7 +134,7 @@ def test_column_names_that_are_no_texts_end_in_a_sentence_or_a_release():
     plan = Plan.from_content(plan_with(columns={
         "0": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}}))  # fmt: skip
     try:
-        released = run(plan, table).released()
+        released = run(plan, table).released(order="table")
     except KanonError as error:
         check_sentence(error, ["column"])
     else:
@@ -166,7 +174,7 @@ def test_records_with_missing_values_are_dropped_and_counted(values):
     plan, table = one_column(values, {"build": "suppression"}, missing="drop-records")
     table["note"] = range(6)
     done = run(plan, table)
-    released = done.released()
+    released = done.released(order="table")
     assert released.index.tolist() == [0, 1, 3, 4]
     assert released["q"].tolist() == ["F", "F", "M", "M"]
     assert released["note"].tolist() == [0, 1, 3, 4]
@@ -177,7 +185,14 @@ def test_records_with_missing_values_are_dropped_and_counted(values):
 def test_missing_as_a_value_is_a_leaf_of_its_own(values):
     plan, table = one_column(values, {"build": "suppression"}, missing="as-value")
     done = run(plan, table)
-    assert done.released()["q"].tolist() == ["F", "F", "(missing)", "M", "M", "(missing)"]
+    assert done.released(order="table")["q"].tolist() == [
+        "F",
+        "F",
+        "(missing)",
+        "M",
+        "M",
+        "(missing)",
+    ]
     assert done.measures["dropped"] == 0
     assert done.prepared.classes.hierarchies[0].labels == ("F", "M", "(missing)", "*")
 
@@ -191,7 +206,7 @@ def test_one_missing_quasi_identifier_is_enough_to_drop_a_record():
         run(Plan.from_content(plan_with(columns=columns)), table)
     plan = Plan.from_content(plan_with(columns=columns, read={"missing": "drop-records"}))
     done = run(plan, table)
-    assert done.released().index.tolist() == [0, 3]
+    assert done.released(order="table").index.tolist() == [0, 3]
     assert done.measures["dropped"] == 2
 
 
@@ -199,7 +214,7 @@ def test_missing_counts_in_k_when_it_is_a_value():
     """A record that alone lacks a value is unique: k is not reported too high."""
     plan, table = one_column(["F", "F", None], {"build": "suppression"}, missing="as-value")
     assert prepare(plan, table).classes.min_k == 1
-    assert run(plan, table).released()["q"].tolist() == ["*", "*", "*"]
+    assert run(plan, table).released(order="table")["q"].tolist() == ["*", "*", "*"]
     assert classes_of_columns(table, ["q"]).min_k == 1
 
 
@@ -210,7 +225,7 @@ def test_a_missing_leaf_is_only_where_it_is_needed():
 
 def test_missing_cells_of_other_columns_stay():
     done = run(Plan.from_content(plan_with()), PEOPLE)
-    assert pd.isna(done.released()["note"].iloc[1])
+    assert pd.isna(done.released(order="table")["note"].iloc[1])
     assert done.measures["dropped"] == 0
 
 
@@ -230,7 +245,7 @@ def test_missing_cells_stand_at_the_leaf_that_a_tree_has_for_them():
     nodes = [{"name": "*"}, {"name": "G", "parent": "*"}, {"name": "(missing)", "parent": "G"},
              {"name": "F", "parent": "G"}, {"name": "M", "parent": "*"}]  # fmt: skip
     plan, table = one_column(["F", None, "M", "M"], {"nodes": nodes}, 2, missing="as-value")
-    assert run(plan, table).released()["q"].tolist() == ["G", "G", "M", "M"]
+    assert run(plan, table).released(order="table")["q"].tolist() == ["G", "G", "M", "M"]
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_the_four_records_of_de_spoelberch():
         "age": {"build": "intervals", "widths": [10]},
     }
     done = run(plan(2, trees, ["income"], name="gaa"), people)
-    assert done.released().to_numpy().tolist() == [
+    assert done.released(order="table").to_numpy().tolist() == [
         ["284**", "30-39", "52k"],
         ["79203", "20-29", "98k"],
         ["284**", "30-39", "36k"],

@@ -19,6 +19,7 @@ from kanon.recoding import Recoding
 from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
+from kanon.sources.row_order import sort_rows
 from kanon.sources.writing import table_bytes
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
@@ -44,12 +45,13 @@ def test_a_file_is_the_release_and_the_matrix(name, kind, monkeypatch):
     source, recoding = done.prepared.source, done.recoding
     found = read(representation_file(source, recoding, name, kind), kind)
     released = done.released()
+    of_row = source.class_of_rows(recoding)[done.row_order]
     own = len(released.columns)
     left = read(table_bytes(released, kind), kind)
     pd.testing.assert_frame_equal(found.iloc[:, :own], left)
     matrix = represent(name, recoding)
     assert list(found.columns[own:]) == list(matrix.columns)
-    expected = matrix.dense()[source.class_of_rows(recoding)]
+    expected = matrix.dense()[of_row]
     assert np.array_equal(as_numbers(found.iloc[:, own:]), expected)
     if kind == "parquet":
         kinds = set(found.dtypes.iloc[own:])
@@ -78,7 +80,8 @@ def test_any_release_is_read_back(problem, data):
     gone = [data.draw(st.integers(0, 3)) == 0 for _ in range(source.classes.n_classes)]
     recoding = Recoding.from_targets(source.classes, source.classes.nodes, np.array(gone))
     released = source.release(recoding)
-    of_row = source.class_of_rows(recoding)
+    rows = sort_rows(released)
+    released, of_row = released.iloc[rows], source.class_of_rows(recoding)[rows]
     assert keep or (of_row >= 0).all()
     for kind in FILE_KINDS:
         found = read(representation_file(source, recoding, "proportional", kind), kind)
@@ -87,8 +90,8 @@ def test_any_release_is_read_back(problem, data):
         assert found.iloc[:, :own].astype(object).equals(alone.astype(object))
         numbers = found.iloc[:, own:]
         assert numbers[of_row < 0].isna().to_numpy().all(), "no class, no row"
-        rows = represent("proportional", recoding).dense()
-        assert np.array_equal(as_numbers(numbers[of_row >= 0]), rows[of_row[of_row >= 0]])
+        shares = represent("proportional", recoding).dense()
+        assert np.array_equal(as_numbers(numbers[of_row >= 0]), shares[of_row[of_row >= 0]])
 
 
 @pytest.fixture

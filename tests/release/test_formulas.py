@@ -186,7 +186,7 @@ def test_the_command_line_neutralises_on_request(written):
     assert status == 0
     assert out.read_text().splitlines()[0] == '"sex","\'=note"'
     assert [line.split(",")[1] for line in out.read_text().splitlines()[1:]] == [
-        '"\'=1+1"', '"-5"', '"\'@x"', '"fine"'
+        '"\'=1+1"', '"\'@x"', '"-5"', '"fine"'
     ]  # fmt: skip
 
 

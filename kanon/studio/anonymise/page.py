@@ -47,6 +47,7 @@ from kanon.studio.widgets.files import (
     file_name,
     form_choice,
     neutral_choice,
+    order_choice,
 )
 from kanon.studio.widgets.how import (
     how_algorithm,
@@ -224,6 +225,7 @@ def download_release(
     )
     form = _form(work, done, kind)
     neutral = neutral_choice("download", kind)
+    order_choice(work, "download")
     obstacle = problem or state.remembered(
         "obstacle", (result, k, kind), lambda: why_not(kind, done.released)
     )

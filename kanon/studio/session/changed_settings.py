@@ -27,6 +27,7 @@ _LABELS = {
     "node": say("Levels"),
     "suppression": say("Suppress at most, %"),
     "keep_suppressed": say("Keep the rows of suppressed records, blanked"),
+    "row_order": say("Keep the table's order of rows"),
     "models": say("Also require"),
     "k": say("k"),
     "attribute_weights": say("How much does losing a column hurt?"),

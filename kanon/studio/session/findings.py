@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 from kanon.algorithms.lower_bound import LowerBound
 from kanon.algorithms.solution import Solution
@@ -52,9 +52,16 @@ class Result:
             return most
         return min(self.known, key=lambda one: abs(math.log(one / most)))
 
-    def release(self, k: int) -> Run:
-        """The release for k: looked up, checked against its plan, not computed again."""
-        return release_at(self.prepared, self.solution, k)
+    def release(self, k: int, order: Literal["released", "table"] = "released") -> Run:
+        """The release for k: looked up, checked against its plan, not computed again.
+
+        Parameters
+        ----------
+        order
+            The order in which its rows leave, by its name in a plan.
+        """
+        plan = self.prepared.plan.model_copy(update={"order": order})
+        return release_at(replace(self.prepared, plan=plan), self.solution, k)
 
 
 @dataclass(frozen=True, eq=False)

@@ -95,6 +95,7 @@ def settings_said(work: Work, plan: Plan) -> dict[str, Any]:
         "models": tuple(one for one in plan.models if isinstance(one, SensitiveModel)),
         "suppression": limit,
         "keep_suppressed": plan.suppressed == "keep",
+        "row_order": plan.order,
         "person": plan.person,
     }
 

@@ -168,6 +168,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
             if work.settings.keep_suppressed and uses(work.settings.algorithm, "suppression")
             else "leave-out"
         ),
+        "order": work.settings.row_order,
         "person": work.table.person,
     }
 
@@ -228,6 +229,7 @@ def settings_of(work: Work, plan: Plan) -> str:
         if not uses(plan.algorithm.name, setting):
             content["algorithm"][setting] = None
     content["metrics"] = content["metrics"].get(plan.algorithm.metric)
+    content["order"] = None  # of the rows of a file
     return _fingerprint(work, content, [plan.algorithm.metric])
 
 
@@ -243,7 +245,7 @@ def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
     # What leads a line is its own: the algorithm, its choices, what it may suppress.
     kept = {name: content["algorithm"][name] for name in ("cost", "attribute_weights", "tie_seed")}
     content["algorithm"] = kept
-    content["suppression_limit"] = content["suppressed"] = None
+    content["suppression_limit"] = content["suppressed"] = content["order"] = None
     content["metrics"] = {name: content["metrics"].get(name) for name in sorted(metrics)}
     return _fingerprint(work, content, content["metrics"])
 

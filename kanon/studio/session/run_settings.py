@@ -21,11 +21,11 @@ class RunSettings:
     ----------
     algorithm, metric, strategy, scope, cost, tie_seed, k
         By their names in a plan; see :attr:`~kanon.studio.session.work.Work.strategy_used`.
-    options, suppression, keep_suppressed, seed, node
+    options, suppression, keep_suppressed, row_order, seed, node
         What was chosen for the own parameters of each algorithm; the share of the records that may
         be suppressed, None for what the algorithm does by itself; whether their rows stay, blanked;
-        what algorithms that draw at random begin with; the level of each quasi-identifier that the
-        user picked, None without.
+        the order in which rows leave, by its name in a plan; what algorithms that draw at random
+        begin with; the level of each quasi-identifier that the user picked, None without.
     sensitive
         The sensitive column that strategies and numbers look at; see
         :attr:`~kanon.studio.session.work.Work.focus`.
@@ -47,6 +47,7 @@ class RunSettings:
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     suppression: float | None = None
     keep_suppressed: bool = False
+    row_order: Literal["released", "table"] = "released"
     seed: int = 0
     node: Mapping[str, int] | None = None
     sensitive: str | None = None

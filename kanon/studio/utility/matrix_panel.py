@@ -12,7 +12,6 @@ from kanon.charts.representation import ShownPart, representation_chart, represe
 from kanon.learning.disclosure import ShareDisclosure, disclosed
 from kanon.learning.export import FILE_KINDS, renamed, representation_file
 from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
-from kanon.recoding import Recoding
 from kanon.run import Run
 from kanon.sources.memory import MemorySource
 from kanon.studio.session import state
@@ -34,7 +33,7 @@ from kanon.studio.utility.representation import (
     which_attribute,
 )
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.files import file_button, neutral_choice
+from kanon.studio.widgets.files import file_button, neutral_choice, order_choice
 from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.result import checked, in_columns, name_in_files, noting
 
@@ -149,18 +148,19 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
     st.markdown(f"**{say('The released table with this matrix')}**")
     with st.container(horizontal=True, vertical_alignment="center"):
         neutral = neutral_choice("utility-matrix")
+        order = order_choice(state.work(), "utility-matrix")
         for kind in FILE_KINDS:
             file_button(
                 {"parquet": "Parquet", "csv": "CSV"}[kind],
-                noting(result.settings, done, _file(source, recoding, name, kind, neutral)),
+                noting(result.settings, done, _file(done, source, name, kind, neutral)),
                 f"released-{name.lower()}-{name_in_files(done.prepared.plan)}",
                 kind,
-                f"{result.settings}|{k}|{name}|{neutral}",
+                f"{result.settings}|{k}|{name}|{neutral}|{order}",
                 f"utility-matrix-{kind}",
                 original=True,
             )
         st.caption(
-            say("Every released record in its order: its columns, then those of the matrix."),
+            say("A row per released record: its columns, then those of the matrix."),
             width="content",
         )
     values = sum(tree.n_leaves for tree in recoding.hierarchies)
@@ -193,6 +193,7 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
 
 
 def _file(
-    source: MemorySource, recoding: Recoding, name: str, kind: str, neutral: bool
+    done: Run, source: MemorySource, name: str, kind: str, neutral: bool
 ) -> Callable[[], bytes]:
-    return lambda: representation_file(source, recoding, name, kind, neutral)
+    order = done.prepared.plan.order
+    return lambda: representation_file(source, done.recoding, name, kind, neutral, order)

@@ -20,6 +20,8 @@ from kanon.sources.separators import shown
 from kanon.sources.text_form import FOR_EXCEL, FORMS, PLAIN, TextForm
 from kanon.sources.writing import MIME
 from kanon.studio.session import state
+from kanon.studio.session.binding import bound
+from kanon.studio.session.work import Work
 
 OF_PLAN = say("It can hold every value of the hierarchies, so it is not for publication.")
 """What the help of every plan says."""
@@ -161,6 +163,31 @@ def neutral_choice(name: str, kind: str = "csv") -> bool:
             "stay. In XLSX such cells are marked as text, always, and none is altered."
         ),
     )
+
+
+def order_choice(work: Work, name: str) -> str:
+    """A box for whether rows keep the order of the table; the order that is chosen.
+
+    Parameters
+    ----------
+    name
+        What is downloaded, for the key.
+    """
+    order = work.settings.row_order
+    st.checkbox(
+        say("Keep the table's order of rows"),
+        **bound(f"{name}-order-{work.version}-{order}", order == "table", _keep_order),
+        help=say(
+            "Rows leave sorted by what they show, so that their order says nothing. The table's "
+            "order can give values back: where it is sorted by age, every age lies between those "
+            "of the rows above and below it."
+        ),
+    )
+    return order
+
+
+def _keep_order(keep: bool) -> None:
+    state.change(row_order="table" if keep else "released")
 
 
 def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:

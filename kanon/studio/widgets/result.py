@@ -108,8 +108,8 @@ def notice(work: Work, stale: bool) -> None:
 
 def release_shown(work: Work, result: Result) -> tuple[int, Run]:
     """The k that can be shown, and the release for it."""
-    k = result.k_for(work.settings.k)
-    return k, state.remembered("release", (result, k), lambda: result.release(k))
+    k, order = result.k_for(work.settings.k), work.settings.row_order
+    return k, state.remembered("release", (result, k, order), lambda: result.release(k, order))
 
 
 def choose_k(work: Work, result: Result, k: int, key: str) -> None:

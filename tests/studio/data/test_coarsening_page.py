@@ -160,4 +160,4 @@ def test_its_tree_is_mended_on_the_page_hierarchies(data):
     go(press(at, "Add 1 value"))
     assert problems(at) == []
     done = run(plan_of(work(at)), table)
-    assert done.released()["income"].tolist() == ["little", "little", "high"] * 2
+    assert done.released(order="table")["income"].tolist() == ["little", "little", "high"] * 2
