@@ -549,8 +549,8 @@ def test_the_classes_are_merged_in_parts_where_that_is_chosen(start):
 
 
 # --- how the release is written ----------------------------------------------------------------
-RAW = "Größe;plz;krank\r\n" + "".join(
-    f"1,{n % 5};80{n % 3}1;{'Grippe' if n % 2 else 'Übelkeit'}\r\n" for n in range(30)
+RAW = "Größe;plz;krank\r\n" + "".join(  # in the order in which a release leaves
+    sorted(f"1,{n % 5};80{n % 3}1;{'Grippe' if n % 2 else 'Übelkeit'}\r\n" for n in range(30))
 )
 
 
