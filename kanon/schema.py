@@ -80,7 +80,8 @@ def check_columns(columns: Sequence[object], wanted: Iterable[str]) -> None:
     PlanError
         A column is missing; the message lists those that exist.
     """
-    twice = [name for name, count in Counter(columns).items() if count > 1]
+    names = Counter(str(column).strip() for column in columns)  # as they are written to a file
+    twice = [name for name, count in names.items() if count > 1]
     if twice:
         raise TableError(f"Two columns are called {quoted(twice[0])}; each needs its own name.")
     absent = [column for column in wanted if column not in columns]

@@ -21,7 +21,7 @@ from kanon.cli.outputs import check_files, check_new_table
 from kanon.errors import KanonError, PlanError, TableError, quoted
 from kanon.plan import Plan
 from kanon.release.drift import same_levels
-from kanon.release.record import account, check_record
+from kanon.release.record import account, check_record, describe_earlier_releases
 from kanon.report.optimality_gap import OptimalityGap, bound_of
 from kanon.report.origin import fingerprint_of_address, origin_of_file, recorder
 from kanon.run import Run, run
@@ -104,6 +104,8 @@ def execute(given: argparse.Namespace) -> None:
         _check_kind(given.out)
     progress = progress_shown(given)
     record = recorder(plan, lambda: fingerprint_of_address(given.table), account(), "command line")
+    if record is not None and (earlier := describe_earlier_releases(record.table)):
+        show_warning(earlier)
     done = run(plan, table, given.plan.parent, progress)
     form = _form(done, table, given.csv or "plain")
     done.write(given.out, progress, given.neutralise_formulas, record, form)

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from kanon.base.formatting import thin
 from kanon.errors import SettingsError, TableError, quoted
 from kanon.release.check import Verdict
 
@@ -178,6 +179,23 @@ def recorded(table: str) -> tuple[Mapping[str, Any], ...]:
             f"The record of releases, in the folder that {VARIABLE} names, cannot be read."
         ) from None
     return tuple(line for line in lines if line["table"] == table)
+
+
+def describe_earlier_releases(table: str | None) -> str | None:
+    """What the record says of earlier releases of a table, or why it cannot be read; else None."""
+    try:
+        lines = recorded(table) if table else ()
+    except SettingsError as error:
+        return error.sentence
+    if not lines:
+        return None
+    last = f"on {lines[-1]['when'][:10]} with k = {lines[-1]['k']}"
+    several = len(lines) > 1
+    return (
+        f"This table was released {f'{thin(len(lines))} times ' if several else ''}before, "
+        f"{'last ' if several else ''}{last}. Run 'kanon combine' with the plans of "
+        f"{'all' if several else 'both'} releases: it says what they tell together."
+    )
 
 
 def fingerprint_of_path(path: Path) -> str:

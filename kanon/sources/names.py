@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 from kanon.errors import TableError, listing, quoted
@@ -82,3 +83,29 @@ def column_names(cells: Iterable[str], name: str) -> list[str]:
             f"{quoted(name)} has more than one column called {listing(twice)}: names must differ."
         )
     return names
+
+
+def names_in_view(columns: Sequence[str], view: str, statements: Mapping[str, str]) -> list[str]:
+    """The columns of a view as it was written: an engine numbers a name that comes again.
+
+    Parameters
+    ----------
+    statements
+        By its name the SQL that makes each view and table of the database.
+
+    >>> names_in_view(["a", "a_1"], "v", {"t": "CREATE TABLE t(a)", "v": "SELECT a, a FROM t"})
+    ['a', 'a']
+    """
+    sources, sql = [view], ""
+    for source in sources:
+        sql += statements.get(source, "").replace('""', '"') + "\n"
+        sources += [other for other in statements if other not in sources and _in(sql, other)]
+    known = {column.casefold(): column for column in columns}
+    without = (re.sub(r"[_:][0-9]+$", "", column).casefold() for column in columns)
+    pairs = zip(columns, without, strict=True)
+    return [column if _in(sql, column) else known.get(first, column) for column, first in pairs]
+
+
+def _in(sql: str, name: str) -> bool:
+    """Whether a statement has a name in it."""
+    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sql, re.IGNORECASE))

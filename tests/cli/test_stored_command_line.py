@@ -9,8 +9,9 @@ import sys
 import pandas as pd
 import pytest
 
+from kanon.release.record import FILE, VARIABLE
 from kanon.sources.stored import StoredTable
-from support.command_line import RELEASED, check_failure, files
+from support.command_line import RELEASED, RUN, check_failure, files
 
 OUT = ("--out", "released.parquet")
 ASKED = ("--qi", "age,sex", "--sensitive", "disease", "--json")
@@ -141,3 +142,39 @@ def test_no_cell_is_kept_with_a_table_that_stays(people, folder):
     table = open_stored(Address(str(folder / "parts")))
     assert isinstance(table, StoredTable)
     assert "Ana" not in repr(table.__getstate__())
+
+
+@pytest.mark.parametrize("given", [["parts"], ["people.csv"], ["data.sqlite#people"]], ids=" ".join)
+def test_a_further_release_of_a_table_names_combine(kanon, folder, people, given, monkeypatch):
+    record = folder / "record"
+    record.mkdir()
+    monkeypatch.setenv(VARIABLE, str(record))
+    wanted = ("run", "plan.json", "--table", *given, "--out")
+    assert kanon(*wanted, "one.parquet").err == ""
+    (line,) = (record / FILE).read_text("utf-8").splitlines()
+    day = json.loads(line)["when"][:10]
+    assert kanon(*wanted, "two.parquet").err == (
+        f"kanon: warning: This table was released before, on {day} with k = 2. Run 'kanon combine' "
+        "with the plans of both releases: it says what they tell together.\n"
+    )
+    assert kanon(*wanted, "three.parquet").err == (
+        f"kanon: warning: This table was released 2 times before, last on {day} with k = 2. Run "
+        "'kanon combine' with the plans of all releases: it says what they tell together.\n"
+    )
+    other = folder / "other.csv"
+    other.write_text((folder / "people.csv").read_text("utf-8") + "\n", "utf-8")
+    assert kanon("run", "plan.json", "--table", "other.csv", "--out", "four.csv").err == ""
+
+
+def test_a_record_that_cannot_be_read_is_a_warning(kanon, folder, monkeypatch):
+    record = folder / "record"
+    record.mkdir()
+    monkeypatch.setenv(VARIABLE, str(record))
+    assert kanon(*RUN).err == ""
+    with (record / FILE).open("a", encoding="utf-8") as file:
+        file.write(json.loads((record / FILE).read_text("utf-8"))["table"] + "\n")
+    said = kanon(*RUN)
+    assert said.status == 0 and said.err == (
+        "kanon: warning: The record of releases, in the folder that KANON_RECORD names, cannot be "
+        "read.\n"
+    )

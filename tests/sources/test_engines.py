@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow.feather
 import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -409,6 +410,121 @@ def test_a_table_of_a_database_is_opened_by_its_name(tmp_path):
     again = pickle.loads(pickle.dumps(table))  # noqa: S301 -- our own bytes
     assert again.counted("age") == table.counted("age")
     assert "Ana" not in repr(pickle.dumps(table)), "no rows are sent"
+
+
+# --- names that come twice ------------------------------------------------------------------
+TWICE = "has more than one column called 'name': names must differ"
+CASE = "'name' and 'Name' of 't(.csv|.parquet|-parts)?' differ by upper and lower case alone"
+NAMELESS = "Column 1 of '[a-z0-9.]+' has no name"
+HEADERS = {
+    "twice": (["name", "age", "name"], TWICE),
+    "blanks": (["name", "name ", "age"], TWICE),
+    "a number already there": (["name", "name_1", "name"], TWICE),
+    "case": (["name", "Name", "age"], CASE),
+    "nameless": (["", "name", "age"], NAMELESS),
+}
+
+
+def put_under_names(names: list[str], path: Path) -> Address:
+    """A file, or a folder of two, whose columns have those names."""
+    record = [f"Ana {j}" for j in range(len(names))]
+    table = pyarrow.Table.from_arrays([pyarrow.array([cell]) for cell in record], names=names)
+    if path.suffix == ".csv":
+        path.write_text("".join(",".join(line) + "\n" for line in (names, record)))
+    elif path.suffix == ".feather":
+        pyarrow.feather.write_feather(table, path)
+    elif path.suffix == ".xlsx":
+        pd.DataFrame([names, record]).to_excel(path, header=False, index=False)
+    elif path.suffix:
+        pyarrow.parquet.write_table(table, path)
+    else:
+        path.mkdir()
+        for part in ("a.parquet", "b.parquet"):
+            pyarrow.parquet.write_table(table, path / part)
+    return Address(str(path))
+
+
+@pytest.mark.parametrize("what", HEADERS)
+@pytest.mark.parametrize(
+    ("engine", "file"),
+    [
+        *(("duckdb", file) for file in ("t.parquet", "t.csv", "t-parts")),
+        *(("memory", file) for file in ("t.parquet", "t.csv", "t.feather", "t.xlsx")),
+        *(("spark", file) for file in ("t.parquet", "t.csv")),
+    ],
+)
+def test_a_column_name_twice_is_refused_everywhere(tmp_path, engine, file, what, monkeypatch):
+    """An engine would call the second one name_1, which passes through."""
+    for name, value in SPARK.items():
+        monkeypatch.setenv(name, value)
+    if engine == "spark" and not spark_is_there():
+        _absent("Java or pyspark is missing, which Spark needs")
+    names, sentence = HEADERS[what]
+    address = put_under_names(names, tmp_path / file)
+    if engine == "memory" and what == "case":
+        assert list(open_address(address, engine).columns) == names, "they are told apart here"
+        return
+    with pytest.raises(TableError, match=sentence):
+        open_address(address, engine)
+
+
+def test_a_file_of_a_folder_with_a_name_twice_is_refused(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    put_under_names(["name", "age"], folder / "a.parquet")
+    put_under_names(["name", "age", "name"], folder / "b.parquet")
+    with pytest.raises(TableError, match=f"'b.parquet' {TWICE}"):
+        open_stored(Address(str(folder)))
+
+
+@pytest.mark.parametrize("file", ["t.parquet", "t.csv", "t-parts"])
+def test_a_name_that_ends_in_a_number_is_a_name(tmp_path, file):
+    address = put_under_names(["name", "name_1", "name_2"], tmp_path / file)
+    assert open_stored(address).columns == ("name", "name_1", "name_2")
+
+
+VIEWS = {
+    "SELECT name, nick AS name FROM people": False,
+    "SELECT name, nick AS NAME FROM people": False,
+    "SELECT * FROM people, others": False,
+    "SELECT * FROM v": False,
+    "SELECT * FROM (SELECT name, nick AS name FROM people) AS x": False,
+    "SELECT name, nick AS name_1 FROM people": True,
+    "SELECT name, nick AS \"name:1\" FROM people": True,
+    "SELECT * FROM numbered": True,
+    "SELECT * FROM (SELECT * FROM numbered) AS x": True,
+    "WITH x(name, name_1) AS (SELECT name, nick FROM people) SELECT * FROM x": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("query", VIEWS)
+@pytest.mark.parametrize("kind", ["duckdb", "sqlite"])
+def test_a_view_with_a_name_twice_is_refused(tmp_path, kind, query):
+    path = tmp_path / f"data.{kind}"
+    with (duckdb if kind == "duckdb" else sqlite3).connect(str(path)) as connection:
+        for statement in (
+            "CREATE TABLE people (name TEXT, nick TEXT)",
+            "CREATE TABLE others (name TEXT, age INTEGER)",
+            'CREATE TABLE numbered (name TEXT, name_1 TEXT, "name:1" TEXT)',
+            "INSERT INTO people VALUES ('Ana', 'A')",
+            "INSERT INTO others VALUES ('Bo', 1)",
+            "INSERT INTO numbered VALUES ('Ana', 'A', 'B')",
+            "CREATE VIEW v AS SELECT name, nick AS name FROM people",
+            f"CREATE VIEW asked AS {query}",
+        ):
+            connection.execute(statement)
+    connection.close()
+    if VIEWS[query]:
+        assert open_stored(Address(str(path), "asked")).columns[0] == "name"
+        return
+    with pytest.raises(TableError, match=f"(?i)'asked' {TWICE}"):
+        open_stored(Address(str(path), "asked"))
+
+
+def test_a_frame_with_names_that_differ_by_blanks_is_refused():
+    table = pd.DataFrame({"name": ["Ana"], "name ": ["Bo"], "age": [1]})
+    with pytest.raises(TableError, match="Two columns are called 'name'"):
+        run(plan_of({"age": PASSED}, GAA, "as-value", "leave-out"), table)
 
 
 # --- who may open what ----------------------------------------------------------------------

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -111,6 +114,25 @@ def test_followed_model_is_met_and_checked():
     largest = ill.value_counts(normalize=True).max()
     assert largest <= 0.7 and done.verdicts[1].holds
     assert done.verdicts[1].level == pytest.approx(largest)
+
+
+def test_followed_model_is_checked_by_the_recipient(folder):
+    wanted = {"model": "largest-share", "share": 0.7}
+    columns = {**PLAN["columns"], "ill": {"role": "sensitive"}}
+    plan = {**PLAN, "columns": columns, "privacy": [*PLAN["privacy"], wanted]}
+    (folder / "plan.json").write_text(json.dumps(plan))
+    ill = ["flu", "flu", "cold", "cold", "flu", "cold"]
+    TABLE.assign(ill=ill).to_csv(folder / "table.csv", index=False)
+    given = ["--table", str(folder / "table.csv"), "--out", str(folder / "out.csv")]
+    pack = folder / "pack.zip"
+    assert main(["run", str(folder / "plan.json"), *given, "--bundle", str(pack)]) == 0
+    with zipfile.ZipFile(pack) as packed:
+        packed.extractall(folder / "unpacked")
+    check = [sys.executable, "check.py"]
+    done = subprocess.run(check, cwd=folder / "unpacked", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (line,) = (row for row in done.stdout.splitlines() if row.startswith("largest-share of ill"))
+    assert re.fullmatch(r"largest-share of ill +share = 0.7 +0.[56]\d* +yes", line), line
 
 
 def test_followed_command_counts_the_classes(folder, capsys):

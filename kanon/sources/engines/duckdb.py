@@ -34,7 +34,7 @@ from kanon.sources.engines.rows import (
 )
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling, scratch
 from kanon.sources.engines.workspace import parts_here
-from kanon.sources.names import column_names, kind_of
+from kanon.sources.names import column_names, kind_of, names_in_view
 from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings
 from kanon.sources.room import growing, size_of
@@ -408,6 +408,16 @@ def _database(connection: Any, address: Address, settings: ReadSettings) -> _Ope
     return lambda: _as_it_is(connection, table), found, (None, None)
 
 
+_SQL = """
+SELECT name, string_agg(sql, ' ') FROM (
+    SELECT view_name AS name, sql FROM duckdb_views() WHERE database_name = 'given'
+    UNION ALL SELECT table_name, sql FROM duckdb_tables() WHERE database_name = 'given'
+    UNION ALL SELECT function_name, macro_definition FROM duckdb_functions()
+    WHERE database_name = 'given'
+) GROUP BY name
+"""
+
+
 def _as_it_is(connection: Any, table: str) -> Any:
     """The rows of a table, its texts apart where a collation takes them for the same.
 
@@ -415,6 +425,9 @@ def _as_it_is(connection: Any, table: str) -> Any:
     lists all its values, and would take those of suppressed records along: its cells become texts.
     """
     rows = connection.table(table, database=("given", "main"))
+    column_names(
+        names_in_view(rows.columns, table, dict(connection.raw_sql(_SQL).fetchall())), table
+    )
     listed = connection.con.execute(
         "SELECT column_name, data_type FROM duckdb_columns() "
         "WHERE database_name = 'given' AND schema_name = 'main' AND table_name = ?",

@@ -14,6 +14,7 @@ import pyarrow.parquet
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines.rows import check_cases
+from kanon.sources.names import column_names
 
 _ENDINGS = (".parquet", ".pq")
 
@@ -27,7 +28,8 @@ def parquet_parts(address: Address) -> list[Path]:
     Raises
     ------
     TableError
-        There is none, one is damaged, their columns differ, or two columns differ by case alone.
+        There is none, one is damaged or has a name twice, their columns differ, or two columns
+        differ by case alone.
     """
     path = address.path.resolve()
     parts = sorted(filter(_is_part, path.glob("**/*"))) if path.is_dir() else [path]
@@ -58,6 +60,7 @@ def _columns(part: Path) -> dict[str, Any]:
             f"{quoted(part.name)} cannot be read as Parquet: it is damaged, locked or another kind "
             "of file."
         ) from None
+    column_names(schema.names, part.name)  # as an engine would rename the second of two
     return {name: _plain(kind) for name, kind in zip(schema.names, schema.types, strict=True)}
 
 

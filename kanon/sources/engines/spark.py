@@ -14,10 +14,11 @@ from kanon.base.progress import Progress, no_progress
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines.parts import parquet_parts
-from kanon.sources.engines.rows import Rows, named, saying
+from kanon.sources.engines.rows import Rows, check_cases, named, saying
 from kanon.sources.engines.spark_cluster import SparkCluster, SparkJobs, quietly
 from kanon.sources.engines.spark_errors import SPARK_ERRORS, sentence
 from kanon.sources.engines.spark_workspace import SparkWorkspace, data_frame
+from kanon.sources.names import column_names
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import check_separator
 
@@ -55,11 +56,14 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
             check_separator(separator)
             found = (separator, "utf-8")
             reading = partial(
-                session.read.csv, str(address.path.resolve()), sep=separator, header=True,
+                session.read.csv, str(address.path.resolve()), sep=separator,
                 quote='"', escape='"', mode="FAILFAST", inferSchema=False, enforceSchema=False,
                 encoding=settings.encoding or "utf-8",
             )  # fmt: skip
-            frame = cluster.run(lambda _: reading(), no_progress, "")
+            first = cluster.run(lambda _: reading(header=False).head(), no_progress, "")
+            # Spark would name a column that has no name, and rename both of two with the same.
+            check_cases(column_names((cell or "" for cell in first or ()), name), name)
+            frame = cluster.run(lambda _: reading(header=True), no_progress, "")
             frame = frame.na.fill("")  # a cell of a text file is a text, if an empty one
         else:
             raise TableError(

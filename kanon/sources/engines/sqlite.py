@@ -21,6 +21,7 @@ from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
 from kanon.sources.engines.rows import sql_name
 from kanon.sources.engines.workspace import parts_here
+from kanon.sources.names import column_names, names_in_view
 from kanon.stored_classes import PartWork
 
 BATCH = 65_536
@@ -61,10 +62,12 @@ def rows_of(connection: Any, table: str, name: str) -> Any:
     Raises
     ------
     TableError
-        A column holds cells of several types.
+        A column holds cells of several types, or a view has a name twice.
     """
     asked = connection.con.execute(f"SELECT * FROM {sql_name(table)} LIMIT 0")
     columns = [column for column, *_ in asked.description]
+    statements = connection.con.execute("SELECT name, sql FROM sqlite_schema WHERE sql NOT NULL")
+    column_names(names_in_view(columns, table, dict(statements)), name)
     kinds = ", ".join(f"typeof({sql_name(column)})" for column in columns)
     ends = ", ".join(f"min({sql_name(column)}), max({sql_name(column)})" for column in columns)
     found = connection.con.execute(
