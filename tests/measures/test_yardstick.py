@@ -14,6 +14,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.experiments.sweep import PlannedRun, solve_sweep
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import groups, suppression
+from kanon.hierarchy.ranges import LeafRange, with_ranges
 from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.measures.summary import summary
 from kanon.measures.yardstick import in_terms_of, path_in_terms_of, recoding_in_terms_of
@@ -83,6 +84,27 @@ def test_a_node_becomes_the_least_that_covers_its_leaves(pair):
     for node, place in tree.number.items():
         expected = least_cover(other, leaves_under(tree, node))
         assert other.order[found[place]] == expected, node
+
+
+@examples(100)
+@given(pairs(), st.data())
+def test_a_range_becomes_the_least_that_covers_its_leaves(pair, data):
+    tree, other = pair
+    built, n = tree.build(), len(tree.leaves)
+    first = data.draw(st.integers(0, n - 1))
+    last = data.draw(st.integers(first + 1, n))
+    ranged = with_ranges(built, [LeafRange(first, last, "from first to last")])
+    met = in_terms_of(ranged, other.build())[-1]
+    assert other.order[met] == least_cover(other, set(built.labels[first:last]))
+
+
+def test_ranges_that_begin_with_the_first_leaf():
+    other = groups([{"ab": ["a", "b"]}, {"*": ["ab", "c"]}])
+    cases = {(0, 1): "a", (0, 2): "ab", (0, 3): "*", (1, 2): "b", (3, 4): "*", (0, 4): "*"}
+    ranges = [LeafRange(*ends, f"range {ends}") for ends in cases]
+    tree = with_ranges(suppression(["a", "b", "c", "d"]), ranges)  # d is no leaf there
+    met = in_terms_of(tree, other)[-len(cases) :]
+    assert [other.labels[node] for node in met] == [*cases.values()]
 
 
 def test_leaves_that_the_yardstick_lacks():
