@@ -49,4 +49,5 @@ def execute(given: argparse.Namespace) -> None:
     else:
         print("\n".join(found.said([path.name for path in given.plans])))
     if not found.holds:
-        raise ReleaseError("All releases together do not meet what their plans ask for.")
+        do = "do not" if found.lined_up else "would not, with all rows lined up,"
+        raise ReleaseError(f"All releases together {do} meet what their plans ask for.")

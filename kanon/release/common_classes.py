@@ -1,4 +1,4 @@
-"""Releases of one table on one ground: its classes by every column that any release treats.
+"""Releases of one table on one ground: its classes by every column that rows are compared by.
 
 Releases may differ in their hierarchies, in what they leave out and in the roles of columns. On the
 ground each is an array: which of its classes has the records of a ground class.
@@ -6,6 +6,7 @@ ground each is an array: which of its classes has the records of a ground class.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -13,14 +14,16 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import counted, thin
+from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.errors import PlanError, quoted
-from kanon.hierarchy.ranges import flat
+from kanon.errors import PlanError, TableError, quoted
+from kanon.hierarchy import ROOT_LABEL, Hierarchy
 from kanon.plan import Plan
 from kanon.recoding import Recoding, Trace
 from kanon.run import Run
-from kanon.schema import Role, Schema
-from kanon.sensitive import Sensitive, order_of_values
+from kanon.schema import Role
+from kanon.sensitive import Sensitive
+from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import as_table
 from kanon.sources.tables import Table
 
@@ -35,33 +38,39 @@ class Release:
         What was asked for; its roles say what the release shows of each column.
     recoding
         The class that each original class was released in.
+    passing
+        The columns that the release shows as they are; the plan need not name them.
     dropped
         The number of records that were left out before for missing values.
+    coarsened
+        The sensitive columns that were coarsened before anything was counted, and how.
     """
 
     plan: Plan
     recoding: Recoding
+    passing: tuple[str, ...]
     dropped: int = 0
+    coarsened: tuple[Coarsening, ...] = ()
 
     @classmethod
     def of(cls, done: Run) -> Release:
         """The release of a run, without what the run has worked out beside it."""
-        slim = replace(done.recoding, trace=Trace())
-        return cls(done.prepared.plan, slim, done.prepared.dropped)
+        slim, made = replace(done.recoding, trace=Trace()), done.prepared
+        return cls(made.plan, slim, made.source.passed_through(), made.dropped, made.coarsened)
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether its rows stand in the table's order, not sorted by what they show."""
+        return self.plan.order == "table"
 
     @property
     def n_records(self) -> int:
         """The number of records of the table."""
         return self.recoding.classes.n_records + self.dropped
 
-    def _role(self, column: str) -> Role:
-        """The role of a column; one that the plan does not name passes through."""
-        named = self.plan.columns.get(column)
-        return Role.INSENSITIVE if named is None else named.role
-
     def shows(self, column: str) -> bool:
         """Whether each record has its own value of a column in the release."""
-        return self._role(column) in (Role.SENSITIVE, Role.INSENSITIVE)
+        return column in self.passing
 
     def tells_apart(self, column: str) -> bool:
         """Whether one sees which records have the same value: pseudonyms tell that too."""
@@ -69,101 +78,55 @@ class Release:
         return self.shows(column) or bool(named is not None and named.pseudonym)
 
 
-def needs_table(releases: Sequence[Release]) -> bool:
-    """Whether the table has to be counted once more, by columns that no release was counted by."""
-    return _widest(releases) is None
+def list_known(releases: Sequence[Release]) -> tuple[str, ...]:
+    """The columns by which somebody is looked for: the quasi-identifiers of any release."""
+    return tuple(sorted({name for each in releases for name in each.plan.roles.quasi_identifiers}))
 
 
-def _columns(releases: Sequence[Release]) -> tuple[list[str], list[str]]:
-    """The quasi-identifiers of any release, and the sensitive columns of any."""
-    roles = [each.plan.roles for each in releases]
-    quasi = dict.fromkeys(name for one in roles for name in one.quasi_identifiers)
-    sensitive = dict.fromkeys(name for one in roles for name in one.columns(Role.SENSITIVE))
-    return sorted(quasi), sorted(sensitive)
+def list_comparable(releases: Sequence[Release]) -> tuple[str, ...]:
+    """The columns by which rows are compared: these, and all that two releases show."""
+    times = Counter(name for each in releases for name in each.passing)
+    return tuple(sorted({*list_known(releases), *(name for name in times if times[name] > 1)}))
 
 
-def _widest(releases: Sequence[Release]) -> EquivalenceClasses | None:
-    """The classes of a release that was counted by all columns that matter, if there is one."""
-    quasi, sensitive = _columns(releases)
-    for each in releases:
-        classes = each.recoding.classes
-        known = {one.name for one in classes.sensitive} | set(classes.attributes)
-        # Who drops by fewer columns drops fewer records, so as many are the same ones.
-        whole = not each.dropped or all(other.dropped == each.dropped for other in releases)
-        if whole and set(quasi) <= set(classes.attributes) and set(sensitive) <= known:
-            named = {one.name: one for one in classes.sensitive}
-            found = [named.get(name) or _own_values(classes, name) for name in sensitive]
-            return replace(classes, sensitive=tuple(found))
-    return None
+def ground_of(releases: Sequence[Release], table: Table | pd.DataFrame) -> EquivalenceClasses:
+    """The classes of the table by all comparable columns; by the known ones if those are too many.
 
-
-def _own_values(classes: EquivalenceClasses, column: str) -> Sensitive:
-    """The histograms of a quasi-identifier in classes by itself: one value in each."""
-    place = classes.attributes.index(column)
-    labels = classes.hierarchies[place].labels
-    nodes, codes = np.unique(classes.nodes[:, place], return_inverse=True)
-    texts = [labels[node] for node in nodes]
-    ordered, numeric = order_of_values(texts)
-    position = {text: at for at, text in enumerate(ordered)}
-    values = np.array([position[text] for text in texts], dtype=np.int64)[codes]
-    each = np.arange(classes.n_classes)
-    return Sensitive.from_counts(
-        column, ordered, numeric, each, values, classes.counts, classes.n_classes
-    )
-
-
-def ground_of(
-    releases: Sequence[Release], table: Table | pd.DataFrame | None
-) -> EquivalenceClasses:
-    """The classes by every column that is a quasi-identifier in any release.
-
-    They have a histogram per column that is sensitive in any. Those of a release that was counted
-    by all of these columns, or else the table's.
-
-    Raises
-    ------
-    PlanError
-        The table is needed and not given, or it has not as many records as the releases, or these
-        coarsen columns of it.
-    TableError
-        The table cannot be counted by all of these columns.
+    They have a histogram per column that is sensitive in any release.
     """
-    found = _widest(releases)
-    if found is not None:
-        return found
-    if table is None:
-        raise PlanError(
-            "The releases have different columns as quasi-identifiers or as sensitive: to combine "
-            "them the table is needed too."
-        )
-    coarse = [name for each in releases for name in each.plan.coarsened]
-    if coarse:
-        raise PlanError(
-            "The releases have different columns as quasi-identifiers or as sensitive, and "
-            f"{quoted(coarse[0])} is coarsened, so what they tell together cannot be counted."
-        )
     known = as_table(table)
     if known.n_records != releases[0].n_records:
         raise PlanError(
             f"The releases are of {counted(releases[0].n_records, 'record')}, and the table has "
             f"{thin(known.n_records)}: give the table that they were made from."
         )
-    quasi, sensitive = _columns(releases)
-    trees = {column: flat(known.counted(column).texts) for column in quasi}
-    source = known.source(Schema(dict.fromkeys(quasi, Role.QUASI_IDENTIFIER)), trees)
-    return replace(
-        source.classes, sensitive=tuple(source.histogram_of(column) for column in sensitive)
-    )
+    first = releases[0]
+    if first.coarsened and first.dropped:  # hierarchies may lack the values of dropped records
+        known = known.complete(first.plan.roles.quasi_identifiers)
+    known = known.coarsened(first.coarsened)
+    try:
+        return _count_classes(releases, known, list_comparable(releases))
+    except (PlanError, TableError):  # too many, in an engine
+        return _count_classes(releases, known, list_known(releases))
+
+
+def _count_classes(
+    releases: Sequence[Release], table: Table, columns: Sequence[str]
+) -> EquivalenceClasses:
+    roles = [each.plan.roles for each in releases]
+    sensitive = sorted({name for one in roles for name in one.columns(Role.SENSITIVE)})
+    texts = ([MISSING_LABEL, *sorted(table.counted(column).texts)] for column in columns)
+    return replace(table.classes_of(columns, sensitive), hierarchies=tuple(map(_name_nodes, texts)))
+
+
+def _name_nodes(labels: Sequence[str]) -> Hierarchy:
+    """A hierarchy of which nothing but the labels of its nodes is looked at."""
+    nothing = np.zeros(len(labels) + 1, dtype=np.int32)
+    return Hierarchy((*labels, ROOT_LABEL), nothing, nothing, nothing, nothing, None)
 
 
 def check_coarsened(releases: Sequence[Release]) -> None:
-    """Check that all releases coarsen the same columns in the same way.
-
-    Raises
-    ------
-    PlanError
-        They do not: then a value of one is no value of the other.
-    """
+    """Refuse releases that coarsen a column differently: a value of one is none of the other."""
     how = [each.plan.coarsened for each in releases]
     for column in dict.fromkeys(name for each in how for name in each):
         if any(each.get(column) != how[0].get(column) for each in how):
@@ -174,13 +137,7 @@ def check_coarsened(releases: Sequence[Release]) -> None:
 
 
 def check_sizes(releases: Sequence[Release]) -> None:
-    """Check that all releases are of as many records.
-
-    Raises
-    ------
-    PlanError
-        They are not, or there is none.
-    """
+    """Refuse releases of tables that have not as many records as the first."""
     if not releases:
         raise PlanError("No release is given; name at least one to see what it says.")
     sizes = [each.n_records for each in releases]
@@ -193,16 +150,8 @@ def check_sizes(releases: Sequence[Release]) -> None:
 
 
 def placed(release: Release, ground: EquivalenceClasses) -> np.ndarray:
-    """Per ground class its released class; -1 if its records are not in the release.
-
-    Raises
-    ------
-    PlanError
-        The release is of another table than the ground.
-    """
+    """Per ground class its released class; -1 if its records are not in the release."""
     classes, assigned = release.recoding.classes, release.recoding.assigned
-    if classes.nodes is ground.nodes:  # the release that the ground was taken from
-        return assigned
     other = PlanError(
         "The releases are not of one table, or it was read in different ways: only releases of "
         "one table can be combined."

@@ -2,21 +2,21 @@
 
 Each release may meet its plan, and all of them together not. Two attackers are looked at.
 
-**Who lines up the rows** knows which row of one release is which row of another: kanon leaves rows
-in their order, and columns that pass through match them too. To him the releases stand side by
-side, as one wide table. Two records look alike to him if every release shows them alike: with the
-same labels, or not at all, and with the same value of a column that is a quasi-identifier elsewhere
-and passes through here. So what every plan asks for is looked at again in these smaller groups.
+**One with all rows lined up** sees the releases side by side, as one wide table. Two records look
+alike to him if every release shows them alike: with the same labels, or not at all, and with the
+same value of a column that is a quasi-identifier elsewhere and passes through here. What the plans
+ask for is looked at again in these smaller groups. If all releases keep the table's order, anyone
+can do this; else it is the most that anyone can learn, and rows are matched by cells that two
+releases show: surely where no other row of either has the same ones.
 
-**Who does not** finds somebody's class in each release, by what he knows of that person. The
-sensitive value is one that occurs in all of these classes (the composition attack). How many rows
-can be that person's is at most, summed over the values, the fewest records with that value in any
-of the classes (as the F-anonymity of the correspondence attack counts).
+**One without the order** finds a person's class in each release, by what he knows of that person.
+The sensitive value is in all of these classes (the composition attack). The person's rows show the
+same cells in any two releases, so at most as many records can be the person as two classes can have
+in common however rows are matched: summed over these cells, the fewest rows with them in either
+class (as the F-anonymity of the correspondence attack counts).
 
-For quasi-identifier columns that are raised as a whole the groups are exactly those of what the
-releases say together (the values below all labels). Where single classes were raised, two records
-may be shown differently and yet mean the same, and classes may overlap, so that nobody can tell
-which one is a person's: groups and classes are too small then, and the risk is overstated.
+Where single classes were raised, labels overlap and the risk is overstated: two records may be shown
+differently and yet mean the same.
 
 Sources: Ganta, Kasiviswanathan, Smith 2008 (composition); Fung, Wang, Fu, Pei 2008
 (correspondence); Wang, Fung 2006 (releases of one table side by side).
@@ -27,28 +27,30 @@ Four people. One release keeps the age, the other one the sex; both are 2-anonym
     1  F  flu       1  *        *  F
     1  M  cold      1  *        *  M
     2  F  gout      2  *        *  F
-    2  M  asthma    2  *        *  M
+    2  M  flu       2  *        *  M
 
-Side by side everybody is unique: 1-anonymous. And whoever knows of a woman of age 1 that she is in
-both finds her among {flu, cold} and among {flu, gout}, without lining up a row: it is the flu.
+Side by side everybody is unique. Without the order, cold and gout match their rows, and a woman of
+age 1 has the flu: she is found among {flu, cold} and among {flu, gout}.
 
 >>> import pandas as pd
 >>> from kanon.plan import Plan
 >>> from kanon.run import run
 >>> table = pd.DataFrame({"age": list("1122"), "sex": list("FMFM"),
-...     "ill": ["flu", "cold", "gout", "asthma"]})
+...     "ill": ["flu", "cold", "gout", "flu"]})
 >>> def keeping(**node):
 ...     tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
 ...     return Release.of(run(Plan.from_content({"version": 2,
 ...         "columns": {"age": tree, "sex": tree, "ill": {"role": "sensitive"}},
 ...         "algorithm": {"name": "levels", "node": node},
 ...         "privacy": [{"model": "k-anonymity", "k": 2}]}), table))
->>> found = combine([keeping(age=0, sex=1), keeping(age=1, sex=0)])
->>> found.alone, found.together.min_k, found.holds
+>>> both = combine([keeping(age=0, sex=1), keeping(age=1, sex=0)], table)
+>>> both.alone, both.together.min_k, both.holds
 ((2, 2), 1, False)
->>> (ill,) = found.learnt
+>>> both.lined_up, both.matched, both.candidates
+(False, 2, 1)
+>>> (ill,) = both.learnt
 >>> ill.values_alone, ill.values, ill.records, ill.certain
-(2, 1, 1, 4)
+(2, 1, 1, 2)
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -70,9 +73,17 @@ from kanon.release.common_classes import (
     check_coarsened,
     check_sizes,
     ground_of,
+    list_comparable,
+    list_known,
     placed,
 )
-from kanon.release.views import ReleaseView, grouped_by_sight, side_by_side
+from kanon.release.views import (
+    ReleaseView,
+    find_matched,
+    grouped_by_sight,
+    number_cells,
+    side_by_side,
+)
 from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
 
@@ -138,23 +149,23 @@ class CombinedModel:
 
 @dataclass(frozen=True)
 class LearntValues:
-    """What becomes known of a sensitive column to who holds all releases.
+    """What becomes known of a sensitive column to anyone who holds all releases.
 
     Attributes
     ----------
     column
         The column.
     lined_up
-        The records whose value is certain to who lines up the rows, although no single release
+        The records whose value is certain with all rows lined up, although no single release
         tells it: all of their group have one value. From 0, the better end, to n.
     certain
-        The same for who does not line up rows, but finds somebody's class in each release.
+        The same without the order of the rows, by a person's class in each release.
     values_alone, values
         The fewest values that somebody can have, by any single release, and by all of them
-        without lining up rows. From 1, certain, to the number of values.
+        without the order. From 1, certain, to the number of values.
     records
-        The fewest rows of a class that can be somebody's, without lining up rows. An upper bound:
-        who reckons with more than these classes may exclude more.
+        The fewest rows of a class that can be somebody's, without the order. An upper bound:
+        anyone who reckons with more than these classes may exclude more.
     """
 
     column: str
@@ -171,11 +182,11 @@ class LearntValues:
             return f"{quoted(self.column)}: no release shows it"
         return (
             f"{quoted(self.column)} becomes certain though no single release tells it: of "
-            f"{counted(self.lined_up, 'record')} to who lines up the rows, of "
-            f"{counted(self.certain, 'record')} to who only finds somebody's class in each release "
-            f"(↓ better). In the worst case the latter is left with "
-            f"{counted(self.values, 'value')} and at most {counted(self.records, 'row')}; by the "
-            f"worst single release with {counted(self.values_alone, 'value')} (↑ better)"
+            f"{counted(self.lined_up, 'record')} with all rows lined up, of "
+            f"{counted(self.certain, 'record')} without the order of the rows, by a person's class "
+            f"in each release (↓ better). Without the order, in the worst case "
+            f"{counted(self.values, 'value')} and at most {counted(self.records, 'row')} are left; "
+            f"by the worst single release {counted(self.values_alone, 'value')} (↑ better)"
         )
 
     @property
@@ -202,6 +213,14 @@ class CombinedReleases:
         What becomes known of each sensitive column.
     undone
         The columns that one release generalises or leaves out and another one shows as they are.
+    matched
+        The records whose rows can be matched between two releases: by the order that both keep, or
+        by what both tell of them. None if the classes by these cells were too many to be counted.
+    lined_up
+        Whether anyone can line up all rows; if not, the groups are the most that anyone can learn.
+    candidates
+        The fewest records that somebody can be without the order of the rows; None without classes.
+        Never fewer than the smallest group.
     """
 
     alone: tuple[int | None, ...]
@@ -209,6 +228,21 @@ class CombinedReleases:
     asked: tuple[CombinedModel, ...]
     learnt: tuple[LearntValues, ...]
     undone: tuple[str, ...]
+    matched: int | None
+    lined_up: bool
+    candidates: int | None
+
+    @property
+    def about_order(self) -> str:
+        """Whether anyone can line up the rows, in a sentence."""
+        if self.lined_up:
+            return "Anyone can line up the rows of all releases"
+        rows = "not counted" if self.matched is None else thin(self.matched)
+        return (
+            "Groups are the most that anyone can learn, as if all rows were lined up; records with "
+            f"rows that surely can be matched: {rows} (↓ better); without the order a person is "
+            f"one of at most {thin(self.candidates or 0)} records in the worst case (↑ better)"
+        )
 
     @property
     def holds(self) -> bool:
@@ -223,7 +257,8 @@ class CombinedReleases:
         found = [
             f"The smallest class has {sizes} records in {joined(names)}, the smallest group that "
             f"looks alike in all of them {least} (↑ better); {thin(whole.unique_records)} of "
-            f"{counted(whole.n_records, 'record')} look like no other one (↓ better)"
+            f"{counted(whole.n_records, 'record')} look like no other one (↓ better)",
+            self.about_order,
         ]
         if self.undone:
             found.append(
@@ -246,6 +281,9 @@ class CombinedReleases:
             "groups": self.together.n_classes,
             "unique_records": self.together.unique_records,
             "generalised_and_shown": list(self.undone),
+            "rows_lined_up": self.lined_up,
+            "rows_matched": self.matched,
+            "candidates": self.candidates,
             "asked": [one.numbers for one in self.asked],
             "learnt": {one.column: one.numbers for one in self.learnt},
             "holds": self.holds,
@@ -260,9 +298,7 @@ def _level(level: float | None) -> str:
     return "no class" if level is None else f"{level:.6g}"
 
 
-def combine(
-    releases: Sequence[Release], table: Table | pd.DataFrame | None = None
-) -> CombinedReleases:
+def combine(releases: Sequence[Release], table: Table | pd.DataFrame) -> CombinedReleases:
     """What somebody learns who holds several releases of one table.
 
     Parameters
@@ -270,20 +306,18 @@ def combine(
     releases
         The releases; one alone says what it says. Their order does not matter.
     table
-        Their table. It is needed where no release was counted by all the columns that matter: see
-        :func:`kanon.release.common_classes.needs_table`.
+        Their table, which is counted once more: by the columns that rows are compared by.
 
     Raises
     ------
     PlanError
-        No release is given; they are not of one table; the table is needed and not given; or a
-        plan counts k in persons.
+        No release is given; they are not of one table; or a plan counts k in persons.
     TableError
         The table cannot be counted by all of their columns.
 
     Notes
     -----
-    Takes a sort of the original classes per release and sensitive column, and looks at no row.
+    Takes a sort of the table's classes per pair of releases and sensitive column.
     Sources: see the module.
     """
     check_sizes(releases)
@@ -295,14 +329,22 @@ def combine(
             "in records: combine plans without the key person, which says less."
         )
     ground = ground_of(releases, table)
-    views = [ReleaseView(each, ground, placed(each, ground)) for each in releases]
+    known = list_known(releases)
+    views = [ReleaseView(each, ground, placed(each, ground), known) for each in releases]
     together, _ = side_by_side(views, ground, None)
+    matched, lined_up = find_matched(views)
+    whole = ground.attributes == list_comparable(releases)
+    each, counts = np.arange(ground.n_classes + 1), ground.counts
+    everybody = Sensitive("", ("",), False, each, 0 * counts, counts, counts[:1])
     return CombinedReleases(
         tuple(each.recoding.min_k for each in releases),
         together,
         tuple(_asked(views, ground, together)),
         tuple(_learnt(views, ground, each) for each in ground.sensitive),
         tuple(sorted(_undone(releases))),
+        int(ground.counts[matched].sum()) if whole else None,
+        lined_up,
+        _find_fewest(_compose(views, ground, everybody, None)[1]),
     )
 
 
@@ -362,35 +404,54 @@ def _learnt(
     lined, group = side_by_side(views, ground, column)
     alike = np.diff(lined.sensitive[0].start) == 1
     some = group >= 0
-    values, records, pair = _composed(showing, ground, sensitive, column)
+    values, records = _compose(showing, ground, sensitive, column)
     return LearntValues(
         column,
         newly(some & np.append(alike, False)[group]),
-        newly(some & np.append(values == 1, False)[pair]),
-        _fewest(few[some]),
-        _fewest(values),
-        _fewest(records),
+        newly(values == 1),
+        _find_fewest(few),
+        _find_fewest(values),
+        _find_fewest(records),
     )
 
 
-def _fewest(numbers: np.ndarray) -> int | None:
-    return int(numbers.min()) if len(numbers) else None
+def _find_fewest(numbers: np.ndarray) -> int | None:
+    least = int(numbers.min(initial=_ABSENT))
+    return None if least == _ABSENT else least
 
 
-def _composed(
-    showing: Sequence[ReleaseView], ground: EquivalenceClasses, sensitive: Sensitive, column: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What remains possible for who finds somebody's class in each release that shows a column.
+def _compose(
+    showing: Sequence[ReleaseView],
+    ground: EquivalenceClasses,
+    sensitive: Sensitive,
+    column: str | None,
+) -> np.ndarray:
+    """Per ground class how many values, and the most records, are left without the order.
 
-    Returns
-    -------
-    values : numpy.ndarray, shape (P,), int64
-        Per combination of classes, how many values occur in all of them.
-    records : numpy.ndarray, shape (P,), int64
-        The sum over these values of the fewest records that have it in any of the classes.
-    combination : numpy.ndarray, shape (E,), int64
-        Per ground class its combination; -1 if no release shows its value.
+    All releases are compared by the values, two by all cells that both show.
     """
+    left = np.full((2, ground.n_classes), _ABSENT)
+    for some in {tuple(showing), *combinations(showing, 2)}:
+        cells = number_cells(some) if len(some) == 2 else np.zeros(ground.n_classes, int)
+        width = int(cells.max()) + 1
+        keys = sensitive.value * width + cells[sensitive.of_entry]
+        distinct, code = np.unique(keys, return_inverse=True)
+        shown = Sensitive.from_counts(
+            "", [""] * len(distinct), False,
+            sensitive.of_entry, code, sensitive.count, ground.n_classes,
+        )  # fmt: skip
+        left = np.minimum(left, _intersect(some, ground, shown, column, distinct // width))
+    return left
+
+
+def _intersect(
+    showing: Sequence[ReleaseView],
+    ground: EquivalenceClasses,
+    sensitive: Sensitive,
+    column: str | None,
+    value_of: np.ndarray,
+) -> np.ndarray:
+    """What the classes have in common, by histograms of cells; each has a value."""
     classes, histograms = [], []
     for view in showing:
         _, sizes, group = grouped_by_sight(view.seen(column), ground.counts, view.present)
@@ -406,7 +467,7 @@ def _composed(
     lengths = np.empty_like(at)
     for i, one in enumerate(histograms):
         lengths[:, i] = np.append(np.diff(one.start), _ABSENT)[at[:, i]]
-    values, records = np.zeros(len(total), np.int64), np.zeros(len(total), np.int64)
+    left = np.full((2, len(total) + 1), _ABSENT)
     first = lengths.argmin(axis=1)
     for i, one in enumerate(histograms):
         mine = np.flatnonzero(first == i)
@@ -425,9 +486,10 @@ def _composed(
                 least = np.where(
                     has & (where >= 0), np.minimum(least, histogram.count[found]), least
                 )
-            values[part] = np.bincount(of, everywhere, minlength=len(part))
-            records[part] = np.bincount(of, least * everywhere, minlength=len(part))
-    return values, records, combination
+            common = np.unique(of[everywhere] * width + value_of[value[everywhere]])
+            left[0, part] = np.bincount(common // width, minlength=len(part))
+            left[1, part] = np.bincount(of, least * everywhere, minlength=len(part))
+    return left[:, combination]
 
 
 def _parts(chosen: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:

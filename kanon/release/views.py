@@ -1,28 +1,31 @@
-"""Releases as they are seen together, by who knows the quasi-identifiers of each."""
+"""Releases as they are seen together, by anyone who knows the quasi-identifiers of each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
-from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.classes import EquivalenceClasses, group_tuples, tuple_keys
 from kanon.release.common_classes import Release
 
 
 # --- what a release shows of each ground class --------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class ReleaseView:
-    """A release as it is seen by who knows the quasi-identifiers of every release.
+    """A release as it is seen by anyone who knows the quasi-identifiers of every release.
 
-    ``at`` is the released class of each ground class, -1 where the release lacks the records.
+    ``at`` is the released class of each ground class, -1 where the release lacks the records;
+    ``known`` has the quasi-identifiers of all releases.
     """
 
     release: Release
     ground: EquivalenceClasses
     at: np.ndarray
+    known: tuple[str, ...]
 
     @cached_property
     def present(self) -> np.ndarray:
@@ -33,11 +36,7 @@ class ReleaseView:
         """Per ground class what is seen of it in place of its quasi-identifiers, as numbers from 0.
 
         0 where the release lacks the records. With each array goes a number above all in it.
-
-        Parameters
-        ----------
-        without
-            A column that does not help to find somebody, as it is what is looked for.
+        ``without`` is the column that is looked for, so it does not help to find anybody.
         """
         recoding = self.release.recoding
         names = recoding.classes.attributes
@@ -55,9 +54,20 @@ class ReleaseView:
         for j, (name, tree) in enumerate(
             zip(self.ground.attributes, self.ground.hierarchies, strict=True)
         ):
-            if name not in (*names, without) and self.release.tells_apart(name):
+            known = name in self.known and name not in (*names, without)
+            if known and self.release.tells_apart(name):
                 found.append((self._shown(self.ground.nodes[:, j]), tree.n_nodes))
         return [(codes, size + 1) for codes, size in found]
+
+    @cached_property
+    def shown(self) -> set[str]:
+        """The columns that show every value as it is: they pass through, or nothing was raised."""
+        recoding = self.release.recoding
+        parts = zip(
+            recoding.classes.attributes, recoding.hierarchies, recoding.nodes.T, strict=True
+        )
+        unchanged = (name for name, tree, nodes in parts if (nodes < tree.n_leaves).all())
+        return {*self.release.passing, *unchanged}
 
     def _shown(self, codes: np.ndarray) -> np.ndarray:
         return np.where(self.present, codes + 1, 0)
@@ -79,11 +89,7 @@ def side_by_side(
 ) -> tuple[EquivalenceClasses, np.ndarray]:
     """The groups that look alike in all releases, and per ground class its group, -1 for none.
 
-    Parameters
-    ----------
-    column
-        A sensitive column, whose values are looked for: records count that some release shows the
-        value of. None for all records that are in some release.
+    If a sensitive column is looked for, only records whose value some release shows count.
     """
     showing = [each for each in views if column is None or each.release.shows(column)]
     some = np.logical_or.reduce([each.present for each in showing])
@@ -94,3 +100,31 @@ def side_by_side(
         (), (), nodes, counts, tuple(each.grouped(groups, len(counts)) for each in histograms)
     )
     return found, groups
+
+
+# --- rows that can be matched -------------------------------------------------------------------
+def number_cells(views: Sequence[ReleaseView]) -> np.ndarray:
+    """Per ground class a number for the cells that all of these releases show as they are."""
+    ground, shown = views[0].ground, set.intersection(*(view.shown for view in views))
+    places = [place for place, name in enumerate(ground.attributes) if name in shown]
+    sizes = [ground.hierarchies[place].n_nodes for place in places]
+    return np.unique(tuple_keys(ground.nodes[:, places], sizes), return_inverse=True)[1]
+
+
+def find_matched(views: Sequence[ReleaseView]) -> tuple[np.ndarray, bool]:
+    """Which ground classes have rows that can be matched between two releases; whether all can.
+
+    By their order where both releases kept it. Else by the cells that both show, where no other
+    row of either release has the same ones.
+    """
+    ground = views[0].ground
+    matched, lined_up = np.zeros(ground.n_classes, dtype=bool), True
+    for pair in combinations(views, 2):
+        alike = both = pair[0].present & pair[1].present
+        if not all(view.release.keeps_order for view in pair):
+            cells = number_cells(pair)
+            for view in pair:
+                alike = alike & (np.bincount(cells, ground.counts * view.present)[cells] == 1)
+        matched |= alike
+        lined_up &= np.array_equal(alike, both)
+    return matched, lined_up

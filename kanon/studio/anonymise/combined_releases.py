@@ -13,7 +13,7 @@ from kanon.base.formatting import thin
 from kanon.base.language import Sections, say, say_counted
 from kanon.base.sentences import records_said
 from kanon.errors import KanonError, listing
-from kanon.release.common_classes import Release, needs_table
+from kanon.release.common_classes import Release
 from kanon.release.composition import CombinedReleases, combine
 from kanon.run import Run
 from kanon.studio.jobs import runner
@@ -77,12 +77,7 @@ def together(settings: str, done: Run) -> None:
 def _how_often(released: int, counting: int, this: bool, others: int) -> str:
     """How often the table was released, how many of these releases count, and to whom.
 
-    Parameters
-    ----------
-    released, counting
-        How many releases there were in the session, and how many of them somebody may have got.
-    this
-        Whether the one on screen is among them.
+    ``this`` says whether the release on screen is among them.
     """
     times = say_counted(released, "once", "{count} times")
     often = (
@@ -127,9 +122,7 @@ def _findings(work: Work, handed: Sequence[EarlierRelease], names: Sequence[str]
             on_click=runner.run,
             args=(combination_request, releases, key),
             key="combine",
-            help=say(
-                "Many classes, or the table has to be counted once more: it may take a while."
-            ),
+            help=say("The table has to be counted once more, and is large: it may take a while."),
         )
         return
     found = state.remembered("together", key, lambda: _combined(work, releases))
@@ -141,10 +134,9 @@ def _findings(work: Work, handed: Sequence[EarlierRelease], names: Sequence[str]
 
 def combination_request(work: Work, releases: Sequence[Release], key: str) -> Request:
     """Work out what several releases say together; ``key`` is kept with what is found."""
-    given = [(each.plan.model_dump(mode="json"), each.recoding, each.dropped) for each in releases]
-    table = work.table.records if needs_table(releases) else None
-    then = partial(_with_together, key)
-    return Request("combining", worked_out, (given, table), then, limit="engine_minutes")
+    given = [{**vars(each), "plan": each.plan.model_dump(mode="json")} for each in releases]
+    arguments, then = (given, work.table.records), partial(_with_together, key)
+    return Request("combining", worked_out, arguments, then, limit="engine_minutes")
 
 
 def _with_together(key: str, work: Work, found: CombinedReleases) -> Work:
@@ -160,9 +152,12 @@ def _combined(work: Work, releases: Sequence[Release]) -> CombinedReleases | str
 
 def _said(work: Work, found: CombinedReleases, names: Sequence[str]) -> None:
     in_columns(_numbers(work, found))
+    st.caption(plain(f"{found.about_order}."))
     broken = [one.said(names) for one in found.asked if not one.holds]
     if broken:
-        unmet = say("Together they do not meet what was required of each.")
+        unmet = say("With all rows lined up they would not meet what was required of each.")
+        if found.lined_up:
+            unmet = say("Together they do not meet what was required of each.")
         st.warning(
             " ".join([unmet, *(f"{plain(sentence)}." for sentence in broken)]),
             icon=":material/warning:",
@@ -190,8 +185,8 @@ def _numbers(work: Work, found: CombinedReleases) -> list[Number]:
             say("Smallest group ↑ better"),
             say("no group") if whole.min_k is None else records_said(whole.min_k),
             say(
-                "The fewest records that look alike in all releases, to one who lines up their "
-                "rows. The smallest class of a single one: {number}.",
+                "The fewest records that look alike in all releases with all rows lined up. The "
+                "smallest class of a single one: {number}.",
                 number=thin(min(alone, default=0)),
             ),
         ),
@@ -202,7 +197,7 @@ def _numbers(work: Work, found: CombinedReleases) -> list[Number]:
                 number=thin(whole.unique_records),
                 all=thin(whole.n_records),
             ),
-            say("Records that look like no other one to who lines up the rows of all releases."),
+            say("Records that look like no other one with all rows lined up."),
         ),
     ]
     columns = {one.column: one for one in found.learnt}
@@ -215,7 +210,7 @@ def _numbers(work: Work, found: CombinedReleases) -> list[Number]:
             say("Certain, lined up ↓ better"),
             records_said(one.lined_up),
             say(
-                "Records whose {column} is certain to who lines up the rows, although no single "
+                "Records whose {column} is certain with all rows lined up, although no single "
                 "release tells it.",
                 column=plain(one.column),
             ),
@@ -224,9 +219,9 @@ def _numbers(work: Work, found: CombinedReleases) -> list[Number]:
             say("Certain, by classes ↓ better"),
             records_said(one.certain),
             say(
-                "Records whose {column} is certain to who cannot line up rows, but finds a "
-                "person's class in each release by what is known of that person. Where that tells "
-                "most, {values} and at most {rows} remain possible.",
+                "Records whose {column} is certain without the order of the rows, by the person's "
+                "class in each release and the cells that two releases show. In the worst case "
+                "{values} and at most {rows} remain possible.",
                 column=plain(one.column),
                 values=say_counted(one.values, "{count} value", "{count} values"),
                 rows=say_counted(one.records or 0, "{count} row", "{count} rows"),

@@ -13,8 +13,7 @@ from typing import Any
 from kanon.base.language import say
 from kanon.base.progress import Progress
 from kanon.plan import Plan
-from kanon.recoding import Recoding
-from kanon.release.common_classes import Release, needs_table
+from kanon.release.common_classes import Release
 from kanon.release.composition import CombinedReleases, combine
 from kanon.run import Run
 from kanon.sources.stored import StoredTable
@@ -48,7 +47,7 @@ class EarlierRelease:
     @classmethod
     def of(cls, settings: str, title: str, done: Run) -> EarlierRelease:
         """A release that was made with those settings, and whatever its plan requires."""
-        key = f"{settings} {done.prepared.plan.privacy}"
+        key = f"{settings} {done.prepared.plan.privacy} {done.prepared.plan.order}"
         return cls(hashlib.sha256(key.encode()).hexdigest(), title, Release.of(done))
 
 
@@ -67,31 +66,13 @@ def key_of_all(releases: Sequence[EarlierRelease]) -> str:
 def at_once(releases: Sequence[Release], table: Table) -> bool:
     """Whether releases are combined while a page waits: few classes, and no engine to be asked."""
     few = sum(each.recoding.classes.n_classes for each in releases) <= _CLASSES_AT_ONCE
-    if not needs_table(releases):
-        return few
     return few and not isinstance(table, StoredTable) and table.n_records <= _RECORDS_AT_ONCE
 
 
 def worked_out(
-    progress: Progress, given: Sequence[tuple[dict[str, Any], Recoding, int]], table: Table | None
+    progress: Progress, given: Sequence[dict[str, Any]], table: Table
 ) -> CombinedReleases:
-    """What releases say together, in a worker.
-
-    Parameters
-    ----------
-    given
-        Per release its plan, which cannot be sent to a worker as it is, its recoding, and the
-        number of dropped records.
-    table
-        Their table, if it is needed.
-
-    Raises
-    ------
-    KanonError
-        See :func:`kanon.release.composition.combine`.
-    """
+    """What releases say together, in a worker, to which a plan is sent as its content."""
     progress(0, say("Laying the releases side by side"))
-    return combine(
-        [Release(Plan.from_content(plan), recoding, dropped) for plan, recoding, dropped in given],
-        table,
-    )
+    plans = [{"plan": Plan.from_content(each["plan"])} for each in given]
+    return combine([Release(**each | plan) for each, plan in zip(given, plans, strict=True)], table)
