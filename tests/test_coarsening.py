@@ -265,8 +265,18 @@ def test_releases_that_show_other_groups_are_not_combined():
         Release.of(quiet(one, TABLE)) for one in (plan(), plan({**ILL, "level": 2}), plan(k=3))
     ]
     with pytest.raises(PlanError, match="'ill' is coarsened otherwise"):
-        combine(releases[:2])
-    (learnt,) = combine([releases[0], releases[2]]).learnt
+        combine(releases[:2], TABLE)
+    (learnt,) = combine([releases[0], releases[2]], TABLE).learnt
+    assert learnt.values == 2, "the groups, and no value below them"
+
+
+def test_a_coarsened_column_is_compared_as_it_is_shown():
+    """A record without a town is dropped, and with it a disease that no group has."""
+    table = pd.concat([TABLE, TABLE[:1].assign(town=None, ill="plague")], ignore_index=True)
+    wanted = plan(read={"missing": "drop-records"})
+    both = combine([Release.of(quiet(wanted, table)) for _ in range(2)], table)
+    assert both.together.n_records == len(TABLE)
+    (learnt,) = both.learnt
     assert learnt.values == 2, "the groups, and no value below them"
 
 

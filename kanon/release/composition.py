@@ -15,8 +15,8 @@ same cells in any two releases, so at most as many records can be the person as 
 in common however rows are matched: summed over these cells, the fewest rows with them in either
 class (as the F-anonymity of the correspondence attack counts).
 
-Where single classes were raised, labels overlap and the risk is overstated: two records may be shown
-differently and yet mean the same.
+Where single classes were raised, labels overlap and the risk is overstated: two records may look
+different and yet mean the same.
 
 Sources: Ganta, Kasiviswanathan, Smith 2008 (composition); Fung, Wang, Fu, Pei 2008
 (correspondence); Wang, Fung 2006 (releases of one table side by side).
@@ -215,7 +215,7 @@ class CombinedReleases:
         The columns that one release generalises or leaves out and another one shows as they are.
     matched
         The records whose rows can be matched between two releases: by the order that both keep, or
-        by what both tell of them. None if the classes by these cells were too many to be counted.
+        by the cells that both show. None if there were too many to be counted.
     lined_up
         Whether anyone can line up all rows; if not, the groups are the most that anyone can learn.
     candidates
@@ -237,11 +237,12 @@ class CombinedReleases:
         """Whether anyone can line up the rows, in a sentence."""
         if self.lined_up:
             return "Anyone can line up the rows of all releases"
-        rows = "not counted" if self.matched is None else thin(self.matched)
+        rows = "an unknown number" if self.matched is None else f"at least {thin(self.matched)}"
         return (
-            "Groups are the most that anyone can learn, as if all rows were lined up; records with "
-            f"rows that surely can be matched: {rows} (↓ better); without the order a person is "
-            f"one of at most {thin(self.candidates or 0)} records in the worst case (↑ better)"
+            f"Anyone can match the rows of {rows} of {counted(self.together.n_records, 'record')} "
+            "(↓ better); groups are counted as if all rows were matched, the most that anyone can "
+            "learn; without that, a person is one of at most "
+            f"{counted(self.candidates or 0, 'record')} in the worst case (↑ better)"
         )
 
     @property

@@ -42,9 +42,10 @@ def test_what_was_found_is_said_and_the_status_is_3_where_a_plan_is_not_met(fold
     lines = said.out.splitlines()
     assert lines[0].startswith("The smallest class has 2 and 2 records in age.json and sex.json, ")
     assert "the smallest group that looks alike in all of them 1 (↑ better)" in lines[0]
-    assert "asked of age.json and sex.json: 2 in the worst class of a single release, 1" in lines[1]
-    assert lines[2].startswith("'ill' becomes certain though no single release tells it: of 4 rec")
-    assert len(lines) == 3
+    assert lines[1] == "Anyone can line up the rows of all releases"
+    assert "asked of age.json and sex.json: 2 in the worst class of a single release, 1" in lines[2]
+    assert lines[3].startswith("'ill' becomes certain though no single release tells it: of 4 rec")
+    assert len(lines) == 4
     assert said.err == "kanon: All releases together do not meet what their plans ask for.\n"
     assert sorted(path.name for path in folder.iterdir()) == ["age.json", "people.csv", "sex.json"]
 
@@ -58,6 +59,7 @@ def test_the_numbers_as_json(folder, capsys):
     assert found == {
         "records": 4, "min_k_alone": [2, 2], "min_k": 2, "groups": 2, "unique_records": 0,
         "generalised_and_shown": [], "holds": True,
+        "rows_lined_up": True, "rows_matched": 4, "candidates": 2,
     }  # fmt: skip
     assert asked == {
         "model": "k-anonymity", "k": 2, "asked_of": [1, 2], "alone": 2, "together": 2,
@@ -76,6 +78,25 @@ def test_two_plans_of_version_1_are_told_of_in_one_line(folder, capsys, more):
     change, refused = capsys.readouterr().err.splitlines()
     assert change.startswith("kanon: warning: The plan is of version 1, ")
     assert refused == "kanon: All releases together do not meet what their plans ask for."
+
+
+def test_the_status_is_3_but_a_bound_where_rows_cannot_be_lined_up(folder, capsys):
+    """The illnesses are two each, so that no row is known by its own."""
+    (folder / "people.csv").write_text("age;sex;ill\n1;F;flu\n1;M;cold\n2;F;cold\n2;M;flu\n")
+    assert combine(*NAMES) == 3
+    said = capsys.readouterr()
+    assert "Anyone can match the rows of at least 0 of 4 records (↓ better)" in said.out
+    assert said.err == (
+        "kanon: All releases together would not, with all rows lined up, meet what their plans ask "
+        "for.\n"
+    )
+    for name in NAMES:
+        content = json.loads((folder / name).read_text("utf-8"))
+        (folder / name).write_text(json.dumps({**content, "order": "table"}), "utf-8")
+    assert combine(*NAMES) == 3
+    said = capsys.readouterr()
+    assert "Anyone can line up the rows of all releases" in said.out
+    assert said.err == "kanon: All releases together do not meet what their plans ask for.\n"
 
 
 def test_a_table_that_stays_where_it_is(folder, capsys):

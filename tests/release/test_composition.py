@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,15 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 
-from kanon.errors import KanonError, PlanError
+from kanon.errors import KanonError, PlanError, TableError
 from kanon.plan import Plan
 from kanon.release.check import check_release
-from kanon.release.common_classes import Release, needs_table
+from kanon.release.common_classes import Release, list_known
 from kanon.release.composition import CombinedReleases, combine
 from kanon.run import Run, run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
+from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address
 from kanon.sources.reading import ReadSettings
 from support.random_tables import examples
@@ -62,7 +65,8 @@ def quasi(tree: Any = None) -> dict[str, Any]:
 class Rows:
     """Several released tables, looked at row by row; the index of a row says whose it is."""
 
-    def __init__(self, runs: list[Run]) -> None:
+    def __init__(self, runs: list[Run], table: pd.DataFrame) -> None:
+        self.table = table.fillna("(missing)")
         self.plans = [done.prepared.plan for done in runs]
         frames = [done.released(index=True) for done in runs]
         self.frames = [
@@ -101,34 +105,75 @@ class Rows:
                 return str(frame.at[row, column])
         return None
 
-    def classes(self, release: int, row: int, column: str, columns: list[str]) -> Counter[str]:
-        """The values in the class of a row in a release."""
+    def classes(self, release: int, row: int, cells: list[str], columns: list[str]) -> Counter[Any]:
+        """The cells in the class of a row in a release."""
         frame = self.frames[release]
         mine = self.seen(release, row, columns)
         return Counter(
-            str(frame.at[other, column])
+            tuple(str(frame.at[other, name]) for name in cells)
             for other in frame.index
             if self.seen(release, other, columns) == mine
         )
 
-    def possible(self, row: int, column: str) -> tuple[int, int, int]:
-        """The values and the most rows that remain, and the fewest values by a single release."""
-        known = [name for name in self.quasi if name != column]
-        of = [
-            i for i, frame in enumerate(self.frames) if row in frame.index and self.shows(i, column)
+    def common(self, one: int, other: int) -> list[str]:
+        """The columns whose cells are in both releases as they are in the table."""
+        shared = [name for name in self.table if all(name in self.frames[i] for i in (one, other))]
+        return [
+            name
+            for name in shared
+            if all(
+                (
+                    self.frames[i][name].fillna("(missing)")
+                    == self.table[name][self.frames[i].index]
+                ).all()
+                for i in (one, other)
+            )
         ]
-        counts = [self.classes(i, row, column, known) for i in of]
-        remain = set.intersection(*map(set, counts))
+
+    def possible(self, row: int, column: str | None) -> tuple[int, int, int]:
+        """The values and the most rows that remain, and the fewest values by a single release."""
+        known, first = [name for name in self.quasi if name != column], [column] if column else []
+        of = [
+            i
+            for i, frame in enumerate(self.frames)
+            if row in frame.index and (column is None or self.shows(i, column))
+        ]
+        remain = []
+        for some in [of, *combinations(of, 2)]:
+            cells = first + (self.common(*some) if len(some) == 2 else [])
+            counts = [self.classes(i, row, cells, known) for i in some]
+            least = {cell: min(one[cell] for one in counts) for cell in counts[0]}
+            left = [cell for cell in least if least[cell]]
+            remain.append((len({cell[:1] for cell in left}), sum(least.values())))
         alone = [
-            len(self.classes(i, row, column, list(self.plans[i].roles.quasi_identifiers)))
+            len(self.classes(i, row, first, list(self.plans[i].roles.quasi_identifiers)))
             for i in of
         ]
-        return len(remain), sum(min(one[v] for one in counts) for v in remain), min(alone)
+        return min(values for values, _ in remain), min(n for _, n in remain), min(alone)
+
+    def matched(self) -> int:
+        """The rows that two releases show the same cells of, which no other row there has."""
+        of_pair = [self.lonely(*pair) for pair in combinations(range(len(self.frames)), 2)]
+        return len(set().union(*of_pair))
+
+    def lonely(self, one: int, other: int) -> set[int]:
+        rows = {*self.frames[one].index} & {*self.frames[other].index}
+        if self.plans[one].order == self.plans[other].order == "table":
+            return rows
+        columns = self.common(one, other)
+        for frame in (self.frames[one], self.frames[other]):
+            cells = [tuple(map(str, cells)) for cells in frame[columns].to_numpy()]
+            times = Counter(cells)
+            rows &= {row for row, cell in zip(frame.index, cells, strict=True) if times[cell] == 1}
+        return rows
 
     def check(self, found: CombinedReleases) -> None:
         """That what was found is what the definitions say."""
         sizes = sorted(map(len, self.groups().values()))
         assert sorted(found.together.counts.tolist()) == sizes
+        assert found.matched == self.matched()
+        candidates = [self.possible(row, None)[1] for row in self.rows]
+        assert found.candidates == min(candidates, default=None)
         for asked in found.asked:
             column = getattr(asked.model, "column", None)
             groups = self.groups(column)
@@ -251,6 +296,7 @@ def plans(draw: Any, only: Sequence[str] = ()) -> Plan:
     more: dict[str, Any] = {
         "read": {"missing": missing},
         "suppressed": draw(st.sampled_from(["keep", "leave-out"])),
+        "order": draw(st.sampled_from(["released", "table"])),
     }
     if algorithm["name"] in ("datafly", "flash"):
         more["suppression_limit"] = draw(st.sampled_from([0.0, 0.3, 0.5]))
@@ -273,7 +319,7 @@ def released(table: pd.DataFrame, wanted: list[Plan]) -> list[Run]:
 def test_what_is_found_is_what_the_rows_say(data: Any) -> None:
     table = data.draw(tables())
     runs = released(table, data.draw(st.lists(plans(), min_size=2, max_size=3)))
-    Rows(runs).check(combined(runs, table))
+    Rows(runs, table).check(combined(runs, table))
 
 
 # --- laws ---------------------------------------------------------------------------------------
@@ -287,7 +333,8 @@ def numbers(found: CombinedReleases) -> Any:
         one.model: (one.alone, one.level, one.records, one.holds, len(one.releases))
         for one in found.asked
     }
-    return asked, found.learnt, found.undone, sorted(found.together.counts.tolist())
+    rows = found.matched, found.lined_up, found.candidates
+    return asked, found.learnt, found.undone, sorted(found.together.counts.tolist()), rows
 
 
 @examples(80)
@@ -299,6 +346,7 @@ def test_laws(data: Any) -> None:
     order_does_not_matter(every, combined(runs[::-1], table))
     a_release_and_itself_say_what_it_says(runs[0], combined([runs[0]] * 2, table))
     never_safer_than_some(every, combined(runs[:-1], table), runs)
+    without_the_order_nobody_learns_more(every, table, runs)
 
 
 def order_does_not_matter(there: CombinedReleases, back: CombinedReleases) -> None:
@@ -318,6 +366,30 @@ def a_release_and_itself_say_what_it_says(done: Run, found: CombinedReleases) ->
         assert learnt.values == learnt.values_alone
 
 
+def without_the_order_nobody_learns_more(
+    found: CombinedReleases, table: pd.DataFrame, runs: list[Run]
+) -> None:
+    assert (found.candidates or 0) >= (found.together.min_k or 0)
+    for learnt in found.learnt:
+        assert learnt.certain <= learnt.lined_up
+    assert found.lined_up <= (found.matched == shared_by_two(runs))
+    kept = combine([in_order(Release.of(done)) for done in runs], table)
+    assert kept.lined_up and kept.matched == shared_by_two(runs)
+    assert found.matched is not None and found.matched <= kept.matched
+    assert numbers(kept)[:-1] == numbers(found)[:-1], "all else is as if rows were lined up"
+
+
+def in_order(release: Release) -> Release:
+    plan = release.plan.model_copy(update={"order": "table"})
+    return replace(release, plan=plan)
+
+
+def shared_by_two(runs: list[Run]) -> int:
+    """The records that are in two of the releases."""
+    times = Counter(row for frame in Rows(runs, pd.DataFrame()).frames for row in frame.index)
+    return sum(times[row] > 1 for row in times)
+
+
 def never_safer_than_some(every: CombinedReleases, some: CombinedReleases, runs: list[Run]) -> None:
     least = [one for one in (*every.alone, some.together.min_k) if one is not None]
     assert not least or (every.together.min_k or 0) <= min(least)
@@ -334,6 +406,55 @@ def never_safer_than_some(every: CombinedReleases, some: CombinedReleases, runs:
         for before in some.learnt:
             assert known[before.column].values <= before.values
             assert known[before.column].records <= before.records
+
+
+@examples(60)
+@given(st.data())
+def test_no_matching_of_the_rows_says_anything_else(data: Any) -> None:
+    """All ways to match the rows of two small files, of which nobody knows the right one."""
+    columns = {"a": "12", "b": "xy", "c": "pq", "s": "uvw"}
+    size = data.draw(st.integers(4, 6))
+    table = pd.DataFrame(
+        {
+            name: data.draw(st.lists(st.sampled_from(values), min_size=size, max_size=size))
+            for name, values in columns.items()
+        }
+    )
+    shown = {"c": data.draw(st.sampled_from(["insensitive", "identifier"])), "s": "sensitive"}
+    pair = []
+    for name, other in ("ab", "ba"):
+        roles = {name: quasi(), other: "identifier", **shown}
+        level = int(table[name].value_counts().min() < 2)
+        pair.append(run(plan(roles, {"name": "levels", "node": {name: level}}), table))
+    found = combined(pair, table)
+    cells, one, other = (
+        [*frame.astype(str).itertuples(index=False, name=None)]
+        for frame in (table[[name for name in "cs" if shown[name] != "identifier"]],
+                      *(done.released(index=True).sort_index()[[name]]
+                        for done, name in zip(pair, "ab", strict=True)))
+    )  # fmt: skip
+    worlds = [
+        world
+        for world in permutations(range(size))
+        if all(cells[row] == cells[partner] for row, partner in enumerate(world))
+    ]
+    partners = [{world[row] for world in worlds} for row in range(size)]
+    assert found.matched == sum(len(of) == 1 for of in partners)
+    (learnt,) = found.learnt
+    values, records = [], []
+    for person in range(size):
+        may_be = [
+            [
+                row
+                for row in range(size)
+                if one[row] == one[person] and other[world[row]] == other[person]
+            ]
+            for world in worlds
+        ]
+        values.append(len({table["s"][row] for rows in may_be for row in rows}))
+        records.append(max(map(len, may_be)))
+    assert learnt.values == min(values)
+    assert learnt.records == found.candidates == min(records)
 
 
 def leaves(done: Run, released_class: int, column: str) -> set[str]:
@@ -472,13 +593,50 @@ def test_one_who_holds_all_holds_each() -> None:
     two, three = found.asked
     assert (two.alone, two.level, two.holds, two.releases) == (2, 2, True, (1,))
     assert (three.alone, three.level, three.records, three.holds) == (6, 2, 6, False)
-    said = found.said(["one", "other"])[2]
+    said = found.said(["one", "other"])[3]
     assert "k = 3 (↑ better), asked of other: 6 in the worst class of a single release" in said
     assert "2 in the worst group of all together; 6 records in groups below it" in said
 
 
+def in_both_orders(*wanted: Plan) -> list[CombinedReleases]:
+    runs = [run(each, SICK) for each in wanted]
+    kept = [in_order(Release.of(done)) for done in runs]
+    return [
+        combined(runs, SICK),
+        combine([kept[0], Release.of(runs[1])], SICK),
+        combine(kept, SICK),
+    ]
+
+
+def test_only_releases_in_the_order_of_the_table_are_lined_up() -> None:
+    """By age and by sex, the illnesses u v u w v w stay: each twice, so none matches its row."""
+    found = in_both_orders(kept(CLEAR), kept({"sex": quasi(), "ill": "sensitive"}))
+    assert [one.lined_up for one in found] == [False, False, True]
+    assert [one.matched for one in found] == [0, 0, 6]
+    assert [one.together.min_k for one in found] == [1, 1, 1]
+    # Age 1 has u and v, and F has u, u and v: two records in common at most.
+    assert [one.candidates for one in found] == [1, 1, 1]
+    assert found[0].about_order == (
+        "Anyone can match the rows of at least 0 of 6 records (↓ better); groups are counted as if "
+        "all rows were matched, the most that anyone can learn; without that, a person is one of "
+        "at most 1 record in the worst case (↑ better)"
+    )
+    assert found[2].about_order == "Anyone can line up the rows of all releases"
+
+
+def test_rows_that_no_other_row_looks_like_are_matched_without_the_order() -> None:
+    """A column that no plan speaks of passes through all releases, and numbers the rows."""
+    table = SICK.assign(day=list("123455"))
+    runs = [run(one, table) for one in (kept(CLEAR), kept({"sex": quasi(), "ill": "sensitive"}))]
+    found = combined(runs, table)
+    assert (found.matched, found.lined_up) == (6, True)  # the two of day 5 differ in illness
+    assert combined(runs[:1], table).matched == 0
+    same = combined([run(one, table[["age", "sex", "ill"]]) for one in (kept(CLEAR),) * 2], SICK)
+    assert (same.matched, same.lined_up) == (6, True), "age stays as it is in both"
+
+
 # --- what cannot be combined ----------------------------------------------------------------------
-def sentence_of(releases: list[Release], table: pd.DataFrame | None = None) -> str:
+def sentence_of(releases: list[Release], table: pd.DataFrame = SICK) -> str:
     with pytest.raises(PlanError) as raised:
         combine(releases, table)
     return raised.value.sentence
@@ -500,32 +658,38 @@ def test_releases_of_different_tables_are_refused() -> None:
         assert "not of one table" in sentence_of([release, Release.of(run(kept(CLEAR), other))])
 
 
-def test_the_table_is_asked_for_only_where_it_is_needed() -> None:
+def test_another_table_than_that_of_the_releases_is_refused() -> None:
     by_age = Release.of(run(kept(CLEAR), SICK))
     by_sex = Release.of(run(kept({"sex": quasi(), "ill": "sensitive"}), SICK))
-    both = {"age": quasi(), "sex": quasi(), "ill": "sensitive"}
-    by_both = Release.of(run(kept(both, node={"age": 1, "sex": 1}), SICK))
-    assert not needs_table([by_age, by_age])
-    assert not needs_table([by_age, by_both, by_sex])
-    assert needs_table([by_age, by_sex])
-    assert "the table is needed too" in sentence_of([by_age, by_sex])
     assert "the table has 4" in sentence_of([by_age, by_sex], SICK.head(4))
-    other = SICK.assign(age=list("445566"))
-    assert "not of one table" in sentence_of([by_age, by_sex], other)
+    assert "not of one table" in sentence_of([by_age, by_sex], SICK.assign(age=list("445566")))
     assert "No release is given" in sentence_of([])
 
 
 @examples(40)
 @given(st.data())
-def test_the_table_says_what_the_widest_release_says(data: Any) -> None:
-    """The two ways to the classes by all columns: those of a release, or the table's."""
+def test_too_many_cells_leave_the_matching_alone_uncounted(data: Any) -> None:
     table = data.draw(tables())
-    runs = released(table, data.draw(st.lists(plans(ALGORITHMS), min_size=2, max_size=2)))
-    releases = [Release.of(done) for done in runs]
+    releases = [
+        Release.of(done)
+        for done in released(table, data.draw(st.lists(plans(), min_size=2, max_size=2)))
+    ]
+    known, count = list_known(releases), MemoryTable.classes_of
+
+    def count_known(self: Any, columns: Any, sensitive: Any) -> Any:
+        if tuple(columns) != known:
+            raise TableError("Too many.")
+        return count(self, columns, sensitive)
+
+    whole = combine(releases, table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kanon.release.common_classes._widest", lambda _: None)
-        asked = combine(releases, table)
-    assert numbers(asked) == numbers(combine(releases, table))
+        patch.setattr(MemoryTable, "classes_of", count_known)
+        less = combine(releases, table)
+    assert (numbers(less)[0], numbers(less)[2:4]) == (numbers(whole)[0], numbers(whole)[2:4])
+    assert less.matched in (None, whole.matched)
+    assert less.matched is not None or "an unknown number of" in less.about_order or less.lined_up
+    assert (less.candidates or 0) >= (whole.candidates or 0)
+    assert less.lined_up <= whole.lined_up
 
 
 def test_a_table_in_an_engine_says_the_same(tmp_path: Path) -> None:

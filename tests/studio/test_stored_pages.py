@@ -145,16 +145,18 @@ def test_a_table_at_a_path_is_opened_run_and_released_by_its_engine(start, peopl
     ]
 
 
-def test_releases_that_were_written_are_combined_by_their_classes(start, people, monkeypatch):
+def test_releases_that_were_written_are_combined_by_the_worker(start, people, monkeypatch):
     at = anonymised(opened(start(DATA), people), k=7)
     assert written(at).startswith("Written")
     asked = []
-    monkeypatch.setattr(StoredTable, "source", lambda *given, **named: asked.append(given))
-    at.number_input(key=f"frame-k-{work(at).settings.k}").set_value(20)
-    go(at)
+    with monkeypatch.context() as patch:
+        patch.setattr(StoredTable, "classes_of", lambda *given, **named: asked.append(given))
+        at.number_input(key=f"frame-k-{work(at).settings.k}").set_value(20)
+        go(at)
     assert [one.title for one in work(at).kept.handed] == ["k7-gaa-nllm"]
+    assert asked == [], "the engine is not asked while a page waits"
+    settled(press(at, "Work out what they say together"))
     assert numbers(at)["Smallest group"] == numbers_at(at, 7)
-    assert asked == [], "the engine need not be asked for what is known of the classes"
 
 
 def numbers_at(at, k):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import streamlit as st
 
@@ -97,14 +99,16 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download)
     )
     result = work(at).findings.result
     releases = [Release.of(result.release(k)) for k in (2, 5)]
-    found = combine(releases)
+    found = combine(releases, work(at).table.records)
     (disease,) = found.learnt
     shown = numbers(at)
     assert shown["Smallest group"] == f"{found.together.min_k} records"
     assert shown["Like no other"] == f"{found.together.unique_records} of 10"
     assert shown["Certain, lined up"] == counted(disease.lined_up, "record")
     assert shown["Certain, by classes"] == counted(disease.certain, "record")
-    (warning,) = [text for text in warnings(at) if text.startswith("Together")]
+    assert f"{found.about_order}." in [text.replace("\\", "") for text in captions(at)]
+    start = "Together they do not" if found.lined_up else "With all rows lined up they would not"
+    (warning,) = [text for text in warnings(at) if text.startswith(start)]
     assert "k = 5 (↑ better), asked of this release: 10 in" in warning.replace("\\", "")
     download(at)
     assert told(at).startswith(
@@ -120,7 +124,7 @@ def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, s
     assert numbers(at)["Smallest group"] == counted(size, "record")
     met = [text for text in captions(at) if text.startswith("Together they still meet")]
     same = [text for text in captions(at) if text.startswith("No group is smaller than")]
-    broken = [text for text in warnings(at) if text.startswith("Together they do not meet")]
+    broken = [text for text in warnings(at) if " not meet what was required of each" in text]
     assert (len(met), len(same), len(broken)) == ((1, 1, 0) if size == 2 else (0, 0, 1))
 
 
@@ -149,7 +153,7 @@ def test_a_column_that_is_shown_elsewhere_is_named(start, download):
     go(at, ANONYMISE)
     download(anonymised(at))
     go(at, DATA)
-    give_role(at, "zip", "insensitive")  # so the table has to be counted by no other columns
+    give_role(at, "zip", "insensitive")
     go(at, ANONYMISE)
     anonymised(at)
     assert any(text.replace("\\", "").startswith("'zip': generalised") for text in warnings(at))
@@ -217,6 +221,16 @@ def test_no_rows_are_kept_and_no_other_session_knows(hospital, start, download):
         "Plan",
         "Recoding",
         "int",
+        "tuple",
     }
     assert not kept.trace.walk and kept.assigned.shape == (kept.classes.n_classes,)
     assert work(start()).kept.handed == ()
+
+
+def test_a_release_in_another_order_is_another_release(hospital):
+    done = work(hospital).findings.result.release(2)
+    plan = done.prepared.plan.model_copy(update={"order": "table"})
+    kept = replace(done, prepared=replace(done.prepared, plan=plan))
+    one, other = (EarlierRelease.of("the same settings", "k2", each) for each in (done, kept))
+    assert one.key != other.key
+    assert [each.release.keeps_order for each in (one, other)] == [False, True]
