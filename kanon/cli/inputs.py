@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from kanon.errors import PlanError
+from kanon.errors import PlanError, quoted
 from kanon.plan import Plan, ReadPlan
 from kanon.release.context import Context
+from kanon.report.public import FIGURES
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.reading import ReadSettings
@@ -52,6 +53,16 @@ def read_people(given: argparse.Namespace, context: Context | None) -> pd.DataFr
         )
     settings = ReadSettings(separator=given.sep)
     return open_table(given.population, given.population.name, settings).table
+
+
+def read_publish(given: argparse.Namespace, option: str) -> list[str]:
+    """The figures of the table that are published where another option publishes anything."""
+    names = parts_of_list(given.publish)
+    if names and not getattr(given, option.strip("-")):
+        raise PlanError(f"--publish goes with {option}; add it, or leave --publish out.")
+    for name in {*names} - {*FIGURES}:
+        raise PlanError(f"--publish: {quoted(name)} is unknown; known are {', '.join(FIGURES)}.")
+    return names
 
 
 def parts_of_list(text: str) -> list[str]:

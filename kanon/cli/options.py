@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from kanon.report.public import FIGURES
 from kanon.sources.addresses import Address
 from kanon.sources.engines import ENGINES
 
@@ -22,6 +23,14 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 def add_progress(parser: argparse.ArgumentParser) -> None:
     """Take whether a bar is shown."""
     parser.add_argument("--progress", action="store_true", help="show a bar")
+
+
+def add_publish(parser: argparse.ArgumentParser) -> None:
+    """Take which figures of the table are published beside the release."""
+    parser.add_argument(
+        "--publish", default="", metavar="NAME[,NAME...]",
+        help="publish figures that the release does not show: " + ", ".join(FIGURES),
+    )  # fmt: skip
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

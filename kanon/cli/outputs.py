@@ -23,8 +23,8 @@ def check_files(given: argparse.Namespace, plan: Plan, *written: Path | None) ->
     hierarchies = [given.plan.parent / name for name in named if name]  # columns may share one
     tables = [] if given.table.is_url else [given.table.path]
     what = "the plan, the table, hierarchies and what is written"
-    also = [getattr(given, name, None) for name in ("words", "context", "last", "population")]
-    read = [path for path in also if path is not None]
+    also = ("words", "context", "last", "population", "release")
+    read = [path for name in also if (path := getattr(given, name, None)) is not None]
     check_different([given.plan, *tables, *read, *outputs], hierarchies, what)
 
 

@@ -6,9 +6,9 @@ import argparse
 from datetime import datetime
 from pathlib import Path
 
-from kanon.cli.inputs import read_people, read_plan, read_records
+from kanon.cli.inputs import read_people, read_plan, read_publish, read_records
 from kanon.cli.messages import progress_shown
-from kanon.cli.options import add_context, add_plan, add_progress, add_seed, add_table
+from kanon.cli.options import add_context, add_plan, add_progress, add_publish, add_seed, add_table
 from kanon.cli.outputs import check_files
 from kanon.errors import PlanError
 from kanon.release.context import Context
@@ -32,8 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "what changed since is listed",
     )  # fmt: skip
     parser.add_argument(
-        "--public", action="store_true", help="the form for publication: no values of the table"
-    )
+        "--release", type=Path, metavar="RELEASED",
+        help="the file that was handed out, for its fingerprint; by default that of a plain CSV",
+    )  # fmt: skip
+    parser.add_argument(
+        "--public", action="store_true",
+        help="the form for publication: of the table no more than the release shows",
+    )  # fmt: skip
+    add_publish(parser)
     parser.add_argument(
         "--bound", action="store_true",
         help="look closely for what no release of any tool can lose less than; may take minutes",
@@ -48,13 +54,15 @@ def execute(given: argparse.Namespace) -> None:
     from kanon.report.changes import read_record
     from kanon.report.contents import gather
     from kanon.report.origin import origin_of_file
-    from kanon.report.public import for_publication
     from kanon.report.rendering import rendered
     from kanon.report.words import read_words
 
     if given.out.suffix.lower() not in (".html", ".htm"):
         raise PlanError("--out: a report is a page; end its name in .html.")
-    plan = read_plan(given)
+    plan, publish = read_plan(given), read_publish(given, "--public")
+    for option in ("context", "last", "bound") if given.public else ():
+        if getattr(given, option):
+            raise PlanError(f"--{option} is for the internal form; leave it or --public out.")
     check_files(given, plan, given.out)
     words = None if given.words is None else read_words(given.words)
     context = None if given.context is None else Context.load(given.context)
@@ -64,8 +72,9 @@ def execute(given: argparse.Namespace) -> None:
     origin = origin_of_file(given.table.path) if isinstance(table, MemoryTable) else None
     report = gather(
         plan, table, given.plan.parent, date=datetime.now().date(), words=words, origin=origin,
-        context=context, people=people, last=last, closely=given.bound,
+        context=context, people=people, last=last, closely=given.bound, handed_out=given.release,
         progress=progress_shown(given),
     )  # fmt: skip
-    write_whole(rendered(for_publication(report) if given.public else report), given.out)
-    print(report.verdict)
+    form = report.public.with_figures(report.figures, publish) if given.public else report
+    write_whole(rendered(form), given.out)
+    print(form.verdict)

@@ -14,16 +14,17 @@ from kanon.algorithms.catalogue import algorithm_named
 from kanon.algorithms.lower_bound import LowerBound
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress
-from kanon.cli.inputs import read_plan, read_records
+from kanon.cli.inputs import read_plan, read_publish, read_records
 from kanon.cli.messages import progress_shown, show_warning
-from kanon.cli.options import add_plan, add_progress, add_seed, add_table
+from kanon.cli.options import add_plan, add_progress, add_publish, add_seed, add_table
 from kanon.cli.outputs import check_files, check_new_table
 from kanon.errors import KanonError, PlanError, TableError, quoted
 from kanon.plan import Plan
 from kanon.release.drift import same_levels
 from kanon.release.record import account, check_record, describe_earlier_releases
 from kanon.report.optimality_gap import OptimalityGap, bound_of
-from kanon.report.origin import fingerprint_of_address, origin_of_file, recorder
+from kanon.report.origin import fingerprint_of_address, recorder
+from kanon.report.released_file import ReleasedFile
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write an archive for who gets the release: it, what was asked, a public report, "
         "checksums, and a script that checks it without kanon",
     )  # fmt: skip
+    add_publish(parser)
     add_seed(parser)
     add_progress(parser)
     parser.add_argument(
@@ -82,6 +84,7 @@ def execute(given: argparse.Namespace) -> None:
         )
     if given.bundle is not None and given.bundle.suffix.lower() != ".zip":
         raise PlanError("--bundle: an archive is a zip; end its name in .zip.")
+    publish = read_publish(given, "--bundle")
     check_record()
     table = read_records(given, plan)
     if given.bundle is not None and isinstance(table, StoredTable):
@@ -93,8 +96,6 @@ def execute(given: argparse.Namespace) -> None:
         _check_text(given.out, table, "--neutralise-formulas")
     if given.csv is not None:
         _check_text(given.out, table, "--csv")
-        if given.bundle is not None and given.csv != "plain":
-            raise PlanError("--bundle: the check.py in it reads a plain CSV; leave --csv out.")
     if isinstance(table, StoredTable):
         kind = kind_written(given.out)
         check_outside(given.out, given.table)
@@ -116,7 +117,12 @@ def execute(given: argparse.Namespace) -> None:
         write_whole(moved.to_json().encode("utf-8"), given.pin)
     bound = _bound(done, given, progress) if given.bound else None
     if given.bundle:
-        write_whole(_archive(done, table, given, bound, progress), given.bundle)
+        # Here, as no other option draws: Plotly takes its time to be imported.
+        from kanon.report.archive import archive
+
+        out = given.out.path
+        file = ReleasedFile(out.read_bytes(), kind_of(out.name), form, done.released(index=True))
+        write_whole(archive(done, file, datetime.now().date(), publish), given.bundle)
     print(_outcome(done))
     if bound is not None:
         print(OptimalityGap.of(done, bound).sentence)
@@ -158,26 +164,6 @@ def _form(done: Run, table: Table, asked: str) -> TextForm:
             "hierarchy."
         )
     return form
-
-
-def _archive(
-    done: Run,
-    table: Table,
-    given: argparse.Namespace,
-    bound: LowerBound | None,
-    progress: Progress,
-) -> bytes:
-    """The archive of a release that was written."""
-    # Here, as no other option draws: Plotly takes its time to be imported.
-    from kanon.report.archive import archive
-    from kanon.report.contents import gather
-
-    plan, out = done.prepared.plan, given.out.path
-    report = gather(
-        plan, table, given.plan.parent, date=datetime.now().date(),
-        origin=origin_of_file(given.table.path), bound=bound, progress=progress,
-    )  # fmt: skip
-    return archive(report, done, out.read_bytes(), kind_of(out.name))
 
 
 def _moved(plan: Plan, old: Path, new: Path) -> Plan:

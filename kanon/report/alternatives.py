@@ -41,8 +41,6 @@ class Alternative:
         Classes, records of the smallest one, and suppressed records.
     refused
         Why there are no figures; empty if there are.
-    withheld
-        The same without values of the table.
     """
 
     title: str
@@ -53,7 +51,6 @@ class Alternative:
     min_k: int | None = None
     suppressed: int | None = None
     refused: str = ""
-    withheld: str = ""
 
 
 @dataclass(frozen=True)
@@ -162,7 +159,7 @@ def _by_algorithm(done: Run, name: str, progress: Progress) -> Alternative:
     ]
     if bare and needs_hierarchies(name):
         said = f"It needs a hierarchy for every quasi-identifier, and {listing(bare)} has none."
-        return Alternative(short_title(name), refused=said, withheld=said)
+        return Alternative(short_title(name), refused=said)
     other = AlgorithmPlan(
         name=name,
         metric=plan.algorithm.metric,
@@ -176,12 +173,12 @@ def _by_algorithm(done: Run, name: str, progress: Progress) -> Alternative:
 def _tried(done: Run, title: str, prepared: PreparedRun, progress: Progress) -> Alternative:
     """The figures of another release, or the sentence why there is none."""
     if said := too_long(prepared):
-        return Alternative(title, refused=f"Not run: {said}.", withheld=f"Not run: {said}.")
+        return Alternative(title, refused=f"Not run: {said}.")
     try:
         task = prepared.check()
         recoding = algorithm_named(prepared.plan.algorithm.name).anonymise(task, progress)
     except KanonError as error:
-        return Alternative(title, refused=error.sentence, withheld=str(error))
+        return Alternative(title, refused=error.sentence)
     return _figures(done, title, recoding)
 
 

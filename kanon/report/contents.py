@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.lower_bound import LowerBound
-from kanon.base.formatting import counted
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.charts.trees import TreeDrawing, tree_drawing
 from kanon.errors import PlanError, TableError, on_one_line
@@ -47,6 +46,8 @@ from kanon.report.origin import (
     versions,
 )
 from kanon.report.other_k import CurveSection, curves_of, found_by
+from kanon.report.public import PublicReport, figures_of, public_report
+from kanon.report.released_file import file_of
 from kanon.report.words import Words
 from kanon.run import Run, finished, prepare
 from kanon.schema import SUPPRESSED, Role
@@ -101,14 +102,14 @@ class HierarchyDrawing:
     levels
         Per level its nodes, from the values upwards.
     drawing, fingerprint
-        The drawing, and the SHA-256 of its nodes; None and empty in the form for publication.
+        The drawing, and the SHA-256 of its nodes.
     """
 
     column: str
     n_nodes: int
     height: int
     levels: tuple[int, ...]
-    drawing: TreeDrawing | None
+    drawing: TreeDrawing
     fingerprint: str
 
 
@@ -169,7 +170,7 @@ class Report:
     plan_said
         The plan in words.
     plan
-        The plan as JSON; in the form for publication without values.
+        The plan as JSON.
     guarantees
         Each model, and what the independent check found.
     risks
@@ -191,14 +192,13 @@ class Report:
     versions
         Of kanon, Python and the libraries.
     hashes
-        The fingerprints of the input, the plan, the hierarchies and the release; of the last alone
-        in the form for publication.
+        The fingerprints of the input, the plan, the hierarchies and the release.
     name
-        What the input is called; empty in the form for publication.
+        What the input is called.
     example
-        Some records before and after; None in the form for publication.
-    public
-        Whether this is that form: see :func:`kanon.report.public.for_publication`.
+        Some records before and after.
+    public, figures
+        The form for publication, and all figures that may be published in it by name.
     gap
         How far the release is at most from the least loss that is possible; None if no bound is
         known.
@@ -208,7 +208,7 @@ class Report:
         What is asked of the release by what it is for, and what it reached; None if nobody said.
     last, changes
         What the last report of the same project said, and what changed since; None and empty if
-        this is the first, and in the form for publication.
+        this is the first.
     """
 
     words: Words
@@ -235,8 +235,9 @@ class Report:
     versions: tuple[tuple[str, str], ...]
     hashes: tuple[tuple[str, str], ...]
     name: str
-    example: Example | None
-    public: bool = False
+    example: Example
+    public: PublicReport
+    figures: Mapping[str, Any]
     gap: OptimalityGap | None = None
     closely: bool = False
     decision: Decision | None = None
@@ -246,11 +247,7 @@ class Report:
     @property
     def title(self) -> str:
         """What was released: in the user's words, or by the name of the input."""
-        if self.words.title:
-            return self.words.title
-        if self.name:
-            return f"Release of {self.name}"
-        return f"Release of a table of {counted(self.records, 'record')}"
+        return self.words.title or f"Release of {self.name}"
 
 
 def gather(
@@ -266,6 +263,7 @@ def gather(
     last: ReportRecord | None = None,
     bound: LowerBound | None = None,
     closely: bool = False,
+    handed_out: Path | None = None,
     progress: Progress = no_progress,
 ) -> Report:
     """Make the release of a plan, check it, and gather all that its report says.
@@ -288,6 +286,8 @@ def gather(
         The lower bound for the plan, if it is known; see :mod:`kanon.report.optimality_gap`.
     closely
         Whether it is, or was, looked for however long that takes; else as far as is quick.
+    handed_out
+        The file that was handed out, for its fingerprint; by default that of a plain CSV.
 
     Raises
     ------
@@ -296,7 +296,7 @@ def gather(
     Unsatisfiable
         No release can meet the plan.
     ReleaseError
-        The release does not meet the plan, by the independent check.
+        The release does not meet the plan, by the independent check, or is not that of the file.
     PlanError
         A bound is to be looked for closely, and the lattice is too large.
     KanonError
@@ -326,6 +326,7 @@ def gather(
     done = finished(prepared, found.recoding, found.seconds)
     progress(0.4, "checking the release")
     require(done.verdicts)
+    release = file_of(done, handed_out)  # before what takes long, too
     decision = None
     if context is not None:  # before what takes long: a population may not fit, for one
         decision = decide(context, levels_reached(done, context.known, people))
@@ -363,9 +364,11 @@ def gather(
         alternatives=others,
         measures={name: value for name, value in done.measures.items() if name != "seconds"},
         versions=versions(),
-        hashes=hashes_of(done, origin),
+        hashes=hashes_of(done, origin, release),
         name=origin.name,
         example=_example(done),
+        public=public_report(done, release, date, words),
+        figures=figures_of(done),
         gap=gap,
         closely=closely,
         decision=decision,

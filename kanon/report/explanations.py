@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +15,7 @@ from kanon.errors import quoted
 from kanon.measures.privacy import sensitive_measures
 from kanon.plan import Plan, RecordsPlan, parameters_of
 from kanon.privacy.model import Model, rounded
-from kanon.release.check import NOT_CONSIDERED
+from kanon.release.check import NOT_CONSIDERED, Verdict
 from kanon.run import PreparedRun, Run
 from kanon.schema import Role
 from kanon.stored_classes import released_stay
@@ -50,9 +50,9 @@ class Guarantee:
     source: str
 
 
-def guarantees(done: Run) -> tuple[Guarantee, ...]:
-    """What a release reaches of each model, as the check of its rows found it."""
-    pairs = zip(done.prepared.plan.models, done.verdicts, strict=True)
+def guarantees(done: Run, verdicts: Sequence[Verdict] = ()) -> tuple[Guarantee, ...]:
+    """What a release reaches of each model, as the check of its rows, or of a file, found it."""
+    pairs = zip(done.prepared.plan.models, verdicts or done.verdicts, strict=True)
     return tuple(_guarantee(model, found.level, found.holds) for model, found in pairs)
 
 

@@ -15,6 +15,7 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import to_nodes
 from kanon.plan import Plan
 from kanon.release.record import Recorder, fingerprint_of_path, record_file
+from kanon.report.released_file import ReleasedFile
 from kanon.run import Run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
@@ -68,13 +69,8 @@ def origin_of_table(table: Table, name: str = "a table in memory") -> Origin:
     return Origin(name, _sha256(cells), "the cells of the table in memory, as CSV")
 
 
-def hashes_of(done: Run, origin: Origin) -> tuple[tuple[str, str], ...]:
-    """What each fingerprint is of, and the fingerprint: of the input, the plan and the release.
-
-    Pseudonyms are drawn anew in every run, so the fingerprint of a release leaves them out.
-    """
-    pseudonyms = done.prepared.source.pseudonyms
-    without = ", without its columns of pseudonyms, which are drawn anew each time"
+def hashes_of(done: Run, origin: Origin, release: ReleasedFile) -> tuple[tuple[str, str], ...]:
+    """What each fingerprint is of, and the fingerprint: of the input, the plan and the release."""
     classes = done.prepared.classes
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     coarsened = {one.column: one.tree for one in done.prepared.coarsened}
@@ -82,10 +78,7 @@ def hashes_of(done: Run, origin: Origin) -> tuple[tuple[str, str], ...]:
         (f"Input: {origin.of}", origin.sha256),
         ("Plan: as kanon writes it", fingerprint_of_plan(done.prepared.plan)),
         ("Hierarchies: their nodes as JSON", fingerprint_of_trees({**dict(trees), **coarsened})),
-        (
-            f"Release: the bytes of its CSV{without if pseudonyms else ''}",
-            fingerprint_of_release(done),
-        ),
+        release.fingerprint,
     )
 
 
@@ -93,12 +86,6 @@ def fingerprint_of_trees(trees: Mapping[str, Hierarchy]) -> str:
     """The fingerprint of hierarchies by their columns."""
     nodes = {column: to_nodes(tree) for column, tree in trees.items()}
     return _sha256(json.dumps(nodes, sort_keys=True).encode())
-
-
-def fingerprint_of_release(done: Run) -> str:
-    """The fingerprint of a release in memory, by its cells as CSV, pseudonyms left out."""
-    known = done.released(index=True).drop(columns=list(done.prepared.source.pseudonyms))
-    return _sha256(table_bytes(known, "csv"))
 
 
 def recorder(plan: Plan, table: Callable[[], str | None], who: str, by: str) -> Recorder | None:

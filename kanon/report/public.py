@@ -1,16 +1,41 @@
-"""The form of a report for publication: what holds values of the table is taken out before.
+"""The report for publication: what the released file shows, and what somebody typed.
 
-What is not in it cannot be shown by mistake. Names of columns stay, and counts.
+It is reckoned from the file. What was never computed from the table cannot be told: nothing counts
+the original values, who was left out, or what else could have been released. Single figures of the
+table are published where somebody asks for them by name.
 """
 
 from __future__ import annotations
 
+import datetime
 import json
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kanon.report.alternatives import Alternative
-from kanon.report.contents import Report
+import numpy as np
+
+from kanon.base.formatting import counted, percent, thin
+from kanon.base.language import say
+from kanon.base.sentences import chance, smallest_class
+from kanon.base.values import MISSING_LABEL
+from kanon.hierarchy import Hierarchy
+from kanon.release.check import Verdict, check_content, require
+from kanon.report.explanations import Guarantee, fates, guarantees, verdict_sentence
+from kanon.report.released_file import ReleasedFile
+from kanon.report.words import Words
+from kanon.run import Run
+from kanon.schema import Role
+
+FIGURES: Mapping[str, str] = {
+    "records": say("Records that were anonymised"),
+    "dropped": say("Records left out for missing values"),
+    "suppressed": say("Suppressed records"),
+    "persons": say("Persons whom the records are about"),
+    "alteration": say("Alteration"),
+    "algorithm": say("Algorithm, its parameters and seeds"),
+}
+"""What of the table may be published by name, although the released file does not show it."""
 
 _KEPT = {
     "suppression": ("build",),
@@ -23,60 +48,161 @@ _KEPT = {
 """Per builder the keys that hold no value of a table."""
 
 
-def for_publication(report: Report) -> Report:
-    """The report without values of the table, and without what would let one test a guess of them.
+@dataclass(frozen=True, eq=False)
+class PublicReport:
+    """What a report for publication says.
 
-    Hierarchies are counts, there are no example rows, the plan names no values, reasons are given
-    without cells. Of the fingerprints that of the release stays: the input's or a hierarchy's would
-    tell who guesses the table, or all of it but a cell, that the guess is right.
-
-    Parameters
+    Attributes
     ----------
-    report
-        The internal form; the other one is returned as it is.
+    records, classes
+        Of the released file; suppressed rows that stay are in no class.
+    columns
+        Per column its name, its role and what becomes of it.
+    guarantees
+        Each model, and what the released file reaches.
+    plan_for_recipients
+        What a recipient needs of the plan.
+    release
+        What the fingerprint is of, and the fingerprint.
+    figures
+        The figures of the table that are published, by the names of :data:`FIGURES`.
     """
-    if report.public:
-        return report
-    plan = json.dumps(without_values(report.plan), ensure_ascii=False, indent=2) + "\n"
-    drawn = tuple(replace(each, drawing=None, fingerprint="") for each in report.hierarchies)
-    others = report.alternatives
-    return replace(
-        report,
-        hierarchies=drawn,
-        plan=plan,
-        alternatives=replace(
-            others,
-            metrics=tuple(map(_withheld, others.metrics)),
-            algorithms=tuple(map(_withheld, others.algorithms)),
+
+    words: Words
+    date: datetime.date
+    verdict: str
+    in_words: tuple[str, ...]
+    records: int
+    classes: int
+    columns: tuple[tuple[str, str, str], ...]
+    guarantees: tuple[Guarantee, ...]
+    plan_for_recipients: Mapping[str, Any]
+    release: tuple[str, str]
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What was released: in the user's words, or by its size."""
+        return self.words.title or f"Release of {counted(self.records, 'record')}"
+
+    @property
+    def plan(self) -> str:
+        """What a recipient needs of the plan, with the algorithm where it is published, as JSON."""
+        content = {**self.plan_for_recipients, **self.figures.get("algorithm", {})}
+        return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+    @property
+    def published(self) -> dict[str, str]:
+        """The published figures as texts, by what they are called."""
+        return {FIGURES[name]: text for name, text in self.figures.items() if name != "algorithm"}
+
+    def with_figures(self, figures: Mapping[str, Any], names: Collection[str]) -> PublicReport:
+        """The same with some of the figures of the table, chosen by their names."""
+        return replace(self, figures={name: figures[name] for name in FIGURES if name in names})
+
+
+def public_report(
+    done: Run, file: ReleasedFile, date: datetime.date, words: Words | None = None
+) -> PublicReport:
+    """Reckon from a released file what its report for publication says.
+
+    Two tables with the same released file, hierarchies and plan have the same report, to the byte.
+
+    Raises
+    ------
+    ReleaseError
+        The file does not meet the plan, or is not one of this release.
+    """
+    plan, recoding, fate = done.prepared.plan, done.recoding, fates(done)
+    # The file does not say whom its records are about.
+    checked = plan.model_copy(update={"person": None})
+    form = (file.form.separator, file.form.encoding)
+    verdicts = check_content(file.content, file.kind, file.rows, checked, form=form)
+    require(verdicts, file.kind)
+    least = recoding.min_k
+    in_words = [smallest_class(least)]
+    if plan.person is None:
+        reached = guarantees(done, verdicts)
+        in_words += [chance(1 / least, least)] if least else []
+    else:
+        *others, of_persons = guarantees(done, (*verdicts, Verdict("", "", "", None, True)))
+        reached = (*others, replace(of_persons, reached=say("not in the file")))
+        in_words = [smallest_class(plan.k if least else None)]
+    roles = plan.roles.roles
+    names = dict.fromkeys((*plan.columns, *map(str, file.rows.columns)))
+    return PublicReport(
+        words=words or Words(),
+        date=date,
+        verdict=verdict_sentence(done, reached),
+        in_words=tuple(in_words),
+        records=int(recoding.counts.sum()),
+        classes=recoding.n_classes,
+        columns=tuple(
+            (name, str(roles.get(name, Role.INSENSITIVE)), fate[name])
+            for name in names
+            if name in fate  # what marks suppressed rows is no column of the table
         ),
-        hashes=report.hashes[-1:],
-        name="",
-        example=None,
-        last=None,
-        changes=(),
-        public=True,
+        guarantees=reached,
+        plan_for_recipients=_plan_for_recipients(done),
+        release=file.fingerprint,
     )
 
 
-def _withheld(one: Alternative) -> Alternative:
-    return replace(one, refused=one.withheld)
+def figures_of(done: Run) -> dict[str, Any]:
+    """All figures of a table that may be published by name, as they are read."""
+    plan, classes = done.prepared.plan, done.prepared.classes
+    content = plan.model_dump(mode="json", exclude_none=True)
+    keys = ("algorithm", "metrics", "suppression_limit")
+    return {
+        "records": thin(classes.n_records),
+        "dropped": thin(done.prepared.dropped),
+        "suppressed": thin(done.recoding.suppressed_records),
+        "persons": say("not counted") if classes.persons is None else thin(classes.highest_k),
+        "alteration": f"{percent(done.alteration)}, {plan.metric.card.title}",
+        "algorithm": {key: content[key] for key in keys if content.get(key)},
+    }
 
 
-def without_values(plan: str) -> dict[str, Any]:
-    """A plan whose hierarchies and markers of missing cells name no values.
+def _plan_for_recipients(done: Run) -> dict[str, Any]:
+    """What whoever reads or checks the release needs of the plan."""
+    plan, recoding = done.prepared.plan, done.recoding
+    content = plan.model_dump(mode="json", exclude_none=True)
+    given = {name: column.pop("hierarchy", None) for name, column in content["columns"].items()}
+    trees = zip(recoding.classes.attributes, recoding.hierarchies, recoding.nodes.T, strict=True)
+    for name, tree, nodes in trees:
+        chosen, column = given[name], content["columns"][name]
+        if isinstance(chosen, dict) and chosen.get("build") in _KEPT:
+            # Its leaves are values of the table: how many there are says something of that.
+            kept = _KEPT[chosen["build"]]
+            column["hierarchy"] = {key: chosen[key] for key in kept if key in chosen}
+        elif chosen is not None:
+            column["hierarchy"] = {"nodes": nodes_above(tree, np.unique(nodes))}
+    sensitive = plan.roles.columns(Role.SENSITIVE)
+    kinds = content["read"].get("kinds", {})
+    read = {"kinds": {one: kinds[one] for one in kinds if one in sensitive}}
+    keys = ("version", "columns", "privacy", "suppressed", "person", "order")
+    return {**{key: content[key] for key in keys if key in content}, "read": read}
 
-    >>> tree = {"nodes": [{"name": "F"}, {"name": "*"}]}
-    >>> plan = {"columns": {"sex": {"role": "quasi-identifier", "hierarchy": tree}}, "read": {}}
-    >>> without_values(json.dumps(plan))["columns"]["sex"]["hierarchy"]
-    {'build': 'withheld'}
+
+def nodes_above(tree: Hierarchy, released: np.ndarray) -> list[dict[str, Any]]:
+    """The nodes of a hierarchy at or above released ones, with how many values each stands for.
+
+    >>> tree = Hierarchy.from_entries([("*", None, None), ("old", "*", None), ("1", "*", None),
+    ...     ("7", "old", None), ("8", "old", None)])
+    >>> nodes_above(tree, np.array([tree.node_of["old"]]))
+    [{'name': 'old', 'parent': '*', 'values': 2}, {'name': '*', 'parent': None, 'values': 3}]
     """
-    content: dict[str, Any] = json.loads(plan)
-    for column in content["columns"].values():
-        chosen = column.get("hierarchy")
-        if chosen is None:
-            continue
-        kept = _KEPT.get(str(chosen.get("build")), ()) if isinstance(chosen, dict) else ()
-        shown = {key: chosen[key] for key in kept if key in chosen}
-        column["hierarchy"] = shown or {"build": "withheld"}
-    content["read"].pop("missing_markers", None)
-    return content
+    above, last = set(), {*map(int, released)}
+    while last:
+        above |= last
+        last = {int(tree.parent[node]) for node in last} - above - {-1}
+    missing = tree.node_of.get(MISSING_LABEL, -1)  # a leaf that the table adds
+    return [
+        {
+            "name": tree.labels[node],
+            "parent": None if tree.parent[node] < 0 else tree.labels[tree.parent[node]],
+            "values": int(tree.last[node] - tree.first[node])
+            - bool(tree.first[node] <= missing < tree.last[node]),
+        }
+        for node in sorted(above - {missing})
+    ]

@@ -18,11 +18,12 @@ import math
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -57,12 +58,14 @@ def cell_text(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-def read_table(path: Path, known: Container[str]) -> tuple[list[str], list[Row]]:
+def read_table(
+    path: Path, known: Container[str], how: Mapping[str, str] = MappingProxyType({})
+) -> tuple[list[str], list[Row]]:
     """The names of the columns of a released file, and its rows, every cell as text."""
     if path.suffix in (".csv", ".tsv"):
         csv.field_size_limit(2**31 - 1)
-        with path.open(encoding="utf-8", newline="") as file:
-            separator = "," if path.suffix == ".csv" else "\t"
+        with path.open(encoding=how.get("encoding", "utf-8"), newline="") as file:
+            separator = how.get("separator", "," if path.suffix == ".csv" else "\t")
             names, *rows = csv.reader(file, delimiter=separator, strict=True)
     elif path.suffix == ".xlsx":
         engine = "openpyxl" if find_spec("openpyxl") else "calamine"  # whichever there is
@@ -244,7 +247,8 @@ def main(folder: Path) -> int:
     """Check the archive in a folder; returns the exit status."""
     plan = json.loads((folder / "plan.json").read_text("utf-8"))
     (path,) = folder.glob("released.*")
-    found = [*check_sums(folder), *check_table(plan, *read_table(path, plan["columns"]))]
+    table = read_table(path, plan["columns"], plan["read"])
+    found = [*check_sums(folder), *check_table(plan, *table)]
     lines = [("what", "asked", "found", "holds")]
     for what, asked, level, holds in found:
         said = f"{level:.6g}" if isinstance(level, int | float) else level or "-"

@@ -13,6 +13,7 @@ import pandas as pd
 from markupsafe import Markup
 from plotly.io import to_json
 
+from kanon import __version__
 from kanon.base.formatting import counted, percent, thin
 from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
 from kanon.errors import on_one_line
@@ -21,39 +22,57 @@ from kanon.report import scripts
 from kanon.report.changes import record_of
 from kanon.report.contents import Report
 from kanon.report.explanations import shown
+from kanon.report.public import PublicReport
 from kanon.report.words import TERMS
 from kanon.sources.writing import table_bytes
 
 
-def rendered(report: Report) -> bytes:
+def rendered(report: Report | PublicReport) -> bytes:
     """The report as HTML, in UTF-8.
 
     Everything from the table and everything typed is escaped. A policy in the page lets nothing be
-    fetched and no script run but the two that are meant: Plotly, once, and the one that draws.
+    fetched and no script run but the two that are meant: Plotly, once, and the one that draws. The
+    form for publication has no script.
     """
+    shared = {
+        "report": report,
+        "terms": [(term, getattr(report.words, name)) for name, term in TERMS.items()],
+        "kinds": {"role": ROLE_COLOURS, "accent": METRIC_COLOURS["distortion"]},
+        "numbers_json": _data("application/json", numbers_json(report)),
+    }
+    if isinstance(report, PublicReport):
+        template = _environment().get_template("public.html.jinja")
+        return template.render(version=__version__, **shared).encode("utf-8", "replace")
     page = _environment().get_template("report.html.jinja").render(
-        report=report,
-        terms=[(term, getattr(report.words, name)) for name, term in TERMS.items()],
         remarks=[(KINDS[kind], found) for kind, found in by_kind(report.remarks).items()],
-        kinds={"role": ROLE_COLOURS, "accent": METRIC_COLOURS["distortion"]},
         library=Markup(scripts.LIBRARY),
         drawing=Markup(scripts.DRAWING),
         figures=Markup(_figures(report)),
         policy=scripts.allowed(),
         numbers_csv=_data("text/csv", measures_csv(report)),
-        numbers_json=_data("application/json", numbers_json(report)),
+        **shared,
     )  # fmt: skip
     return page.encode("utf-8", "replace")  # a name may hold half of a character
 
 
-def numbers(report: Report) -> dict[str, Any]:
+def numbers(report: Report | PublicReport) -> dict[str, Any]:
     """The figures of a report as JSON: all but the date and the seconds."""
-    # For the next report of the project to compare itself with; it is on file with this one.
-    kept = {} if report.public else {"record": record_of(report).model_dump(exclude={"date"})}
+    if isinstance(report, PublicReport):
+        return {
+            "title": report.title,
+            "verdict": report.verdict,
+            "form": "publication",
+            "records": report.records,
+            "classes": report.classes,
+            "guarantees": [asdict(one) for one in report.guarantees],
+            "published": report.published,
+            "plan": json.loads(report.plan),
+            "sha256": dict([report.release]),
+        }
     return {
         "title": report.title,
         "verdict": report.verdict,
-        "form": "publication" if report.public else "internal",
+        "form": "internal",
         "records": report.records,
         "persons": report.persons,
         "dropped": report.dropped,
@@ -67,13 +86,13 @@ def numbers(report: Report) -> dict[str, Any]:
         ],
         "better_alternative": report.alternatives.better or None,
         "alternatives": [
-            {name: value for name, value in asdict(one).items() if name != "withheld"}
-            for one in (*report.alternatives.metrics, *report.alternatives.algorithms)
+            asdict(one) for one in (*report.alternatives.metrics, *report.alternatives.algorithms)
         ],
         "plan": json.loads(report.plan),
         "versions": dict(report.versions),
         "sha256": dict(report.hashes),
-        **kept,
+        # For the next report of the project to compare itself with; it is on file with this one.
+        "record": record_of(report).model_dump(exclude={"date"}),
     }
 
 
@@ -116,7 +135,7 @@ def _data(kind: str, content: bytes) -> str:
     return f"data:{kind};charset=utf-8;base64,{base64.b64encode(content).decode()}"
 
 
-def numbers_json(report: Report) -> bytes:
+def numbers_json(report: Report | PublicReport) -> bytes:
     """The figures of a report as a file of JSON."""
     return (json.dumps(numbers(report), indent=2) + "\n").encode("ascii")
 

@@ -229,24 +229,24 @@ def download_release(
     obstacle = problem or state.remembered(
         "obstacle", (result, k, kind), lambda: why_not(kind, done.released)
     )
-    make = noting(result.settings, done, lambda: done.content(kind, neutral, form))
-    plain = noting(result.settings, done, lambda: done.content(kind, neutral))
+    file = file_name(
+        f"released-{name}{'-neutralised' if neutral else ''}", kind, f"{about}|{neutral}|{form}"
+    )
+    make = noting(
+        result.settings, done, lambda: done.content(kind, neutral, form), file, kind, form
+    )
     st.download_button(
         say("Released table of the old settings") if stale else say("Released table"),
         data=content(make),
         disabled=obstacle is not None,
-        file_name=file_name(
-            f"released-{name}{'-neutralised' if neutral else ''}",
-            kind,
-            f"{about}|{neutral}|{form}",
-        ),
+        file_name=file,
         mime=MIME[kind],
         icon=":material/download:",
         on_click="ignore",
         type="secondary" if stale else "primary",
         key="download-release",
     )
-    archive_button(work, done, plain, kind, f"{name}|{about}|{neutral}", obstacle is not None)
+    archive_button(done, make, kind, form, f"{name}|{about}|{neutral}", obstacle is not None)
     return obstacle
 
 

@@ -13,6 +13,7 @@ from kanon.base.language import say, say_of
 from kanon.errors import KanonError
 from kanon.plan import Plan
 from kanon.report.contents import Report
+from kanon.report.public import PublicReport
 from kanon.report.rendering import measures_csv, numbers_json, rendered
 from kanon.report.words import ASKED, Words
 from kanon.sources.stored import StoredTable
@@ -22,6 +23,7 @@ from kanon.studio.report.report_request import (
     IN_ENGINE,
     command,
     form_of,
+    handed_out,
     handed_over,
     outdated_report,
     report_depends_on,
@@ -38,7 +40,7 @@ from kanon.studio.session.purpose import LABELS
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
-from kanon.studio.widgets.files import OF_PLAN, content, file_name
+from kanon.studio.widgets.files import OF_PLAN, content, file_name, publish_choice
 from kanon.studio.widgets.result import fade, name_in_files
 
 FORMS = {False: say("Internal"), True: say("For publication")}
@@ -48,8 +50,9 @@ ABOUT_FORM = {
         "who may see the table may see it, and every printed page says so."
     ),
     True: say(
-        "**For publication**: for anybody. It shows counts in place of labels and records, so no "
-        "value of the table is in it; names of columns stay, and your texts as you type them."
+        "**For publication**: for anybody. Of the table it tells no more than the release does, "
+        "but for the names of columns; your texts stay as you type them. What the purpose asks "
+        "for and what changed are in the internal form."
     ),
 }
 LONG = ("purpose", "remarks")
@@ -124,7 +127,11 @@ def choices(work: Work, fresh: bool) -> None:
             args=(report_request,),
             key="report-make",
         )
-    st.caption(ABOUT_FORM[work.view(ReportView).public])
+    view = work.view(ReportView)
+    st.caption(ABOUT_FORM[view.public])
+    if view.public:
+        chosen = bound("report-publish", list(view.publish), "publish", into=ReportView, read=tuple)
+        publish_choice(**chosen)
     st.checkbox(
         say("Say whether the release has what its purpose asks for"),
         **bound(
@@ -155,7 +162,7 @@ def notice(work: Work, stale: bool) -> None:
         fade("report-shown", say("Make the report"), stale, making, since)
 
 
-def verdict(report: Report) -> None:
+def verdict(report: Report | PublicReport) -> None:
     """The sentence to sign, what was required beside what was reached, and plain words."""
     st.markdown(f"**{plain(report.title)}.** {plain(report.verdict)}")
     st.table(
@@ -171,6 +178,8 @@ def verdict(report: Report) -> None:
         }
     )
     st.markdown("\n".join(f"- {plain(said)}" for said in report.in_words))
+    if isinstance(report, PublicReport):
+        return
     if report.decision:
         st.markdown(plain(report.decision.sentence))
     if report.changes:
@@ -200,19 +209,26 @@ def file_button(
     )
 
 
-def downloads(work: Work, reported: Report, report: Report, words: Words, stale: bool) -> None:
+def downloads(
+    work: Work, reported: Report, report: Report | PublicReport, words: Words, stale: bool
+) -> None:
     """The report, its numbers, and what makes it again on the command line."""
-    about = "|".join(map(str, (report.plan, report.made, words, report.public)))
-    form = "publication" if report.public else "internal"
+    view, file = work.view(ReportView), handed_out(work, reported)
+    about = "|".join(
+        map(str, (reported.plan, reported.made, words, view.public, view.publish, file))
+    )
+    form = "publication" if view.public else "internal"
     plan, typed = reported.plan, words_file(words)
     called = state.remembered("plan-called", plan, lambda: name_in_files(Plan.from_json(plan)))
     plan_name = file_name(f"plan-{called}", "json", plan)  # as on every other page
     words_name = file_name("words", "json", typed) if typed else ""
-    told = reported.decision
+    told = None if view.public else reported.decision
     context = told.context.to_json() if told else ""
     context_name = file_name("context", "json", context) if told else ""
-    people = work.findings.reported_people.name if work.findings.reported_people else ""
-    last = reported.last.model_dump_json(indent=1) + "\n" if reported.last else ""
+    people = work.findings.reported_people.name if told and work.findings.reported_people else ""
+    last = (
+        "" if view.public or not reported.last else reported.last.model_dump_json(indent=1) + "\n"
+    )
     last_name = file_name("last-report", "json", last) if last else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         file_button(
@@ -223,12 +239,13 @@ def downloads(work: Work, reported: Report, report: Report, words: Words, stale:
             type="secondary" if stale else "primary",
             help=say("One page that opens offline and prints on A4."),
         )
-        file_button(
-            say("Measures as CSV"),
-            file_name(f"measures-{form}", "csv", about),
-            content(lambda: measures_csv(report)),
-            "csv",
-        )
+        if isinstance(report, Report):
+            file_button(
+                say("Measures as CSV"),
+                file_name(f"measures-{form}", "csv", about),
+                content(lambda: measures_csv(report)),
+                "csv",
+            )
         file_button(
             say("All numbers as JSON"),
             file_name(f"numbers-{form}", "json", about),
@@ -273,17 +290,20 @@ def downloads(work: Work, reported: Report, report: Report, words: Words, stale:
                 help=say("LAST.json for the command line."),
             )
     given = {
-        "words": words_name, "context": context_name, "last": last_name, "population": people
+        "words": words_name, "context": context_name, "last": last_name, "population": people,
+        "release": file[0] if file else "",
     }  # fmt: skip
     st.caption(say("The same report from the command line, beside these files:"))
     st.code(
-        command(plan_name, work.table.file.name, report.public, report.closely, **given),
+        command(
+            plan_name, work.table.file.name, view.public, view.publish, reported.closely, **given
+        ),
         "bash",
         wrap_lines=True,
     )
 
 
-def preview(work: Work, report: Report, about: Hashable) -> None:
+def preview(work: Work, report: Report | PublicReport, about: Hashable) -> None:
     """The report itself, as it opens."""
     st.toggle(
         say("Preview"),
@@ -307,8 +327,9 @@ def page() -> None:
     notice(work, stale)
     if work.findings.reported is not None and words is not None:
         with st.container(key="report-shown"):
-            shown = form_of(work.findings.reported, words, work.view(ReportView).public)
+            shown = form_of(work, work.findings.reported, words)
             verdict(shown)
             downloads(work, work.findings.reported, shown, words, stale)
-            preview(work, shown, (work.findings.reported, words, shown.public))
+            view, file = work.view(ReportView), handed_out(work, work.findings.reported)
+            preview(work, shown, (work.findings.reported, words, view.public, view.publish, file))
     earlier_releases(work)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -15,7 +16,7 @@ from kanon.release.context import Context
 from kanon.report.changes import record_of
 from kanon.report.contents import Report
 from kanon.report.origin import Origin, canonical_plan
-from kanon.report.public import for_publication
+from kanon.report.public import PublicReport
 from kanon.report.rendering import rendered
 from kanon.report.words import Words, words_given
 from kanon.sources.stored import StoredTable
@@ -99,10 +100,20 @@ def people_of_report(work: Work) -> Origin | None:
     return None if people is None else work.purpose.population_origin
 
 
-def form_of(report: Report, words: Words, public: bool) -> Report:
+def handed_out(work: Work, report: Report) -> tuple[str, tuple[str, str]] | None:
+    """The file of the release that was downloaded last, and its fingerprint; None without one."""
+    made = (*work.kept.handed, *work.kept.made)
+    return next((one.file for one in reversed(made) if one.file and one.plan == report.plan), None)
+
+
+def form_of(work: Work, report: Report, words: Words) -> Report | PublicReport:
     """A report with the texts of people, in one of its two forms; nothing is computed again."""
-    report = replace(report, words=words)
-    return for_publication(report) if public else report
+    file, view = handed_out(work, report), work.view(ReportView)
+    release = report.public.release if file is None else file[1]
+    if not view.public:
+        return replace(report, words=words, hashes=(*report.hashes[:-1], release))
+    public = replace(report.public, words=words, release=release)
+    return public.with_figures(report.figures, view.publish)
 
 
 def words_file(words: Words) -> str:
@@ -120,21 +131,20 @@ def what_is_in_it(report: Report) -> str:
     tried = [*report.alternatives.metrics, *report.alternatives.algorithms]
     others = sum(not one.chosen for one in tried)
     return say(
-        "In it: your texts; the table, {columns}; {hierarchies}, {shown}; the plan; the "
+        "In it: your texts; the table, {columns}; {hierarchies}, drawn; the plan; the "
         "guarantees; risks before and after; {measures} of what was lost; {curves} around k; "
         "{others} considered; versions and fingerprints.",
         columns=say_counted(len(report.profile), "{count} column", "{count} columns"),
         hierarchies=say_counted(
             len(report.hierarchies), "{count} hierarchy", "{count} hierarchies"
         ),
-        shown=say("as counts") if report.public else say("drawn"),
         measures=say_counted(len(report.lost), "{count} measure", "{count} measures"),
         curves=say_counted(len(report.curves), "{count} curve", "{count} curves"),
         others=say_counted(others, "{count} other release", "{count} other releases"),
     )
 
 
-def handed_over(work: Work, reported: Report, form: Report) -> bytes:
+def handed_over(work: Work, reported: Report, form: Report | PublicReport) -> bytes:
     """The file of a report, in one of its forms; the next report of the project knows of it.
 
     Nothing is kept of what was asked for once more.
@@ -145,13 +155,20 @@ def handed_over(work: Work, reported: Report, form: Report) -> bytes:
     return rendered(form)
 
 
-def command(plan: str, table: str, public: bool, closely: bool = False, **files: str) -> str:
+def command(
+    plan: str,
+    table: str,
+    public: bool,
+    publish: Sequence[str] = (),
+    closely: bool = False,
+    **files: str,
+) -> str:
     """The command that makes the same report again.
 
     Parameters
     ----------
-    public
-        Whether it makes the form for publication.
+    public, publish
+        Whether it makes the form for publication, and which figures that has.
     closely
         Whether it looks closely for a lower bound.
     **files
@@ -164,5 +181,7 @@ def command(plan: str, table: str, public: bool, closely: bool = False, **files:
         table = f"./{table}"
     parts = ["python", "-m", "kanon", "report", plan, "--table", table, "--out", "report.html"]
     parts += [part for name, file in files.items() if file for part in (f"--{name}", file)]
-    parts += [*(["--public"] if public else []), *(["--bound"] if closely else [])]
+    if public:
+        parts += ["--public", *(["--publish", ",".join(publish)] if publish else [])]
+    parts += ["--bound"] if closely and not public else []
     return shlex.join(parts)

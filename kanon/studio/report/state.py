@@ -17,6 +17,8 @@ class ReportView:
     ----------
     public
         Whether the form for publication is wanted.
+    publish
+        The figures of the table that are published in it, by their names.
     preview
         Whether the report is shown on the page.
     in_context
@@ -25,6 +27,7 @@ class ReportView:
     """
 
     public: bool = False
+    publish: tuple[str, ...] = ()
     preview: bool = False
     in_context: bool = False
 

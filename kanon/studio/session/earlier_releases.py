@@ -37,12 +37,16 @@ class EarlierRelease:
         What it shows of each class.
     counts
         Whether somebody may have got it; not if the user says that nobody did.
+    plan, file
+        Its plan; the name of the file, what its fingerprint is of, and the fingerprint.
     """
 
     key: str
     title: str
     release: Release
     counts: bool = True
+    plan: str = ""
+    file: tuple[str, tuple[str, str]] | None = None
 
     @classmethod
     def of(cls, settings: str, title: str, done: Run) -> EarlierRelease:

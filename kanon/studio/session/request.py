@@ -24,7 +24,6 @@ def called(doing: str) -> str:
     """What a calculation is called where it stands among others."""
     return {
         "advising": say("The advisor"),
-        "archiving": say("The release archive"),
         "bound": say("The lower bound"),
         "closer": say("A closer lower bound"),
         "combining": say("Releases put together"),

@@ -14,7 +14,8 @@ from typing import Any, Self
 
 import streamlit as st
 
-from kanon.base.language import say
+from kanon.base.language import say, say_of
+from kanon.report.public import FIGURES
 from kanon.settings import settings
 from kanon.sources.separators import shown
 from kanon.sources.text_form import FOR_EXCEL, FORMS, PLAIN, TextForm
@@ -222,6 +223,21 @@ def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
         ),
     )
     return forms[chosen]
+
+
+def publish_choice(key: str, **how: Any) -> list[str]:
+    """Which figures of the table are published although the release does not show them."""
+    return st.multiselect(
+        say("Publish also"),
+        list(FIGURES),
+        format_func=lambda name: say_of(FIGURES[name]),
+        key=key,
+        help=say(
+            "Each of these tells more of the original table than the release does, and several "
+            "tell more together. Left empty, none is in it."
+        ),
+        **how,
+    )
 
 
 def _said(form: TextForm) -> str:

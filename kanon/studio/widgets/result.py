@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -20,8 +21,10 @@ from kanon.plan import Plan
 from kanon.release.check import require
 from kanon.release.record import record_problem
 from kanon.report.explanations import about_coarsened
-from kanon.report.origin import recorder
+from kanon.report.origin import canonical_plan, recorder
+from kanon.report.released_file import ReleasedFile
 from kanon.run import Run
+from kanon.sources.text_form import PLAIN, TextForm
 from kanon.strategies import LOOKS_AT
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import anonymisation_request
@@ -184,7 +187,14 @@ def name_in_files(plan: Plan) -> str:
     return "-".join(parts) + in_file_name(others_of(plan))
 
 
-def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], bytes]:
+def noting(
+    settings: str,
+    done: Run,
+    make: Callable[[], bytes],
+    name: str = "",
+    kind: str = "",
+    form: TextForm = PLAIN,
+) -> Callable[[], bytes]:
     """What makes a download, and notes that its release was handed out once it is made.
 
     The operator's record, if there is one, has its line before the browser gets the file, and what
@@ -199,6 +209,8 @@ def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], 
     ----------
     settings, done
         The release, and the settings that it was made with.
+    name, kind, form
+        The name of its file and how it is written, for reports; nothing of a file that none is of.
     """
     work, who = state.work(), login_name()
     made_so_far, plan = work.kept.made, done.prepared.plan
@@ -209,7 +221,9 @@ def noting(settings: str, done: Run, make: Callable[[], bytes]) -> Callable[[], 
         record = recorder(plan, lambda: fingerprint_of_table(work), who, "dashboard")
         if record is not None:
             record(hashlib.sha256(content).hexdigest(), done.verdicts)
-        made_so_far.append(one)
+        file = ReleasedFile(content, kind, form, done.released(index=True))
+        told = (name, file.fingerprint) if name else None
+        made_so_far.append(replace(one, plan=canonical_plan(plan), file=told))
         return content
 
     return made
