@@ -15,6 +15,7 @@ from kanon.errors import ReleaseError, quoted
 from kanon.release.read_back import UNREADABLE, read_back
 from kanon.run import Run
 from kanon.sources.names import kind_of
+from kanon.sources.reading import file_content
 from kanon.sources.separators import shown
 from kanon.sources.text_form import FORMS, PLAIN, TextForm
 from kanon.sources.writing import table_bytes
@@ -65,8 +66,10 @@ def file_of(done: Run, path: Path | None = None) -> ReleasedFile:
 
     Raises
     ------
+    TableError
+        There is no such file, or it is too large.
     ReleaseError
-        The file cannot be read, or holds other rows than the release does.
+        It holds other rows than the release does.
     """
     pseudonyms = list(done.prepared.source.pseudonyms)
     rows = done.released(index=True)
@@ -75,9 +78,10 @@ def file_of(done: Run, path: Path | None = None) -> ReleasedFile:
         left = ", without its columns of pseudonyms, which are drawn anew each time"
         content = table_bytes(bare, "csv")
         return ReleasedFile(content, "csv", PLAIN, bare, left if pseudonyms else "")
-    kind, own = kind_of(path.name), getattr(done.prepared.source.table, "form", PLAIN)
+    kind, given = kind_of(path.name), file_content(path)
+    own = getattr(done.prepared.source.table, "form", PLAIN)
     for form, neutral in product(map(done.fitting, (*FORMS.values(), own)), (False, True)):
         made = ReleasedFile(table_bytes(bare, kind, form, neutral), kind, form, bare).row_counts
-        if made == ReleasedFile(path.read_bytes(), kind, form, bare).row_counts:
-            return ReleasedFile(path.read_bytes(), kind, form, rows)
+        if made == ReleasedFile(given, kind, form, bare).row_counts:
+            return ReleasedFile(given, kind, form, rows)
     raise ReleaseError(f"{quoted(path.name)} does not hold the release of this plan and table.")

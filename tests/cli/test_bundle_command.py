@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from kanon.report.recipients_check import main as check_archive
 from support.command_line import RUN, check_failure, files
 
 BUNDLE = (*RUN, "--bundle", "archive.zip")
@@ -27,10 +28,35 @@ def test_the_archive_holds_the_file_that_was_written(kanon, folder):
         assert json.loads(packed.read("plan.json"))["privacy"] == [{"model": "k-anonymity", "k": 2}]
 
 
+@pytest.mark.parametrize("form", ["excel", "table"])
+@pytest.mark.parametrize("more", [(), ("--neutralise-formulas",)])
+def test_the_archive_has_the_form_that_was_chosen(kanon, folder, tmp_path_factory, form, more):
+    said = kanon(*BUNDLE, "--csv", form, *more)
+    assert (said.status, said.err) == (0, "")
+    unpacked = tmp_path_factory.mktemp("unpacked")
+    with zipfile.ZipFile(folder / "archive.zip") as packed:
+        packed.extractall(unpacked)
+    released = (unpacked / "released.csv").read_bytes()
+    assert released == (folder / "released.csv").read_bytes() and b";" in released
+    assert json.loads((unpacked / "plan.json").read_text("utf-8"))["read"]["separator"] == ";"
+    assert hashlib.sha256(released).hexdigest().encode() in (unpacked / "report.html").read_bytes()
+    assert check_archive(unpacked) == 0
+
+
+def test_the_algorithm_is_told_where_it_is_published(kanon, folder):
+    for more, told in (((), False), (("--publish", "algorithm,records"), True)):
+        assert kanon(*BUNDLE, *more).status == 0
+        with zipfile.ZipFile(folder / "archive.zip") as packed:
+            plan, page = json.loads(packed.read("plan.json")), packed.read("report.html").decode()
+        assert ("algorithm" in plan) == ("Records that were anonymised" in page) == told
+
+
 @pytest.mark.parametrize(
     ("more", "parts"),
     [
         (("--bundle", "archive.tar"), ["--bundle", "end its name in .zip"]),
+        (("--publish", "records"), ["--publish goes with --bundle"]),
+        (("--bundle", "archive.zip", "--publish", "name"), ["'name' is unknown", "records, dropp"]),
         (("--bundle", "nowhere/archive.zip"), ["'archive.zip' cannot be written there"]),
         (("--bundle", "archive.zip", "--engine", "duckdb"), ["--bundle needs a table in memory"]),
         (("--bundle", "archive.zip", "--measures", "archive.zip"), ["named for two things"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import io
 import json
 import math
@@ -10,7 +11,6 @@ import re
 import subprocess
 import sys
 import zipfile
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,10 +26,10 @@ from kanon.plan import Plan
 from kanon.release.check import check_release
 from kanon.report import recipients_check
 from kanon.report.archive import archive
-from kanon.report.contents import gather
 from kanon.report.recipients_check import LIMIT_OF, check_table, main, read_table, value_of
-from kanon.report.words import Words
+from kanon.report.released_file import ReleasedFile
 from kanon.run import run
+from kanon.sources.text_form import FOR_EXCEL, PLAIN, TextForm
 from kanon.sources.writing import KINDS, table_bytes
 from support.people_plans import PEOPLE, plan_with
 from support.random_tables import examples
@@ -52,12 +52,17 @@ def quick(monkeypatch):
     monkeypatch.setattr("kanon.report.scripts.LIBRARY", "/* the library */")
 
 
-def packed(kind="csv", words=None, **changes):
+def archive_of(done, kind="csv", form=PLAIN, neutral=False):
+    rows = done.released()
+    return archive(
+        done, ReleasedFile(table_bytes(rows, kind, form, neutral), kind, form, rows), DAY
+    )
+
+
+def packed(kind="csv", form=PLAIN, **changes):
     """The archive of a release of PEOPLE."""
-    plan = Plan.from_content(plan_with(**changes))
     table = PEOPLE.assign(name=[f"SECRET-{place}" for place in PEOPLE.index])
-    done, report = run(plan, table), gather(plan, table, date=DAY, words=words)
-    return archive(report, done, table_bytes(done.released(), kind), kind)
+    return archive_of(run(Plan.from_content(plan_with(**changes)), table), kind, form)
 
 
 def unpacked(content, folder):
@@ -88,35 +93,52 @@ def test_members_are_plain_dated_alike_and_fit_their_checksums(tmp_path):
     ]
 
 
-def test_two_archives_of_one_report_are_the_same():
-    plan = Plan.from_content(plan_with())
-    done, report = run(plan, PEOPLE), gather(plan, PEOPLE, date=DAY)
-    one, other = (archive(report, done, b"a\n", "csv") for _ in range(2))
-    assert one == other
+def test_two_archives_of_one_release_are_the_same():
+    assert packed() == packed()
 
 
-def test_nothing_of_the_original_table_is_told_but_names_and_counts(tmp_path):
-    """Values that only a hierarchy or a marker names, and five records, stay in the house."""
+def test_nothing_of_the_original_table_is_told_but_names(tmp_path):
+    """Values that only a hierarchy or a marker names stay in the house."""
     columns = plan_with()["columns"]
     columns["sex"]["hierarchy"] = GROUPS
     read = {"missing_markers": ["SECRET-2"]}
-    words = Words(remarks="SECRET-3")
-    content = packed(words=words, columns=columns, read=read, **SENSITIVE)
-    unpacked(content, tmp_path)
+    unpacked(packed(columns=columns, read=read, **SENSITIVE), tmp_path)
     released = (tmp_path / "released.csv").read_text("utf-8")
     for name in MEMBERS:
         text = (tmp_path / name).read_text("utf-8").replace(released, "")
-        assert "SECRET" not in text and "women" not in text, name
+        assert "SECRET" not in text and "men" not in text.replace("women", ""), name
     plan = json.loads((tmp_path / "plan.json").read_text("utf-8"))
-    assert plan["columns"]["sex"]["hierarchy"] == {"build": "withheld"}
+    assert plan["columns"]["sex"]["hierarchy"]["nodes"] == [
+        {"name": "F", "parent": "women", "values": 1},
+        {"name": "women", "parent": "*", "values": 2},
+        {"name": "*", "parent": None, "values": 3},
+    ]
+    assert set(plan) == {"version", "columns", "privacy", "suppressed", "read"}
     assert "name" in plan["columns"], "said in README.txt, as the report names it too"
-    assert "those of\nleft-out identifiers too" in (tmp_path / "README.txt").read_text("utf-8")
+    assert "names of its\ncolumns, those of left-out identifiers too." in (
+        tmp_path / "README.txt"
+    ).read_text("utf-8")
 
 
-def test_a_report_of_another_release_makes_no_archive():
-    plan, other = (Plan.from_content(plan_with()).with_k(k) for k in (2, 6))
-    with pytest.raises(ReleaseError, match="not of this release"):
-        archive(gather(other, PEOPLE, date=DAY), run(plan, PEOPLE), b"", "csv")
+@pytest.mark.parametrize("content", [b"", b"age,sex,disease,note\n31,F,flu,1\n"])
+def test_a_file_of_another_release_makes_no_archive(content):
+    done = run(Plan.from_content(plan_with()), PEOPLE)
+    with pytest.raises(ReleaseError, match="not given out"):
+        archive(done, ReleasedFile(content, "csv", PLAIN, done.released()), DAY)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "form", [PLAIN, FOR_EXCEL, TextForm("|", "latin-1"), TextForm(";", "utf-16", "\r\n")]
+)
+def test_the_file_keeps_its_form_and_is_checked_in_it(tmp_path, kind, form):
+    unpacked(packed(kind, form, **SENSITIVE), tmp_path)
+    assert main(tmp_path) == 0
+    released = (tmp_path / f"released.{kind}").read_bytes()
+    assert hashlib.sha256(released).hexdigest() in (tmp_path / "report.html").read_text("utf-8")
+    assert ("separator" in json.loads((tmp_path / "plan.json").read_text("utf-8"))["read"]) == (
+        kind in ("csv", "tsv")
+    )
 
 
 # --- what the script says ---------------------------------------------------------------------
@@ -288,10 +310,7 @@ def test_formulas_that_were_neutralised_are_the_same_columns(tmp_path):
     columns = plan_with()["columns"]
     columns["=disease"] = columns.pop("disease")
     table, plan = PEOPLE.rename(columns={"disease": "=disease"}), plan_with(columns=columns)
-    done, report = (
-        make(Plan.from_content(plan), table) for make in (run, partial(gather, date=DAY))
-    )
-    unpacked(archive(report, done, done.content("csv", neutral=True), "csv"), tmp_path)
+    unpacked(archive_of(run(Plan.from_content(plan), table), neutral=True), tmp_path)
     assert "'=disease" in (tmp_path / "released.csv").read_text("utf-8")
     assert main(tmp_path) == 0
 
@@ -301,8 +320,7 @@ def test_signs_that_a_terminal_obeys_are_not_printed(tmp_path, capsys):
     table = PEOPLE.rename(columns={"disease": "dis\x1b[31mease"})
     columns["dis\x1b[31mease"] = columns.pop("disease")
     plan = Plan.from_content(plan_with(columns=columns, **SENSITIVE))
-    done, report = run(plan, table), gather(plan, table, date=DAY)
-    unpacked(archive(report, done, table_bytes(done.released(), "csv"), "csv"), tmp_path)
+    unpacked(archive_of(run(plan, table)), tmp_path)
     assert main(tmp_path) == 0
     told = capsys.readouterr().out
     assert "dis?[31mease" in told and "\x1b" not in told

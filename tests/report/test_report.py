@@ -36,7 +36,7 @@ from kanon.report.changes import parse_record, record_of
 from kanon.report.contents import gather
 from kanon.report.origin import canonical_plan
 from kanon.report.other_k import near
-from kanon.report.public import for_publication
+from kanon.report.public import PublicReport
 from kanon.report.rendering import numbers, rendered
 from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words
 from kanon.run import prepare, run
@@ -46,6 +46,7 @@ from support.people_plans import PEOPLE, plan_with
 
 DAY = datetime.date(2026, 1, 31)
 STUB = "/* the library */"
+CSV = "Release: the bytes of its CSV (',', UTF-8)"
 MADE = re.compile(r'id="made">Made on (\S+); the algorithm took \d+\.\d\d s\.</p>')
 
 
@@ -155,7 +156,7 @@ def test_any_plan_has_a_report_with_the_figures_of_its_run(changes):
     plan = content(**changes)
     report = report_of(plan)
     check_figures(report, run(Plan.from_content(plan), PEOPLE))
-    for form in (report, for_publication(report)):
+    for form in (report, report.public):
         check_page(page_of(form))
 
 
@@ -265,7 +266,7 @@ def test_the_head_names_the_alternative_that_loses_least_by_pandas(seed):
             title = short_title(min(others, key=others.get))
             figures = f"loses {least:.1f} %, this release {own:.1f} %, as NCP counts"
             assert said in page and said.startswith(title) and figures in said
-            assert said in page_of(for_publication(report)), "in the form for publication too"
+            assert said not in page_of(report.public)
 
 
 def test_a_metric_that_loses_less_is_named_and_what_looks_equal_is_not():
@@ -335,7 +336,7 @@ def test_fingerprints_are_those_of_the_files(folder):
     assert main(["run", "plan.json", "--table", "people.csv", "--out", "released.csv"]) == 0
     found = attached(written(folder))["sha256"]
     assert found["Input: the bytes of the input file"] == sha256("people.csv")
-    assert found["Release: the bytes of its CSV"] == sha256("released.csv")
+    assert found[CSV] == sha256("released.csv")
     plan = Plan.load(folder / "plan.json")
     assert found["Plan: as kanon writes it"] == hashlib.sha256(plan.to_json().encode()).hexdigest()
     (folder / "plan.json").write_text(json.dumps(content(), indent=7), "utf-8")
@@ -417,68 +418,53 @@ label = st.text(
 
 @settings(max_examples=5, deadline=None)
 @given(st.lists(label, min_size=10, max_size=10))
-def test_no_cell_and_no_label_is_in_the_form_for_publication(texts):
+def test_the_form_for_publication_shows_no_label_below_released_ones(texts):
     table, plan = table_of_runes(texts)
     report = report_of(plan, table)
-    assert RUNE in page_of(report)
-    public = for_publication(report)
-    assert public.public and public.example is None and public.name == ""
-    assert all(one.drawing is None for one in public.hierarchies)
-    everything = "\n".join([page_of(public), *files_in(page_of(public)).values()])
-    assert RUNE not in everything and "\\u16a0" not in everything.lower()
-    assert "&#5792;" not in everything and "%E1%9A%A0" not in everything
+    everything = "\n".join(
+        [html.unescape(page_of(report.public)), *files_in(page_of(report.public)).values()]
+    )
+    used = set(run(Plan.from_content(plan), table).released()[["kind", "place"]].stack())
+    hidden = {*table["kind"], *table["place"], *table["name"], *table["ill"], *table["note"]} - used
+    assert hidden
+    for text in hidden:
+        assert text not in everything and json.dumps(text)[1:-1] not in everything
+    assert f"{RUNE}?" not in everything
     for column in table.columns:  # names of columns stay
-        assert column in page_of(public)
+        assert column in everything
 
 
-def test_other_labels_in_the_same_order_make_the_same_form_for_publication():
-    """So nothing in it depends on a value: not a length, a colour or an order."""
-    one = table_of_runes(["a"] * 10)
-    two = table_of_runes(["bbbbbbbbbbb"] * 10)
-    reports = [report_of(plan, table) for table, plan in (one, two)]
-    pages = [page_of(for_publication(report)) for report in reports]
-    hashes = [dict(report.hashes)["Release: the bytes of its CSV"] for report in reports]
-    assert hashes[0] != hashes[1]
-    same = [
-        MADE.sub("", without_files(page)).replace(digest, "")
-        for page, digest in zip(pages, hashes, strict=True)
-    ]
-    assert same[0] == same[1]
-    inside = [attached(page) for page in pages]
-    for found in inside:
-        del found["sha256"]
-    assert inside[0] == inside[1]
-
-
-def test_a_reason_is_published_without_its_cells(monkeypatch):
+def test_no_reason_and_no_alternative_is_published(monkeypatch):
     def refuse(task, progress):
         raise Unsatisfiable("Column 'age': {cells} is in the way.", ["the value 31"])
 
     monkeypatch.setattr("kanon.algorithms.ola.anonymise", refuse)
     report = report_of()
     assert "the value 31" in page_of(report)
-    public = page_of(for_publication(report))
-    assert "the value 31" not in public and "(value withheld) is in the way" in public
-    assert "the value 31" not in json.dumps(attached(public))
+    public = page_of(report.public)
+    assert "in the way" not in public and "Lattice sweep" not in public
 
 
 def test_the_form_for_publication_has_no_fingerprint_to_test_guesses_by():
     report = report_of()
-    public = for_publication(report)
-    assert [what for what, _ in public.hashes] == ["Release: the bytes of its CSV"]
+    assert report.public.release == report.hashes[-1]
     for what, digest in report.hashes[:-1]:
-        assert digest not in page_of(public), what
-    assert for_publication(public) is public
+        assert digest not in page_of(report.public), what
 
 
-def test_a_plan_is_published_with_what_holds_no_value():
-    plan = json.loads(for_publication(report_of()).plan)
+def test_a_plan_is_published_with_what_is_released():
+    plan = json.loads(report_of().public.plan)
     assert plan["columns"]["age"]["hierarchy"] == {"build": "intervals", "widths": [10.0, 20.0]}
     assert plan["columns"]["sex"]["hierarchy"] == {"build": "suppression"}
-    paths = content()
-    paths["columns"]["sex"]["hierarchy"] = {"build": "groups", "levels": [{"any": ["F", "M"]}]}
-    plan = json.loads(for_publication(report_of(paths)).plan)
-    assert plan["columns"]["sex"]["hierarchy"] == {"build": "withheld"}
+    assert "algorithm" not in plan and "suppression_limit" not in plan
+    paths = content(algorithm={"name": "levels", "node": {"age": 3, "sex": 2}})
+    paths["columns"]["sex"]["hierarchy"] = {
+        "build": "groups", "levels": [{"any": ["F", "M", "X"]}],
+    }  # fmt: skip
+    plan = json.loads(report_of(paths).public.plan)
+    assert plan["columns"]["sex"]["hierarchy"] == {
+        "nodes": [{"name": "*", "parent": None, "values": 3}]
+    }
 
 
 # --- the page ---------------------------------------------------------------------------------
@@ -596,13 +582,14 @@ def test_whatever_is_in_a_table_is_shown_as_text():
     del plan["columns"]["note"]
     words = Words(**dict.fromkeys(["title", *TERMS], " ".join(NASTY)))
     report = gather(Plan.from_content(plan), table, date=DAY, words=words)
-    for form in (report, for_publication(report)):
+    for form in (report, report.public):
         page = check_page(page_of(form))
         for nasty in NASTY:  # as a name, among the words, and in the tree
             seen = nasty.replace("\u202e", "")  # signs that turn what follows are left out
-            assert page.said.count(seen) >= (1 if form.public else 2) + len(TERMS), nasty
-        assert len(page.all("svg")) == (0 if form.public else 1)
-        assert "<" not in page.scripts[0]
+            public = isinstance(form, PublicReport)
+            assert page.said.count(seen) >= (1 if public else 2) + len(TERMS), nasty
+        assert len(page.all("svg")) == (0 if public else 1)
+        assert not page.scripts or "<" not in page.scripts[0]
 
 
 def test_words_are_shown_as_they_were_typed_and_what_is_lacking_is_said():
@@ -612,7 +599,7 @@ def test_words_are_shown_as_they_were_typed_and_what_is_lacking_is_said():
     assert "To teach.\nAnd to test." in page
     assert Page(page).said.count("not stated") == len(TERMS) - 1
     assert report_of().title == "Release of a table in memory"
-    assert for_publication(report_of()).title == "Release of a table of 6 records"
+    assert report_of().public.title == "Release of 6 records"
 
 
 # --- persons ----------------------------------------------------------------------------------
@@ -622,11 +609,11 @@ def test_a_report_says_how_many_persons():
     report = report_of(plan, table)
     kept = table.dropna(subset=["age", "sex"])
     assert (report.records, report.persons) == (len(kept), kept["name"].nunique()) == (5, 4)
-    for form in (report, for_publication(report)):
-        assert (
-            "5 records of 4 persons were anonymised; 1 record with"
-            in check_page(page_of(form)).said
-        )
+    said = "5 records of 4 persons were anonymised; 1 record with"
+    assert said in check_page(page_of(report)).said
+    public = check_page(page_of(report.public)).said
+    assert "5 records in" in public and "4 persons" not in public and "not in the file" in public
+    assert "Everybody looks like at least 1 other" in public and "picks the right" not in public
     assert numbers(report)["persons"] == 4
     without = report_of()
     assert (
@@ -676,7 +663,7 @@ def test_settings_roles_hierarchies_and_numbers_that_changed_are_listed():
     assert [html.unescape(one) for one in re.findall("<li>(.*?)</li>", listed)][: len(changes)] == [
         *changes
     ]
-    assert page_of(for_publication(report)).count("last report") == 0
+    assert page_of(report.public).count("last report") == 0
 
 
 def test_two_models_of_one_name_and_a_metric_of_ones_own_are_told_apart():
@@ -704,7 +691,7 @@ def test_what_is_kept_for_the_next_report_holds_no_value():
     table, plan = table_of_runes(["x"] * 12)
     kept = record_of(gather(Plan.from_content(plan), table, date=DAY)).model_dump_json()
     assert RUNE not in kept and "fingerprints" in kept
-    assert "record" not in numbers(for_publication(report_of()))
+    assert "record" not in numbers(report_of().public)
 
 
 @pytest.mark.parametrize(
@@ -737,14 +724,14 @@ def test_the_command_compares_with_the_numbers_of_the_last_report(folder):
 def test_two_people_sign_the_internal_form():
     report = report_of()
     assert page_of(report).count('class="sign"') == 2
-    assert page_of(for_publication(report)).count('class="sign"') == 0
+    assert page_of(report.public).count('class="sign"') == 0
 
 
 def test_every_page_in_print_says_what_it_is():
     report = report_of()
     for form, mark in (
         (report, "Internal: this report shows values of the table. Do not pass it on."),
-        (for_publication(report), "For publication: no values of the table."),
+        (report.public, "For publication: of the table no more than the release shows."),
     ):
         page = page_of(form)
         assert f'<div class="mark" role="note"><span>{mark}</span></div>' in page
@@ -898,7 +885,42 @@ def test_the_command_writes_what_the_library_gathers(folder):
 def test_the_command_writes_the_form_for_publication(folder):
     page = written(folder, "--public", "--progress")
     assert "For publication" in page and "flu" not in page and "people.csv" not in page
-    assert attached(page)["form"] == "publication"
+    assert attached(page)["form"] == "publication" and attached(page)["published"] == {}
+    page = written(folder, "--public", "--publish", "suppressed,persons,dropped")
+    assert attached(page)["published"] == {
+        "Records left out for missing values": "0", "Suppressed records": "0",
+        "Persons whom the records are about": "not counted",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("public", [(), ("--public",)])
+@pytest.mark.parametrize(("name", "more"), [
+    ("released.csv", ("--csv", "excel", "--neutralise-formulas")),
+    ("released.tsv", ()), ("released.xlsx", ()), ("released.parquet", ()),
+])  # fmt: skip
+def test_the_fingerprint_is_that_of_the_file_that_is_named(folder, public, name, more):
+    assert main(["run", "plan.json", "--table", "people.csv", "--out", name, *more]) == 0
+    page = written(folder, "--release", name, *public)
+    found = {what: digest for what, digest in attached(page)["sha256"].items() if "Release" in what}
+    assert [*found.values()] == [sha256(name)]
+    assert name.rpartition(".")[2].upper() in next(iter(found))
+
+
+def test_pseudonyms_of_a_file_that_is_named_are_others(folder):
+    plan = content(**PLANS["pseudonyms"])
+    Path("plan.json").write_text(json.dumps(plan), "utf-8")
+    assert main(["run", *CALL[1:-1], "released.csv"]) == 0
+    page = written(folder, "--release", "released.csv")
+    assert attached(page)["sha256"][CSV] == sha256("released.csv")
+    assert [what for what in attached(written(folder))["sha256"] if "drawn anew" in what]
+
+
+@pytest.mark.parametrize("given", ["age,sex,disease,note\n31,F,flu,1\n", "", "31"])
+def test_a_file_of_another_release_is_refused(folder, capsys, given):
+    Path("released.csv").write_text(given, "utf-8")
+    assert main([*CALL, "--release", "released.csv"]) == 3
+    assert "does not hold the release of this plan and table" in capsys.readouterr().err
+    assert not Path("report.html").exists()
 
 
 def test_a_seed_is_that_of_the_plan(folder):
@@ -910,6 +932,10 @@ def test_a_seed_is_that_of_the_plan(folder):
     (["--out", "no/report.html"], {}, 2, "'report.html' cannot be written there: "),
     (["--words", "absent.json"], {}, 2, "The file of words 'absent.json' cannot be read."),
     (["--words", "report.html"], {}, 2, "'report.html' is named for two things; "),
+    (["--public", "--bound"], {}, 2, "--bound is for the internal form"),
+    (["--publish", "records"], {}, 2, "--publish goes with --public"),
+    (["--public", "--publish", "name"], {}, 2, "--publish: 'name' is unknown; known are records"),
+    (["--release", "absent.csv"], {}, 2, "'absent.csv'"),
     (["--engine", "duckdb"], {}, 2, "A report checks the released rows again, for which the table "
      "has to be in memory; add --engine memory, or make the report of a smaller table."),
     ([], {"privacy": [{"model": "k-anonymity", "k": 7}]}, 3, "k = 7 cannot be reached: "),

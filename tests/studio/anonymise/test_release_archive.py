@@ -18,7 +18,7 @@ from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address
 from kanon.studio.jobs.stored_table import write_release
-from support.dashboard import ANONYMISE, button, choose, go, press, settled, work
+from support.dashboard import choose, go, press, settled, work
 from support.people_plans import PEOPLE, plan_with
 
 REPORT = "pages/report.py"
@@ -42,41 +42,38 @@ def anonymised(start, downloads):
     return settled(press(start(), "Anonymise"))
 
 
-def labels(at):
-    return [one.label for one in at.button]
-
-
 def digest_of(at):
     return hashlib.sha256(work(at).table.content).hexdigest()
 
 
-def test_the_report_is_made_in_a_worker_and_then_the_archive_is_there(
-    anonymised, downloads, tmp_path
-):
-    assert "download-archive" not in downloads
-    at = settled(press(anonymised, "Make the release archive"))
+@pytest.mark.parametrize("form", ["plain", "excel"])
+def test_the_archive_holds_the_release_in_the_chosen_form(anonymised, downloads, tmp_path, form):
+    at = choose(anonymised, "download-form", form)
     name, make = downloads["download-archive"]
     assert name.startswith("release-") and name.endswith(".zip")
-    assert "Make the release archive" not in labels(at)
     with zipfile.ZipFile(io.BytesIO(make())) as packed:
         packed.extractall(tmp_path)
-    choose(at, "download-form", "plain")
     _, released = downloads["download-release"]
     assert (tmp_path / "released.csv").read_bytes() == released()
     assert main(tmp_path) == 0
+    assert len(work(at).kept.made) == 2
 
 
-def test_after_another_k_the_archive_needs_a_report_of_its_own(anonymised, downloads):
-    at = settled(press(anonymised, "Make the release archive"))
+def test_another_k_has_an_archive_of_its_own(anonymised, downloads):
+    first = downloads["download-archive"][0]
+    at = anonymised
     at.number_input(key=f"frame-k-{work(at).settings.k}").set_value(5)
-    at = go(at)
-    assert button(at, "Make the release archive")
+    go(at)
+    assert downloads["download-archive"][0] != first
 
 
-def test_a_report_that_was_made_on_its_page_serves(anonymised, downloads):
-    at = settled(press(go(anonymised, REPORT), "Make the report"))
-    assert "Make the release archive" not in labels(go(at, ANONYMISE))
-    assert "download-archive" in downloads
+def test_a_figure_is_in_the_archive_when_it_is_chosen(anonymised, downloads, tmp_path):
+    anonymised.multiselect(key="archive-publish").set_value(["suppressed", "algorithm"])
+    go(anonymised)
+    with zipfile.ZipFile(io.BytesIO(downloads["download-archive"][1]())) as packed:
+        assert b"Suppressed records" in packed.read("report.html")
+        assert json.loads(packed.read("plan.json"))["algorithm"]["name"] == "gaa"
+        assert b"chosen to be told: suppressed, algorithm" in packed.read("README.txt")
 
 
 # --- the record -------------------------------------------------------------------------------

@@ -1,0 +1,188 @@
+"""What is published follows from the released file: with the same release it is the same."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kanon.hierarchy import Hierarchy
+from kanon.plan import Plan
+from kanon.report.archive import archive
+from kanon.report.contents import gather
+from kanon.report.public import FIGURES, figures_of, nodes_above, public_report
+from kanon.report.released_file import file_of
+from kanon.report.rendering import numbers_json, rendered
+from kanon.run import prepare, run_prepared
+from support.random_tables import examples
+
+DAY = datetime.date(2026, 1, 31)
+
+
+def published(done):
+    """The bytes of the report and of the archive."""
+    file = file_of(done)
+    report = public_report(done, file, DAY)
+    return rendered(report), numbers_json(report), archive(done, file, DAY)
+
+
+def release_of(plan, table):
+    return run_prepared(prepare(Plan.from_content(plan), table))
+
+
+# --- by hand ----------------------------------------------------------------------------------
+def two_tables():
+    """Fourteen records each, of which a release for k = 14 shows nothing."""
+    one = pd.DataFrame(
+        {"job": [f"job {row}" for row in range(14)], "zip": ["10115"] * 12 + ["1"] * 2}
+    )
+    other = pd.DataFrame({"job": ["nurse"] * 13 + ["judge"], "zip": [*"abcdefg"] * 2})
+    return one, other
+
+
+@pytest.mark.parametrize("names", [(), ("records", "suppressed", "algorithm")])
+def test_tables_of_which_nothing_is_shown_are_published_alike(names, monkeypatch):
+    monkeypatch.setattr("kanon.report.scripts.LIBRARY", "")
+    quasi = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    plan = {
+        "version": 2, "columns": {"job": quasi, "zip": quasi}, "algorithm": {"name": "gaa"},
+        "privacy": [{"model": "k-anonymity", "k": 14}],
+    }  # fmt: skip
+    done = [release_of(plan, table) for table in two_tables()]
+    assert done[0].released().equals(done[1].released())
+    assert set(done[0].released().stack()) == {"*"}
+    assert published(done[0]) == published(done[1])
+    reports = [gather(Plan.from_content(plan), table, date=DAY) for table in two_tables()]
+    first, second = (rendered(one.public.with_figures(one.figures, names)) for one in reports)
+    assert first == second
+    assert rendered(reports[0]) != rendered(reports[1])
+
+
+def test_every_figure_has_a_value_of_its_own():
+    quasi = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    plan = {
+        "version": 2, "columns": {"job": quasi, "who": {"role": "identifier"}}, "person": "who",
+        "algorithm": {"name": "levels", "node": {"job": 0}, "seed": 5}, "suppression_limit": 1.0,
+        "privacy": [{"model": "k-anonymity", "k": 2}], "read": {"missing": "drop-records"},
+    }  # fmt: skip
+    table = pd.DataFrame({"job": ["a", "a", "a", "b", None], "who": [1, 2, 2, 3, 4]})
+    figures = figures_of(release_of(plan, table))
+    assert set(figures) == set(FIGURES)
+    assert figures.pop("algorithm")["algorithm"]["seed"] == 5
+    assert figures == {
+        "records": "4", "dropped": "1", "suppressed": "1", "persons": "3",
+        "alteration": "25.0 %, NLLM",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("released", [["10-19", "5"], ["*"], ["10", "(missing)"], []])
+def test_nodes_are_those_at_or_above_released_ones(released):
+    paths = {"10": ["10-19", "*"], "11": ["10-19", "*"], "5": ["*"], "(missing)": ["*"]}
+    nodes = [("*", None, None), ("10-19", "*", None)]
+    nodes += [(leaf, above[0], None) for leaf, above in paths.items()]
+    tree = Hierarchy.from_entries(nodes)
+    found = nodes_above(tree, np.array([tree.node_of[name] for name in released], dtype=int))
+    expected = {name for one in released for name in (one, *paths.get(one, ["*"]))} - {"(missing)"}
+    values = {"*": 3, "10-19": 2}
+    assert {one["name"]: one["values"] for one in found} == {
+        name: values.get(name, 1) for name in expected
+    }
+
+
+# --- whatever the tables ------------------------------------------------------------------------
+GROUPS = {"build": "groups", "levels": [{"ab": ["a", "b"], "cd": ["c", "d"], "ef": ["e", "f"]}]}
+CANDIDATES = {
+    "age": [str(age) for age in range(20, 60)],
+    "kind": [*"abcdef"],
+    "sex": [*"FMX"],
+    "code": ["11", "12", "13", "210"],
+}
+BUILT = {
+    "age": {"build": "intervals", "widths": [10, 20]},
+    "kind": GROUPS,
+    "sex": {"build": "suppression"},
+    "code": {"build": "mask", "keep": [1]},
+}
+
+
+def labels_of(column, value):
+    """What a value may be released as."""
+    age, code = (int(value), "") if column == "age" else (0, value)
+    return {
+        "age": [value, *(f"{age // w * w}-{age // w * w + w - 1}" for w in (10, 20))],
+        "kind": [value, {"a": "ab", "b": "ab", "c": "cd", "d": "cd"}.get(value, "ef")],
+        "sex": [value],
+        "code": [value, f"{code[:1]}*"],
+    }[column]
+
+
+@st.composite
+def tables_and_plans(draw):
+    n = draw(st.integers(3, 8))
+    quasi = draw(st.lists(st.sampled_from([*BUILT]), min_size=1, max_size=3, unique=True))
+    table = pd.DataFrame(
+        {name: draw(st.lists(st.sampled_from(CANDIDATES[name]), min_size=n, max_size=n))
+         for name in quasi}
+    )  # fmt: skip
+    table["ill"] = draw(st.lists(st.sampled_from(["flu", "cold", "gout"]), min_size=n, max_size=n))
+    table["who"] = [f"one {row}" for row in range(n)]
+    levels = {name: draw(st.integers(0, 1 if name == "sex" else 2)) for name in quasi}
+    algorithm = draw(st.sampled_from([
+        {"name": "levels", "node": levels}, {"name": "gaa"}, {"name": "datafly"},
+        {"name": "mondrian"},
+    ]))  # fmt: skip
+    plan = {
+        "version": 2,
+        "columns": {
+            **{name: {"role": "quasi-identifier", "hierarchy": BUILT[name]} for name in quasi},
+            "ill": {"role": "sensitive"},
+            "who": {"role": "identifier"},
+        },
+        "algorithm": algorithm,
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "read": {"missing": "drop-records"},
+        "suppressed": draw(st.sampled_from(["leave-out", "keep"])),
+    }
+    if algorithm["name"] in ("levels", "datafly"):
+        plan["suppression_limit"] = {"records": n}
+    else:
+        plan["privacy"].append({"model": "t-closeness", "t": 1, "distance": "variational"})
+    return table, plan
+
+
+def in_released_order(plan, table):
+    """The table with its rows as they stand in its release, and those that left it last."""
+    done = release_of(plan, table)
+    rows = done.released(index=True)
+    order = rows.astype(str).sort_values([*rows.columns]).index
+    return table.loc[[*order, *table.index.difference(order)]].reset_index(drop=True)
+
+
+@examples(60)
+@given(tables_and_plans(), st.data())
+def test_two_tables_with_one_release_are_published_alike(given_table, data):
+    table, plan = given_table
+    table = in_released_order(plan, table)
+    done = release_of(plan, table)
+    rows = done.released(index=True)
+    if "suppressed" in rows:
+        rows = rows[rows["suppressed"] == 0]
+    other = table.assign(who=[f"two {row}" for row in range(len(table))])
+    for column in other.columns.intersection([*BUILT]):
+        for row in table.index:
+            shown = str(rows[column].get(row, "*"))
+            fitting = [one for one in CANDIDATES[column] if shown in ("*", *labels_of(column, one))]
+            cell = data.draw(st.sampled_from(fitting or [table.at[row, column]]))
+            other.at[row, column] = cell
+    dropped = data.draw(st.integers(0, 2))
+    quasi = [one for one in BUILT if one in table]
+    more = pd.DataFrame({quasi[0]: [None] * dropped, "ill": "flu", "who": "x"})
+    other = pd.concat([other, more], ignore_index=True)
+    again = release_of(plan, in_released_order(plan, other))
+    assume(file_of(done).content == file_of(again).content)
+    for one, two in zip(published(done), published(again), strict=True):
+        assert one == two
