@@ -205,6 +205,18 @@ class Plan(Strict):
     order: Literal["released", "table"] = "released"
     person: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _move_ranges(cls, given: Any) -> Any:
+        """``ranges`` may stand beside ``algorithm``, whose choice it is."""
+        chosen = given.get("algorithm") if isinstance(given, dict) else None
+        if not isinstance(chosen, dict) or "ranges" not in given:
+            return given
+        if "ranges" in chosen:
+            raise ValueError("'ranges' stands in it twice, beside 'algorithm' and in it")
+        rest = {key: value for key, value in given.items() if key != "ranges"}
+        return {**rest, "algorithm": {**chosen, "ranges": given["ranges"]}}
+
     @classmethod
     def from_json(cls, text: str) -> Plan:
         """Read and check a plan.

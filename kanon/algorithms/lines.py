@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from kanon.base.kinds import numbers
+from kanon.base.kinds import moments, numbers
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import LeafRange, with_ranges
@@ -18,6 +19,17 @@ _HUGE = 1e307
 
 _NAMED = 50
 """Sets of more texts are named by their first and their last."""
+
+
+class Span(NamedTuple):
+    """A range of ranks, and what its label shows: its bounds unless they are open, its mean."""
+
+    low: int
+    high: int
+    open_low: bool = False
+    open_high: bool = False
+    mean: str = ""
+    mean_alone: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,46 +113,80 @@ class ValueOrder:
         last = np.searchsorted(self._ranks, high, side="right")
         return self.by_rank[first:last]
 
-    def label(self, low: int, high: int) -> str:
-        """What everything from one rank to another is called: ``[a, b]`` or ``{a, b, c}``.
+    @cached_property
+    def last_value(self) -> int:
+        """The highest rank of a leaf other than that of missing cells."""
+        named = [label != MISSING_LABEL for label in self.tree.labels[: self.tree.n_leaves]]
+        return int(self.rank[named].max(initial=0))
+
+    @cached_property
+    def has_extremes(self) -> bool:
+        """Whether ranks go by size or time: sets of other texts have no bounds to open."""
+        leaves = [self.tree.labels[leaf] for leaf in self.leaves(0, self.last_value)]
+        times = None if self.numeric else moments(leaves)
+        return self.numeric or (times is not None and times == sorted(times))
+
+    def label(self, span: Span) -> str:
+        """What a range is called: ``[a, b]``, ``b or less``, ``{a, b, c}`` or its mean.
 
         Of very many texts only the first and the last are named, with how many they are.
 
         >>> tree = Hierarchy.from_entries(
         ...     [("*", None, None), *((leaf, "*", None) for leaf in "xyz")])
-        >>> ValueOrder.of(tree).label(0, 1)
+        >>> ValueOrder.of(tree).label(Span(0, 1))
         '{x, y}'
         """
-        inside = self.leaves(low, high)
+        if span.mean_alone:
+            return span.mean
+        inside = self.leaves(span.low, span.high)
         labels = self.tree.labels
-        if self.numeric:
-            missing = labels[inside[-1]] == MISSING_LABEL
-            least, most = labels[inside[0]], labels[inside[-2 if missing else -1]]
+        least, most = labels[inside[0]], labels[self.leaves(0, min(span.high, self.last_value))[-1]]
+        less, more = ("less", "more") if self.numeric else ("earlier", "later")
+        if span.open_low or span.open_high:
+            name = f"{least} or {more}" if span.open_high else f"{most} or {less}"
+            name = labels[self.tree.root] if span.open_low and span.open_high else name
+        elif self.numeric:
             name = least if least == most else f"[{least}, {most}]"
-            return f"{name} or {MISSING_LABEL}" if missing else name
-        if len(inside) > _NAMED:
-            return f"{{{labels[inside[0]]} … {labels[inside[-1]]}}}, {len(inside)} values"
-        return f"{{{', '.join(labels[leaf] for leaf in inside)}}}"
+        elif len(inside) > _NAMED:
+            name = f"{{{labels[inside[0]]} … {labels[inside[-1]]}}}, {len(inside)} values"
+        else:
+            name = f"{{{', '.join(labels[leaf] for leaf in inside)}}}"
+        if span.high > self.last_value and (self.numeric or span.open_low or span.open_high):
+            name += f" or {MISSING_LABEL}"
+        return f"{name}, mean {span.mean}" if span.mean else name
+
+    def open_bounds(
+        self, low: np.ndarray, high: np.ndarray, nodes: np.ndarray, counts: np.ndarray, k: int
+    ) -> list[Span]:
+        """Ranges of ranks, open where fewer than k records lie at a bound or beyond it.
+
+        ``nodes`` and ``counts`` say how many records have which value; k = 0 opens none.
+
+        Examples
+        --------
+        >>> tree = Hierarchy.from_entries(
+        ...     [("*", None, None), *((str(leaf), "*", None) for leaf in range(5))])
+        >>> spans = ValueOrder.of(tree).open_bounds(
+        ...     np.array([0, 1]), np.array([1, 3]), np.arange(5), np.ones(5, dtype=int), 2)
+        >>> [ValueOrder.of(tree).label(span) for span in spans]
+        ['1 or less', '[1, 3]']
+        """
+        ranks, last = int(self.rank.max()) + 1, self.last_value
+        at_most = np.cumsum(np.bincount(self.highest[nodes], counts, ranks))
+        at_least = np.bincount(self.lowest[nodes], counts, ranks)[last::-1].cumsum()[::-1]
+        open_low, open_high = at_most[low] < k, at_least[np.minimum(high, last)] < k
+        low, high = np.where(open_low, 0, low), np.where(open_high, np.maximum(high, last), high)
+        columns = (low, high, open_low, open_high)
+        return [Span(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
 
     def spans(
         self, nodes: np.ndarray, starts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What groups of values span.
+        """Per group of values, given where each starts, its single value and its range.
 
-        Parameters
-        ----------
-        nodes : numpy.ndarray, shape (E,)
-            The values, group after group.
-        starts : numpy.ndarray, shape (R,)
-            Where each group starts.
-
-        Returns
-        -------
-        single : numpy.ndarray, shape (R,)
-            The node of a group that needs no range, because all its values are the same one (or
-            stand above one and the same leaf: then the highest of them); -1 for the others.
-        low, high : numpy.ndarray, shape (R,)
-            The lowest and the highest rank of its leaves.
+        The node of a group that needs no range, because all its values are the same one (or
+        stand above one and the same leaf: then the highest of them), -1 for the others; the
+        lowest and the highest rank of its leaves.
         """
         highest_node = np.maximum.reduceat(nodes, starts)
         same = np.minimum.reduceat(nodes, starts) == highest_node
@@ -151,43 +197,35 @@ class ValueOrder:
         return single, low, np.maximum.reduceat(self.highest[nodes], starts)
 
 
-def ranges_beside(
-    line: ValueOrder, wanted: Sequence[tuple[int, int, str]]
-) -> tuple[Hierarchy, np.ndarray]:
+def ranges_beside(line: ValueOrder, wanted: Sequence[Span]) -> tuple[Hierarchy, np.ndarray]:
     """The hierarchy with ranges beside its nodes, and the node of each range.
 
-    A name that something else has already gets a number behind it.
-
-    Parameters
-    ----------
-    wanted
-        Ranges ``(low rank, high rank, what is added to the name)``; equal ones are one.
-
-    Returns
-    -------
-    tree : Hierarchy
-    nodes : numpy.ndarray, int64, one per wanted range
+    A name that something else has already gets a number behind it, unless it is a mean alone.
 
     Examples
     --------
     >>> tree = Hierarchy.from_entries(
     ...     [("*", None, None), *((str(leaf), "*", None) for leaf in range(5))])
-    >>> found, nodes = ranges_beside(ValueOrder.of(tree), [(1, 3, ""), (0, 2, ""), (1, 3, "")])
+    >>> found, nodes = ranges_beside(ValueOrder.of(tree), [Span(1, 3), Span(0, 2), Span(1, 3)])
     >>> nodes.tolist(), found.labels[6:]
     ([6, 7, 6], ('[1, 3]', '[0, 2]'))
     """
     taken = set(line.tree.labels)
     ranges: list[LeafRange] = []
-    known: dict[tuple[int, int, str], int] = {}
-    for low, high, added in dict.fromkeys(wanted):
-        label = name = line.label(low, high) + added
+    known: dict[Span, int] = {}
+    for span in dict.fromkeys(wanted):
+        label = name = line.label(span)
         times = 1
-        while name in taken:
+        while name in taken and not span.mean_alone:
             times += 1
             name = f"{label} ({times})"
         taken.add(name)
-        known[low, high, added] = line.tree.n_nodes + len(ranges)
-        leaves = line.leaves(low, high)
-        ranges.append(LeafRange(int(leaves.min()), int(leaves.max()) + 1, name))
-    nodes = np.array([known[each] for each in wanted], dtype=np.int64)
+        known[span] = line.tree.n_nodes + len(ranges)
+        leaves = line.leaves(span.low, span.high)
+        ends = line.leaves(span.low, min(span.high, line.last_value))[[0, -1]].tolist()
+        is_open = span.open_low or span.mean_alone, span.open_high or span.mean_alone
+        bounds = tuple(end for end, hidden in zip(ends, is_open, strict=True) if not hidden)
+        last = int(leaves.max()) + 1
+        ranges.append(LeafRange(int(leaves.min()), last, name, bounds, bool(span.mean)))
+    nodes = np.array([known[span] for span in wanted], dtype=np.int64)
     return with_ranges(line.tree, ranges), nodes

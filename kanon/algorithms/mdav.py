@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import reduce
+from itertools import count
 from math import ceil, lcm, log10
 
 import numpy as np
@@ -13,6 +15,7 @@ import numpy as np
 from kanon.algorithms.lines import ValueOrder, ranges_beside
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
+from kanon.base.kinds import recognise
 from kanon.base.progress import Progress, no_progress
 from kanon.base.values import MISSING_LABEL
 from kanon.cards import Card, Parameter
@@ -25,9 +28,23 @@ from kanon.recoding import Recoding, Trace
 CARD = Card(
     name="mdav",
     title="MDAV (microaggregation)",
-    summary="Groups each outlying record with the records nearest to it, and releases ranges with "
-    "the mean of the group. For numbers only.",
+    summary="Groups each outlying record with the records nearest to it, and releases the mean of "
+    "the group. For numbers only.",
     source="Domingo-Ferrer, Torra 2005 (Data Mining and Knowledge Discovery 11)",
+)
+
+RANGES = Parameter(
+    name="ranges",
+    title="Released values",
+    choices={
+        "centroid": "means alone",
+        "beside": "means with ranges",
+        "outward": "means with ranges, open at the table's extremes",
+    },
+    default="centroid",
+    help="The mean alone tells no value of anybody. The lowest and the highest value beside it "
+    "do, and in a class of three records the three are all values; outward, a bound that fewer "
+    "than k records of the table reach is left open, as in “65 or more”.",
 )
 
 FAMILY = "clusters"
@@ -38,8 +55,9 @@ HOW = (
     "and the record farthest from that one; each gets the nearest records around it, until the "
     "group holds k. The same is done with the records that are left, until fewer than 3k are: then "
     "one more such group is made, and the rest is a group. All records of a group get the same "
-    "values: in every column the range from the lowest to the highest value, with the group's mean "
-    "beside it. Records that share all quasi-identifiers always stay together."
+    "values: in every column the group's mean, rounded to the decimals that the column has, and "
+    "where that was chosen the range from the lowest to the highest value before it. Groups with "
+    "the same values are one class. Records that share all quasi-identifiers always stay together."
 )
 """What the algorithm does, for who reads a release."""
 
@@ -49,7 +67,7 @@ GUARANTEES = (
 )
 SLOW = "With very many different records and a small k: the time grows as n² / k."
 USES: tuple[str, ...] = ()
-PARAMETERS: tuple[Parameter, ...] = ()
+PARAMETERS = (RANGES,)
 NEEDS_HIERARCHIES = False
 
 _WORK = 5_000_000
@@ -57,6 +75,9 @@ _WORK = 5_000_000
 
 _DIGITS = 400
 """A power of ten that is too large, or too near to 0, for a float."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+"""A number as programs write it, without a unit or marks of thousands."""
 
 _MOST = 2**62
 """No sum over all records may reach this."""
@@ -77,6 +98,10 @@ class NumberedColumn:
     weight
         What a squared difference of them is multiplied by: 1 / variance; 0 of a column with one
         value.
+    digits
+        The most decimals of its values.
+    label_of
+        How the hierarchy writes a number that it has.
     """
 
     line: ValueOrder
@@ -84,11 +109,25 @@ class NumberedColumn:
     lowest: Fraction
     unit: Fraction
     weight: float
+    digits: int
+    label_of: dict[Fraction, str]
 
     @property
-    def span(self) -> Fraction:
-        """From the lowest value to the highest."""
-        return Fraction(int(self.values.max())) / self.unit
+    def fine_digits(self) -> int:
+        """Two decimals, or more where the values span less than 1."""
+        span = Fraction(int(self.values.max())) / self.unit
+        return 2 + (ceil(-log10(span)) if 0 < span < 1 else 0)
+
+    def means(self, counts: np.ndarray, group: np.ndarray, digits: int) -> list[str]:
+        """The mean of each group with at most so many decimals, written as the hierarchy does."""
+        records, sums = np.zeros((2, int(group.max()) + 1), dtype=np.int64)
+        np.add.at(records, group, counts)
+        np.add.at(sums, group, counts * self.values)
+        means = (
+            round(self.lowest + Fraction(total, size) / self.unit, digits)
+            for total, size in zip(sums.tolist(), records.tolist(), strict=True)
+        )
+        return [self.label_of.get(mean) or _plain(mean, digits) for mean in means]
 
 
 def check(task: Task) -> None:
@@ -102,9 +141,12 @@ def check(task: Task) -> None:
         The table has fewer than k records.
     """
     for name, tree in zip(task.classes.attributes, task.classes.hierarchies, strict=True):
-        if not ValueOrder.of(tree).numeric:
+        leaves = [label for label in tree.labels[: tree.n_leaves] if label != MISSING_LABEL]
+        dates = recognise(leaves).is_moment  # 20240131 would be a number
+        if dates or not (ValueOrder.of(tree).numeric and all(map(_NUMBER.fullmatch, leaves))):
             raise PlanError(
-                f"MDAV takes means, and {quoted(name)} holds texts; use k-member or Mondrian."
+                f"MDAV takes means, and {quoted(name)} holds {'dates' if dates else 'texts'}; "
+                "use k-member or Mondrian."
             )
         if MISSING_LABEL in tree.node_of:
             raise PlanError(
@@ -120,14 +162,18 @@ def check(task: Task) -> None:
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
-    """Group the records, and release per group and quasi-identifier its range and its mean.
+    """Group the records, and release per group and quasi-identifier its mean.
 
     Returns
     -------
     Recoding
-        Values ``[a, b], mean m``, the mean of the records of the group with at most two decimals; a
-        value that a whole group has stays as it is. Groups with the same values are one class.
-        ``trace.steps`` counts the groups.
+        The mean of the records of the group, rounded to the decimals that the values of the column
+        have (half to even); it stands for the range of the values in its class, which losses count.
+        With the option ``ranges`` ``beside`` values ``[a, b], mean m``, the mean with at most two
+        decimals; with ``outward`` the same, open where fewer than k records of the table lie at a
+        bound or beyond it, the mean rounded as without a range. A value that a whole group has
+        stays as it is. Groups with the same values are one class. ``trace.steps`` counts the
+        groups.
 
     Raises
     ------
@@ -148,7 +194,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> classes = EquivalenceClasses(("age",), (ages,), nodes, np.ones(8, dtype=np.int64))
     >>> found = anonymise(Task(classes, (), k=3))
     >>> [found.hierarchies[0].labels[v] for v in found.nodes[:, 0]]
-    ['[12, 21], mean 17.67', '[1, 11], mean 5.4']
+    ['18', '5']
     """
     columns, group = _grouped(task, progress)
     return released(task, columns, group, progress)
@@ -157,37 +203,37 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 def released(
     task: Task, columns: list[NumberedColumn], group: np.ndarray, progress: Progress = no_progress
 ) -> Recoding:
-    """The release in which every group is one class, with its ranges and means.
-
-    Parameters
-    ----------
-    columns
-        See :func:`columns_of`.
-    group : numpy.ndarray, shape (E,)
-        The group of each class: every number from 0 on.
-    progress
-        Told for how many columns the values were found.
-    """
+    """The release in which every group is in one class, as the option ``ranges`` says."""
+    ranges, counts = task.option(RANGES), task.classes.counts
+    alone, trace = ranges == "centroid", Trace(steps=int(group.max()) + 1)
+    means = [
+        column.means(counts, group, column.fine_digits if ranges == "beside" else column.digits)
+        for column in columns
+    ]
+    if alone:  # anyone who reads the file sees groups with the same means as one class
+        rows = list(zip(*means, strict=True))
+        class_of = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+        group = np.array([class_of[row] for row in rows])[group]
+        means = [list(texts) for texts in zip(*class_of, strict=True)]
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(group.max() + 1))
-    counts = task.classes.counts
-    records = np.add.reduceat(counts[order], starts).tolist()
     targets = np.empty(task.classes.nodes.shape, dtype=np.int64)
     trees: list[Hierarchy] = []
-    for j, column in enumerate(columns):
-        sums = np.add.reduceat((counts * column.values)[order], starts).tolist()
-        raised, low, high = column.line.spans(task.classes.nodes[order, j], starts)
-        ranged = np.flatnonzero(raised < 0)
-        means = {g: column.lowest + sums[g] / (records[g] * column.unit) for g in ranged.tolist()}
-        wanted = [
-            (int(low[g]), int(high[g]), f", mean {_plain(mean, column.span)}")
-            for g, mean in means.items()
-        ]
-        tree, raised[ranged] = ranges_beside(column.line, wanted)
+    for j, (column, texts) in enumerate(zip(columns, means, strict=True)):
+        line, nodes = column.line, task.classes.nodes[order, j]
+        raised, low, high = line.spans(nodes, starts)
+        reached = task.k if ranges == "outward" else 0
+        spans = line.open_bounds(low, high, nodes, counts[order], reached)
+        if alone:
+            shown = [line.tree.labels[node] for node in raised]
+            raised[[label != text for label, text in zip(shown, texts, strict=True)]] = -1
+        wanted = np.flatnonzero(raised < 0)
+        tree, raised[wanted] = ranges_beside(
+            line, [spans[g]._replace(mean=texts[g], mean_alone=alone) for g in wanted]
+        )
         targets[:, j] = raised[group]
         trees.append(tree)
         progress(1.0, f"{thin(len(starts))} groups, values of {j + 1} columns of {len(columns)}")
-    trace = Trace(steps=len(starts))
     return Recoding.from_targets(task.classes, targets, hierarchies=tuple(trees), trace=trace)
 
 
@@ -274,8 +320,13 @@ def _column(classes: EquivalenceClasses, j: int) -> NumberedColumn:
     scaled = np.zeros(line.tree.n_nodes, dtype=np.int64)
     for node, value in middle.items():
         scaled[node] = int((value - lowest) * unit)
-    values = scaled[nodes]
-    return NumberedColumn(line, values, lowest, unit, _weight(values, classes.counts))
+    values, tree = scaled[nodes], line.tree
+    parts = (value.denominator for node, value in middle.items() if node < tree.n_leaves)
+    parts_of_one = reduce(lcm, parts, 1)
+    digits = next(d for d in count() if 10**d % parts_of_one == 0)
+    label_of = {by_rank[int(line.rank[leaf])]: tree.labels[leaf] for leaf in line.by_rank[::-1]}
+    weight = _weight(values, classes.counts)
+    return NumberedColumn(line, values, lowest, unit, weight, digits, label_of)
 
 
 def _exact(label: str) -> Fraction:
@@ -302,15 +353,12 @@ def _weight(values: np.ndarray, counts: np.ndarray) -> float:
     return float(Fraction(n * n, spread)) if spread else 0.0
 
 
-def _plain(number: Fraction, span: Fraction) -> str:
-    """A number with at most two decimals, or more where the column's values span less than 1.
+def _plain(number: Fraction, digits: int) -> str:
+    """A number with at most so many decimals.
 
-    >>> _plain(Fraction(53, 3), Fraction(9)), _plain(Fraction(10), Fraction(9))
-    ('17.67', '10')
-    >>> _plain(Fraction(2, 1000), Fraction(2, 1000))
-    '0.002'
+    >>> _plain(Fraction(53, 3), 2), _plain(Fraction(10), 2), _plain(Fraction(39, 2), 0)
+    ('17.67', '10', '20')
     """
-    digits = 2 + (ceil(-log10(span)) if 0 < span < 1 else 0)
     text = f"{float(round(number, digits)):.{digits}f}"
-    text = text.rstrip("0").rstrip(".")
+    text = text.rstrip("0").rstrip(".") if digits else text
     return "0" if text == "-0" else text

@@ -84,6 +84,19 @@ RELEASE = Parameter(
     "ranges.",
 )
 
+RANGES = Parameter(
+    name="ranges",
+    title="Bounds of ranges",
+    choices={
+        "tight": "values of the class",
+        "outward": "open at the table's extremes",
+    },
+    default="tight",
+    help="A range goes from the lowest value of its class to the highest, so the outermost ones "
+    "show the extremes of the table. Outward, a bound that fewer than k records reach is left "
+    "open, as in “65 or more”; a column with a hierarchy gets the lowest group around the range.",
+)
+
 FAMILY = "regions"
 
 HOW = (
@@ -95,8 +108,8 @@ HOW = (
     "the next widest is tried. Instead of the widest axis, the one with the most distinct values "
     "can come first, or the one whose cut makes the most equal parts. All records of a region that "
     "cannot be cut any more get the same values: in every column the lowest group of the hierarchy "
-    "that holds all of them, or their range. Records that share all quasi-identifiers always stay "
-    "together."
+    "that holds all of them, or their range, which may be left open where fewer than k records of "
+    "the table reach its bound. Records that share all quasi-identifiers always stay together."
 )
 """What the algorithm does, for who reads a release."""
 
@@ -106,7 +119,7 @@ GUARANTEES = (
 )
 SLOW = "Hardly ever: the time grows little faster than the table."
 USES: tuple[str, ...] = ()
-PARAMETERS = (VARIANT, DIMENSION, RELEASE)
+PARAMETERS = (VARIANT, DIMENSION, RELEASE, RANGES)
 NEEDS_HIERARCHIES = False
 
 _STRETCH = 16_384
@@ -137,21 +150,11 @@ class Cut:
 
 
 class _Made(NamedTuple):
-    """Some cuts as the run remembers them.
+    """Some cuts as the run remembers them."""
 
-    Attributes
-    ----------
-    starts : shape (C,)
-        Where the region starts in the order of the classes.
-    told : shape (C, 5)
-        What the kernel told about the cut.
-    ends : shape (sum of parts,)
-        Where each part ends.
-    """
-
-    starts: np.ndarray
-    told: np.ndarray
-    ends: np.ndarray
+    starts: np.ndarray  # where the region starts in the order of the classes, shape (C,)
+    told: np.ndarray  # what the kernel told about the cut, shape (C, 5)
+    ends: np.ndarray  # where each part ends, shape (sum of parts,)
 
 
 def check(task: Task) -> None:
@@ -201,7 +204,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     Parameters
     ----------
     task
-        The classes, k and the models; the options ``variant``, ``dimension`` and ``release``.
+        The classes, k and the models; the options ``variant``, ``dimension``, ``release`` and
+        ``ranges``.
     progress
         Told which share of the records is in regions that are done.
 
@@ -211,7 +215,10 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
         Every region raised to the lowest common ancestor in each quasi-identifier, or to a range
         where it has no hierarchy or ``release`` says ``ranges``: ``[a, b]`` of numbers, else the
         set of all values from the first to the last; one value stays itself, everything is the
-        root. ``trace.steps`` counts the cuts.
+        root. If ``ranges`` says ``outward``, a range of numbers or dates is the lowest node around
+        it below the root if it has a hierarchy; else ``b or less`` and ``a or more``, down or up
+        to the end of the column, where fewer than k records lie at a bound or beyond it. Regions
+        with the same values are one class. ``trace.steps`` counts the cuts.
 
     Raises
     ------
@@ -252,21 +259,7 @@ def released(
     trace: Trace,
     progress: Progress = no_progress,
 ) -> Recoding:
-    """The release in which every region is one class.
-
-    Parameters
-    ----------
-    task
-        The classes, and the option ``release``.
-    lines
-        Per quasi-identifier where its values stand.
-    order : numpy.ndarray, shape (E,)
-        The classes, region after region.
-    starts : numpy.ndarray, shape (R,)
-        Where each region starts.
-    progress
-        Told for how many columns the values were found.
-    """
+    """The release in which every region, a stretch of the ordered classes, is in one class."""
     by_groups = task.option(RELEASE) == "hierarchy"
     targets = np.empty(task.classes.nodes.shape, dtype=np.int64)
     trees: list[Hierarchy] = []
@@ -276,7 +269,7 @@ def released(
         if by_groups and not is_flat(line.tree):
             tree, raised = line.tree, common_ancestors(line.tree.parent, nodes, starts)
         else:
-            tree, raised = _as_ranges(line, nodes, starts)
+            tree, raised = _as_ranges(task, line, nodes, starts, task.classes.counts[order])
         targets[order, j] = np.repeat(raised, lengths)
         trees.append(tree)
         progress(1.0, f"{thin(len(starts))} regions, values of {j + 1} columns of {len(lines)}")
@@ -333,17 +326,7 @@ def _lines(classes: EquivalenceClasses) -> list[ValueOrder]:
 def _partition(
     task: Task, lines: list[ValueOrder], progress: Progress
 ) -> tuple[np.ndarray, np.ndarray, _Made]:
-    """Cut until no region can be cut.
-
-    Returns
-    -------
-    order : numpy.ndarray, shape (E,)
-        The classes, region after region.
-    starts : numpy.ndarray, shape (R,)
-        Where each region starts.
-    made : _Made
-        The cuts, in no order.
-    """
+    """The classes in the order of the regions, where each region starts, and the cuts."""
     task.check()
     classes, variant = task.classes, task.option(VARIANT)
     dimension = _DIMENSIONS[task.option(DIMENSION)]
@@ -426,14 +409,17 @@ def _allowed(
 
 
 def _as_ranges(
-    line: ValueOrder, nodes: np.ndarray, starts: np.ndarray
+    task: Task, line: ValueOrder, nodes: np.ndarray, starts: np.ndarray, counts: np.ndarray
 ) -> tuple[Hierarchy, np.ndarray]:
     """Per region the one value that it has, the root if it has all, or a range; and their tree."""
     released, low, high = line.spans(nodes, starts)
-    whole = (released < 0) & (low == 0) & (high == line.rank.max())
-    released[whole] = line.tree.root
-    wanted = released < 0
-    tree, released[wanted] = ranges_beside(
-        line, [(a, b, "") for a, b in zip(low[wanted].tolist(), high[wanted].tolist(), strict=True)]
-    )
+    outward = task.option(RANGES) == "outward" and line.has_extremes
+    if outward and not is_flat(line.tree):
+        cover = common_ancestors(line.tree.parent, nodes, starts)
+        released = np.where((released < 0) & (cover != line.tree.root), cover, released)
+    spans = line.open_bounds(low, high, nodes, counts, task.k if outward else 0)
+    whole = [(span.low, span.high) == (0, line.rank.max()) or all(span[2:4]) for span in spans]
+    released[(released < 0) & whole] = line.tree.root
+    wanted = np.flatnonzero(released < 0)
+    tree, released[wanted] = ranges_beside(line, [spans[region] for region in wanted.tolist()])
     return tree, released

@@ -28,6 +28,8 @@ class LeafRange(NamedTuple):
     first: int
     last: int
     label: str
+    bounds: tuple[int, ...] = ()  # the leaves that the label names as bounds
+    mean: bool = False  # whether the label holds the mean of a class
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,9 +43,20 @@ class RangedHierarchy(Hierarchy):
     ----------
     n_ranges
         The number of ranges.
+    bounds
+        The leaves that labels of ranges name as bounds.
+    shows_means
+        Whether a mean stands beside such bounds.
     """
 
     n_ranges: int = 0
+    bounds: frozenset[int] = frozenset()
+    shows_means: bool = False
+
+    @cached_property
+    def node_of(self) -> dict[str, int]:
+        """The number of the first node with a label: several classes may have one mean."""
+        return {label: node for node, label in reversed([*enumerate(self.labels)])}
 
     @property
     def root(self) -> int:
@@ -102,7 +115,7 @@ def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
         A hierarchy without ranges.
     ranges
         The ranges; they get the numbers from N on, in this order. Each holds a leaf and has a
-        label of its own.
+        label of its own, but for means without bounds.
 
     Returns
     -------
@@ -126,8 +139,9 @@ def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
     if not ranges:
         return tree
     labels = (*tree.labels, *(one.label for one in ranges))
-    if len(set(labels)) < len(labels):
-        taken = next(one.label for one in reversed(ranges) if labels.count(one.label) > 1)
+    own = [*tree.labels, *(one.label for one in ranges if one.bounds or not one.mean)]
+    if len(set(own)) < len(own):
+        taken = next(one.label for one in reversed(ranges) if own.count(one.label) > 1)
         raise HierarchyError("Two parts of a release are called {cells}.", [taken])
     covers = [_smallest_cover(tree, one) for one in ranges]
     if is_flat(tree):
@@ -149,6 +163,8 @@ def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
         longer(tree.level, levels),
         None if tree.weight is None else longer(tree.weight, [0] * len(ranges)),
         n_ranges=len(ranges),
+        bounds=frozenset(leaf for one in ranges for leaf in one.bounds),
+        shows_means=any(one.mean and one.bounds for one in ranges),
     )
 
 

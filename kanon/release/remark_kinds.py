@@ -15,6 +15,8 @@ Kind = Literal[
     "almost-unique",
     "known-outside",
     "coarsened",
+    "extremes",
+    "means-beside",
 ]
 
 
@@ -62,6 +64,15 @@ KINDS: Mapping[Kind, RemarkKind] = {
         "Coarsened sensitive columns",
         "What the models guarantee of such a column is about its groups: whoever learns the group "
         "of a person knows that the value is one of those.",
+    ),
+    "extremes": RemarkKind(
+        "Ranges that show extremes of the table",
+        "Set `ranges` to `outward`: a bound that fewer than k records reach is then left open, as "
+        "in “65 or more”.",
+    ),
+    "means-beside": RemarkKind(
+        "Ranges beside means",
+        "Set `ranges` to `centroid`: the mean alone tells no value.",
     ),
 }
 """The kinds of remark, in the order in which they are given."""

@@ -1,7 +1,7 @@
 """What a release may give away although it meets its models, in sentences with their figures.
 
-A privacy model looks at the columns that it was told of, in the role that it was told. Seven things
-it cannot see are remarked on here: identifiers that show several records of a person where k counts
+A privacy model looks at the columns that it was told of, in the role that it was told. What
+it cannot see is remarked on here: identifiers that show several records of a person where k counts
 records, pseudonyms that link records of a person, a quasi-identifier
 that is almost a name, a sensitive column that others know, classes that share one sensitive value,
 sensitive values that are written in several ways, and columns that pass through unchanged although
@@ -33,6 +33,7 @@ from kanon.errors import PlanError, TableError, quoted
 from kanon.measures.cells import cells_shown, is_value
 from kanon.recoding import Recoding
 from kanon.release.determination import determined_by
+from kanon.release.range_bounds import remark_on_bounds
 from kanon.release.remark_kinds import KINDS, Remark
 from kanon.schema import Role, named_like, tells_apart
 from kanon.sources.coarsening import Coarsening
@@ -123,6 +124,8 @@ def release_remarks(
       looked at where more classes are released than come here.
     - A sensitive column is *known outside* too if it follows from quasi-identifiers
       (:func:`same_value`): nine tenths of what chance leaves open are decided.
+    - Ranges show *extremes* if they name the least or the greatest value of the table, and fewer
+      than k records have it; *means beside* them tell all values of classes of three records.
     - Of a column that passes through: the share of the records that are alike with fewer than k
       in the release for one who knows the column too. It is not counted where the rows stay in
       an engine, as it would take a grouping of all rows for each k.
@@ -163,6 +166,7 @@ def release_remarks(
     if person is not None:
         texts |= _texts(table, {person: known[person]}, person)
     found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms, person))
+    found += remark_on_bounds(recoding, k)
     return _in_order([*found, *_homogeneous(recoding), *_several_spellings(texts)])
 
 

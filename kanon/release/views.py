@@ -40,14 +40,13 @@ class ReleaseView:
         """
         recoding = self.release.recoding
         names = recoding.classes.attributes
-        found = []
+        found: list[tuple[np.ndarray, int]] = []
         if without in names:
-            others = [j for j, name in enumerate(names) if name != without]
-            found = [
-                (self._shown(np.append(recoding.nodes[:, j], 0)[self.at]), tree.n_nodes)
-                for j, tree in enumerate(recoding.hierarchies)
-                if j in others
-            ]
+            for j, tree in enumerate(recoding.hierarchies):
+                if names[j] != without:
+                    alike = np.array([tree.node_of[label] for label in tree.labels])  # as one reads
+                    seen = alike[np.append(recoding.nodes[:, j], 0)[self.at]]
+                    found.append((self._shown(seen), tree.n_nodes))
             found.append((self.present.astype(np.int64), 1))
         else:
             found.append((self._shown(self.at), recoding.n_classes))

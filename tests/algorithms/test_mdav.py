@@ -64,7 +64,9 @@ def test_eight_ages():
     """Fewer than 3k: farthest from the mean, 10, is 21; it takes 20 and 12; the rest is a group."""
     task = Task(numbers(1, 2, 3, 10, 11, 12, 20, 21), (), 3)
     assert groups_of(task) == [["12", "20", "21"], ["1", "2", "3", "10", "11"]]
-    assert released(mdav.anonymise(task)) == [("[12, 21], mean 17.67",), ("[1, 11], mean 5.4",)]
+    assert released(mdav.anonymise(task)) == [("18",), ("5",)]
+    beside = replace(task, options={"ranges": "beside"})
+    assert released(mdav.anonymise(beside)) == [("[12, 21], mean 17.67",), ("[1, 11], mean 5.4",)]
 
 
 def test_ten_ages_from_the_outside_inwards():
@@ -145,19 +147,21 @@ def test_no_group_is_made_around_the_farthest_if_it_is_in_the_first():
     assert groups_of(Task(classes, (), 2)) == [["2", "100"], ["1-3"], ["0-4"]]
 
 
-def test_one_value_stays_and_a_range_has_the_mean_of_its_records():
+def test_one_value_stays_and_other_groups_get_the_mean():
     classes = table(
         "age size", [flat(["1", "2", "4"]), flat(["7", "8"])], ["1 7", "2 7", "2 7", "4 8", "4 8"]
     )
     found = mdav.anonymise(Task(classes, (), 2))
-    assert released(found) == [("4", "8"), ("[1, 2], mean 1.67", "7")]
+    assert released(found) == [("4", "8"), ("2", "7")]
     assert found.counts.tolist() == [2, 3]
     ages = found.hierarchies[0]
     assert ages.leaves_below[found.nodes[1, 0]] == 2
 
 
 def test_all_values_are_a_range_too_because_the_mean_says_more():
-    found = mdav.anonymise(Task(numbers(1, 2, 4), (), 3))
+    task = Task(numbers(1, 2, 4), (), 3)
+    assert released(mdav.anonymise(task)) == [("2",)]
+    found = mdav.anonymise(replace(task, options={"ranges": "beside"}))
     assert released(found) == [("[1, 4], mean 2.33",)]
     assert found.hierarchies[0].level[found.nodes[0, 0]] == 2
 
@@ -337,17 +341,23 @@ def test_the_groups_are_those_of_the_slow_version(task):
     recoding = mdav.anonymise(task)
     assert recoding.trace.steps == len(expected)
     points, counts = points_of(task), task.classes.counts.tolist()
+    beside = mdav.anonymise(replace(task, options={"ranges": "beside"}))
     for group in expected:
         records = sum(counts[c] for c in group)
-        for j, tree in enumerate(recoding.hierarchies):
-            (target,) = {int(recoding.targets[c, j]) for c in group}
+        for j, tree in enumerate(beside.hierarchies):
+            (target,) = {int(beside.targets[c, j]) for c in group}
+            (centroid,) = {int(recoding.targets[c, j]) for c in group}
             values = {int(task.classes.nodes[c, j]) for c in group}
             leaves = {x for v in values for x in range(tree.first[v], tree.last[v])}
+            by_size = sorted(leaves, key=lambda x: Fraction(tree.labels[x]))
+            mean = sum(counts[c] * points[c][j] for c in group) / records
+            among = recoding.hierarchies[j]
+            assert abs(Fraction(among.labels[centroid]) - mean) <= half_a_unit(task, j)
+            assert among.first[centroid] <= min(leaves)
+            assert among.last[centroid] > max(leaves)
             if len(values) == 1 or len(leaves) == 1:
                 assert target == max(values)
                 continue
-            by_size = sorted(leaves, key=lambda x: Fraction(tree.labels[x]))
-            mean = sum(counts[c] * points[c][j] for c in group) / records
             ends = tree.labels[by_size[0]], tree.labels[by_size[-1]]
             label, shown = tree.labels[target].split(", mean ")
             assert label == f"[{ends[0]}, {ends[1]}]"
@@ -355,6 +365,14 @@ def test_the_groups_are_those_of_the_slow_version(task):
             low, high = map(Fraction, ends)
             inside = [x for x in range(tree.n_leaves) if low <= Fraction(tree.labels[x]) <= high]
             assert (tree.first[target], tree.last[target]) == (min(inside), max(inside) + 1)
+
+
+def half_a_unit(task: Task, j: int) -> Fraction:
+    """Half of the last decimal that the values of a column have."""
+    tree, nodes = task.classes.hierarchies[j], set(task.classes.nodes[:, j].tolist())
+    labels = [tree.labels[node] for node in nodes if node < tree.n_leaves]
+    decimals = [len(label.partition(".")[2]) for label in labels]
+    return Fraction(1, 2 * 10 ** max(decimals, default=0))
 
 
 @examples(100)
