@@ -54,6 +54,22 @@ def test_numbers_that_are_none_and_names_that_are_taken_are_refused():
             check_sentence(caught.value, [key])
 
 
+def test_ranges_may_stand_beside_the_algorithm():
+    content = {**changed("algorithm", to={"name": "mondrian"}), "ranges": "outward"}
+    read = Plan.from_content(content)
+    assert read.algorithm.options == {"ranges": "outward"}
+    assert json.loads(read.to_json())["algorithm"]["ranges"] == "outward"
+    for algorithm, key in (
+        ({"name": "mondrian", "ranges": "tight"}, "'ranges' stands in it twice"),
+        ({"name": "gaa"}, "the key 'ranges' is unknown"),
+        ({"name": "mdav"}, "known are centroid, beside"),
+        ("mondrian", "algorithm"),
+    ):
+        wrong = "tight" if algorithm == {"name": "mdav"} else "outward"
+        with pytest.raises(PlanError, match=key):
+            Plan.from_content({**content, "algorithm": algorithm, "ranges": wrong})
+
+
 def test_a_plan_file_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "latin.json").write_bytes(b'{"a": "\xe9"}')
     for name in ("absent.json", "latin.json", "."):

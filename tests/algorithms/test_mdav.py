@@ -166,6 +166,32 @@ def test_all_values_are_a_range_too_because_the_mean_says_more():
     assert found.hierarchies[0].level[found.nodes[0, 0]] == 2
 
 
+def test_groups_with_the_same_means_are_one_class():
+    """20 and 24, 21 and 23, and 22 twice: anyone who reads the file sees six records of 22."""
+    task = Task(numbers(20, 21, 22, 22, 23, 24), (), 2)
+    columns, group = mdav.columns_of(task.classes), np.array([0, 1, 2, 1, 0])
+    found = mdav.released(task, columns, group)
+    assert (released(found), found.counts.tolist()) == ([("22",)], [6])
+    tree, node = found.hierarchies[0], found.nodes[0, 0]
+    assert (tree.first[node], tree.last[node]) == (0, 5)
+    assert tree.node_of["22"] == 2  # the value itself, where somebody looks for it
+
+
+def test_a_value_in_two_spellings_is_released_in_one():
+    classes = table("x", [flat(["1", "1.00", "3", "4"])], ["1", "1.00", "3", "4"])
+    assert sorted(released(mdav.anonymise(Task(classes, (), 2)))) == [("1",), ("4",)]
+
+
+def test_one_mean_in_a_column_may_stand_for_several_ranges():
+    """21, 22, 24 and 21, 22, 23 have one mean, and the other column tells them apart."""
+    columns = [flat(["21", "22", "23", "24"]), flat(["1", "9"])]
+    classes = table("x y", columns, ["21 1", "22 1", "24 1", "21 9", "22 9", "23 9"])
+    group = np.array([int(row[1]) for row in classes.nodes])
+    found = mdav.released(Task(classes, (), 3), mdav.columns_of(classes), group)
+    assert released(found) == [("22", "1"), ("22", "9")]
+    assert found.hierarchies[0].leaves_below[found.nodes[:, 0]].tolist() == [4, 3]
+
+
 def test_huge_numbers_are_rounded_and_still_told_apart():
     """Sums of them would not fit into 64 bits."""
     big = [str(10**18 * i) for i in (1, 2, 7, 9)]

@@ -533,6 +533,75 @@ def test_every_release_meets_the_models_and_values_only_move_up(task):
     check_moves_up(task, recoding)
 
 
+@examples(120)
+@given(tasks(ranges="outward"))
+def test_outward_bounds_are_reached_by_k_records_of_the_table(task):
+    """By the labels: what they name as a bound, and what is left open, counted in the records."""
+    recoding = mondrian.anonymise(task)
+    assert recoding.min_k >= task.k
+    assert not broken(task.others, recoding.released).any()
+    check_moves_up(task, recoding)
+    classes = task.classes
+    for j, (tree, ranged) in enumerate(zip(classes.hierarchies, recoding.hierarchies, strict=True)):
+        used = np.unique(recoding.nodes[:, j])
+        assert len({ranged.labels[node] for node in used}) == len(used)
+        line = ValueOrder.of(tree)
+        if not line.numeric:
+            continue
+
+        def records(at_least: str | None = None, at_most: str | None = None, j: int = j) -> int:
+            tree = classes.hierarchies[j]
+            size = {leaf: float(x) for leaf, x in enumerate(tree.labels[: tree.n_leaves])
+                    if x != MISSING_LABEL}  # fmt: skip
+            found = 0
+            for node, count in zip(classes.nodes[:, j], classes.counts, strict=True):
+                below = [size.get(leaf) for leaf in leaves_of(tree, int(node))]
+                if at_least is not None:
+                    found += (
+                        count
+                        * all(x is None or x >= float(at_least) for x in below)
+                        * (below != [None])
+                    )
+                else:
+                    found += count * all(x is not None and x <= float(at_most) for x in below)
+            return found
+
+        for node in used[used > tree.root]:
+            label = ranged.labels[node].removesuffix(f" or {MISSING_LABEL}").removesuffix(" (2)")
+            if label.endswith(" or less"):
+                assert records(at_least=label.removesuffix(" or less")) >= task.k
+            elif label.endswith(" or more"):
+                assert records(at_most=label.removesuffix(" or more")) >= task.k
+            else:
+                low, _, high = label.strip("[]").partition(", ")
+                assert records(at_most=low) >= task.k
+                assert records(at_least=high or low) >= task.k
+
+
+def test_outward_a_range_is_the_lowest_group_of_its_hierarchy():
+    tree = groups([{"1-4": ["1", "2", "3", "4"], "5-9": ["5", "6", "9"]}, {"*": ["1-4", "5-9"]}])
+    classes = table("age", [tree], ["2", "3", "4", "5", "6", "9"])
+    options = {"release": "ranges", "ranges": "outward"}
+    found = mondrian.anonymise(task_of(classes, 3, **options))
+    assert sorted(released(found)) == [("1-4",), ("5-9",)]
+    # Below the root no group holds 4 and 5, so their bounds stay, or are open.
+    few = table("age", [tree], ["2", "4", "5", "6"])
+    found = mondrian.anonymise(task_of(few, 4, **options))
+    assert released(found) == [("*",)]
+    three = table("age", [tree], ["2", "2", "2", "4", "5", "6", "9", "9", "9"])
+    found = mondrian.anonymise(task_of(three, 3, **options))
+    assert sorted(released(found)) == [("5-9",), ("[2, 5]",)]
+
+
+def test_outward_missing_cells_stand_beside_an_open_bound():
+    tree = Hierarchy.from_entries(
+        [("*", None, None), *((x, "*", None) for x in (MISSING_LABEL, "1", "2", "4"))]
+    )
+    classes = table("age", [tree], ["1", "2", "4", MISSING_LABEL])
+    found = mondrian.anonymise(task_of(classes, 2, release="ranges", ranges="outward"))
+    assert sorted(released(found)) == [("2 or less",), (f"4 or more or {MISSING_LABEL}",)]
+
+
 def regions_of(task: Task) -> list[list[int]]:
     """The regions, from the cuts."""
     whole = list(range(task.classes.n_classes))
