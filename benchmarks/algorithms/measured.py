@@ -17,6 +17,7 @@ from benchmarks.provenance import machine
 from kanon.algorithms.catalogue import algorithm_named, algorithms, check_task, short_title, uses
 from kanon.algorithms.gaa import PARTS
 from kanon.algorithms.lattice_size import n_nodes
+from kanon.algorithms.mdav import RANGES
 from kanon.algorithms.search import LOSS
 from kanon.base.progress import no_progress
 from kanon.errors import PlanError
@@ -274,8 +275,8 @@ def ways() -> list[Way]:
     """All algorithms with their choices: each by itself, then with one choice made otherwise.
 
     What a search minimises is no such choice: it would be held against what it did not look for.
-    Nor is into how many parts GAA cuts a table, which is for tables too large for this page, and
-    what :data:`TAKES_MINUTES`.
+    Nor is into how many parts GAA cuts a table, which is for tables too large for this page, how
+    the bounds of ranges are written, and what :data:`TAKES_MINUTES`.
     """
     found = []
     for name in algorithms():
@@ -288,7 +289,7 @@ def ways() -> list[Way]:
         found += [
             Way(name, None, parameter.name, choice)
             for parameter in parameters_of(name)
-            if parameter.name not in (LOSS.name, PARTS.name)
+            if parameter.name not in (LOSS.name, PARTS.name, RANGES.name)
             for choice in parameter.choices
             if choice != parameter.default and (name, choice) != TAKES_MINUTES
         ]

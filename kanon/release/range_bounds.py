@@ -17,7 +17,7 @@ from kanon.release.remark_kinds import Remark
 
 def remark_on_bounds(recoding: Recoding, k: int) -> Iterator[Remark]:
     """The remarks on columns of ranges: *means-beside* of small classes, and *extremes*."""
-    small = float(recoding.counts[recoding.counts <= 3].sum() / recoding.counts.sum())
+    small = float(recoding.counts[recoding.counts <= 3].sum() / max(recoding.counts.sum(), 1))
     for j, tree in enumerate(recoding.ranged):
         if not isinstance(tree, RangedHierarchy):
             continue

@@ -13,9 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from kanon.algorithms import mdav
 from kanon.errors import PlanError, PrivacyWarning
 from kanon.plan import Plan
-from kanon.run import Run, run
+from kanon.release.common_classes import Release
+from kanon.release.views import ReleaseView
+from kanon.run import Run, prepare, run
 from support.random_tables import examples
 
 PATIENTS = pd.DataFrame(
@@ -70,6 +73,20 @@ def test_mdav_writes_whole_means_of_whole_numbers_without_a_remark():
 def test_a_mean_has_the_decimals_of_its_column(values, means):
     done, _ = run_told(plan(["x"], {"name": "mdav"}), pd.DataFrame({"x": values, "ill": "a"}))
     assert list(dict.fromkeys(done.released()["x"])) == means
+
+
+def test_one_label_is_one_sight_to_anyone_who_combines_releases():
+    """The means of x are both 22, of two ranges; who looks for y sees no difference."""
+    table = pd.DataFrame({"x": [21, 22, 24, 21, 22, 23], "y": [1, 1, 1, 9, 9, 9], "ill": "a"})
+    asked = plan(["x", "y"], {"name": "mdav"})
+    task = prepare(asked, table).task()
+    group = np.array([int(row[1]) for row in task.classes.nodes])
+    recoding = mdav.released(task, mdav.columns_of(task.classes), group)
+    view = ReleaseView(Release(asked, recoding), task.classes, recoding.assigned)
+    assert recoding.n_classes == 2
+    (codes, size), _ = view.seen("y")
+    assert len(set(codes.tolist())) == 1
+    assert codes.max() < size
 
 
 def possible_values(

@@ -464,7 +464,7 @@ def test_every_kind_has_its_advice():
     assert all(about.title and about.advice.endswith(".") for about in KINDS.values())
     assert list(KINDS) == [
         "several-records", "linked", "homogeneous", "several-spellings", "passes-through",
-        "almost-unique", "known-outside", "coarsened",
+        "almost-unique", "known-outside", "coarsened", "extremes", "means-beside",
     ]  # fmt: skip
 
 
