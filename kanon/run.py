@@ -468,7 +468,7 @@ def write_stored(
         if record is not None:  # a table of a DuckDB file has no bytes of its own
             record(fingerprint_of_path(written) if isinstance(written, Path) else None, verdicts)
 
-    source.write(recoding, target, progress, check=checked, **how)
+    source.write(recoding, target, progress, check=checked, order=plan.order, **how)
 
 
 def _roots(recoding: Recoding) -> dict[str, str]:

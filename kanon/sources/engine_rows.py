@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -96,11 +96,18 @@ def with_released(
     return rows.mutate(**{GONE: rows[f"{names[0]}, kept"].isnull()})
 
 
-def with_labels(rows: Any, recoding: EngineRecoding, keeps: bool = False) -> Any:
+def with_labels(
+    rows: Any,
+    recoding: EngineRecoding,
+    parts: Mapping[str, Mapping[int, np.ndarray]],
+    keeps: bool = False,
+) -> Any:
     """The same rows with the labels that they are released with, as ``kanon: label 0``, ….
 
     Parameters
     ----------
+    parts
+        What they are sorted by: see :func:`kanon.sources.engine_order.pack_ranks`.
     keeps
         Whether rows are marked as suppressed: those get the roots.
     """
@@ -114,12 +121,14 @@ def with_labels(rows: Any, recoding: EngineRecoding, keeps: bool = False) -> Any
             value = rows[GONE].ifelse(int(tree.root) * each, value)
         labels = pa.DictionaryArray.from_arrays(np.arange(tree.n_nodes), pa.array(tree.labels))
         known, name = f"{OURS} node {j}, known", f"{OURS} label {j}"
-        given = pa.table({known: np.arange(tree.n_nodes) * each, name: labels})
+        adds = {f"{key}, part {j}": of[j] for key, of in parts.items() if j in of}
+        given = pa.table({known: np.arange(tree.n_nodes) * each, name: labels, **adds})
         # A list of other labels than those that are shown would go into the types of the release.
         used = pa.array(recoding.released_nodes[j])
         rows = rows.mutate(**{f"{OURS} node {j}": value})
         rows = rows.inner_join(ibis.memtable(given.take(used)), [(f"{OURS} node {j}", known)])
-    return rows
+    sums = {key: reduce(add, (rows[f"{key}, part {j}"] for j in of)) for key, of in parts.items()}
+    return rows.mutate(**sums)
 
 
 def _moved(kept: Any, own: TableConnection, other: TableConnection) -> Any:

@@ -86,5 +86,5 @@ def _sort_keys(column: pd.Series) -> list[np.ndarray]:
 
 
 def _sort_key(text: str) -> tuple[bool, float, str]:
-    number = float(text) if _NUMBER.match(text) else np.inf
+    number = float(text) if _NUMBER.fullmatch(text) else np.inf
     return number == np.inf, number, text

@@ -9,8 +9,9 @@ import shutil
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, reduce
 from importlib import import_module
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coverage import check_covered, with_missing_leaf
 from kanon.sources.engine_classes import EngineClasses, EngineRecoding
 from kanon.sources.engine_groups import keys
+from kanon.sources.engine_order import KEY, pack_ranks, rank_nodes
 from kanon.sources.engine_rows import GONE, keyed, with_labels, with_released
 from kanon.sources.memory import require_records
 from kanon.sources.room import check_room, growing, size_of
@@ -158,25 +160,40 @@ class StoredSource:
             found.append(np.array([*(tree.node_of[text] for text in texts), missing])[codes])
         return np.stack(found, axis=1)
 
-    def released(self, recoding: Recoding, table: StoredTable | None = None) -> Any:
-        """The release as an expression: rows in no order, identifiers dropped, labels for values.
+    def released(self, recoding: Recoding, table: StoredTable, order: str) -> tuple[Any, list[str]]:
+        """The release as an expression: identifiers dropped, labels for values.
 
         See :meth:`kanon.sources.memory.MemorySource.release`.
 
         Parameters
         ----------
         table
-            The table through another connection.
+            The table, maybe through another connection.
+        order
+            See :meth:`write`.
+
+        Returns
+        -------
+        rows
+            The columns of the release, and others to sort by.
+        by
+            What the rows are still to be sorted by; nothing where they stay as they come.
         """
         import ibis
 
-        table, keeps = table or self._table, self._keep_suppressed
-        rows = table.expression
+        keeps = self._keep_suppressed
+        rows, by, parts = table.expression, [], {}
+        if order == "table" and table.engine == "other":  # which may begin a join at either side
+            by = [f"{KEY} row"]
+            rows = rows.mutate(**{by[0]: ibis.row_number()})
         for number, column in enumerate(self.pseudonyms):
             rows = _with_pseudonyms(table, rows, column, f"{OURS} pseudonym {number}")
         if isinstance(recoding, EngineRecoding):
-            rows = with_labels(with_released(table, rows, recoding, keeps), recoding, keeps)
-            return self._shown(table, rows, rows[GONE] if keeps else None)
+            if order == "released":
+                by, parts = self._sorting(recoding, recoding.released_nodes)
+            rows = with_released(table, rows, recoding, keeps)
+            rows = with_labels(rows, recoding, parts, keeps)
+            return self._shown(table, rows, rows[GONE] if keeps else None, by), by
         place, assigned = f"{OURS} place", recoding.assigned
         members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
         places = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
@@ -186,10 +203,27 @@ class StoredSource:
             roots = np.array([tree.root for tree in self.classes.hierarchies], dtype=np.int32)
             nodes = np.vstack([nodes, roots])
         labels = {f"{place}, known": np.arange(len(nodes), dtype=np.int32)}
+        if order == "released":
+            by, parts = self._sorting(recoding, nodes.T)
+        for key, adds in parts.items():  # their ranks are narrower than the sums
+            sums = reduce(add, (of_node[nodes[:, j]] for j, of_node in adds.items()))
+            labels[key] = np.unique(sums, return_inverse=True)[1].astype(np.int32)
         for j, tree in enumerate(recoding.hierarchies):
             labels[f"{OURS} label {j}"] = pa.DictionaryArray.from_arrays(nodes[:, j], tree.labels)
         rows = _matching(rows, ibis.memtable(pa.table(labels)), [place])
-        return self._shown(table, rows, rows[place] == recoding.n_classes if keeps else None)
+        gone = rows[place] == recoding.n_classes if keeps else None
+        return self._shown(table, rows, gone, by), by
+
+    def _sorting(
+        self, recoding: Recoding, nodes: Sequence[np.ndarray]
+    ) -> tuple[list[str], dict[str, dict[int, np.ndarray]]]:
+        """What released rows are sorted by: see :func:`kanon.sources.engine_order.pack_ranks`."""
+        ranks = list(map(rank_nodes, recoding.hierarchies, nodes))
+        hidden = {*self._schema.columns(Role.IDENTIFIER), *self.pseudonyms}
+        columns = [column for column in self._table.columns if column not in hidden]
+        marks = [SUPPRESSED] if self._keep_suppressed else []
+        by, parts = pack_ranks([*columns, *marks], self.classes.attributes, ranks)
+        return ([*by, _LAST] if self.pseudonyms else by), parts
 
     def _joined(
         self, table: StoredTable, rows: Any, members: np.ndarray, known: dict[str, np.ndarray]
@@ -204,14 +238,16 @@ class StoredSource:
         tuples = {f"{name}, known": cells for name, cells in zip(names, packed.T, strict=True)}
         return _matching(rows, ibis.memtable(pa.table({**tuples, **known})), names)
 
-    def _shown(self, table: StoredTable, rows: Any, gone: Any) -> Any:
-        """The columns of a release, of rows with labels and pseudonyms.
+    def _shown(self, table: StoredTable, rows: Any, gone: Any, by: Sequence[str]) -> Any:
+        """The columns of a release, and what else it is sorted by, of rows with labels.
 
         Parameters
         ----------
         gone
             Whether a row is suppressed; None where such rows left.
         """
+        import ibis
+
         wanted = {}
         for column in table.columns:
             if column in self.classes.attributes:
@@ -223,6 +259,9 @@ class StoredSource:
                 wanted[column] = cells if gone is None else gone.ifelse(None, cells)
         if gone is not None:
             wanted[SUPPRESSED] = gone.cast("int64")
+        for key in by:
+            if key not in wanted:
+                wanted[key] = ibis.random() if key == _LAST else rows[key]
         return rows.select([cells.name(column) for column, cells in wanted.items()])
 
     def write(
@@ -233,6 +272,7 @@ class StoredSource:
         part: Path | None = None,
         replaces: bool = True,
         check: Callable[[Any, str], None] = lambda written, kind: None,
+        order: str = "released",
     ) -> None:
         """Have the engine write the release; it appears complete or not at all.
 
@@ -249,6 +289,9 @@ class StoredSource:
             Called with what was written, and whether that is a ``folder``, ``parquet``, ``csv`` or
             ``tsv``, before it gets its name; of a new table of a DuckDB file with the connection,
             and the name of the table as SQL writes it. If it raises, nothing is left.
+        order
+            ``released``: rows are sorted by what they show, see :mod:`kanon.sources.row_order`;
+            ``table``: they stay in the order of the table, as well as its engine can keep it.
 
         Raises
         ------
@@ -272,7 +315,8 @@ class StoredSource:
         progress = growing(progress, path, partial(size_of, beside))
         try:
             try:
-                table.opened.rows.write(self.released(recoding, table), beside, written, progress)
+                rows, by = self.released(recoding, table, order)
+                table.opened.rows.write(rows, beside, written, progress, by)
                 progress(1.0, "Checking the release")
                 if kind == "duckdb":
                     engine = import_module("kanon.sources.engines.duckdb")
@@ -306,6 +350,8 @@ class StoredSource:
 
 
 _KEY = f"{OURS} key"
+_LAST = f"{KEY} last"
+"""A random number: rows that differ in pseudonyms alone are shuffled."""
 
 _FIRST = 10_000
 _NUMBER = 8

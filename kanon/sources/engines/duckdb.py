@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from kanon.errors import TableError, quoted
 from kanon.settings import settings
 from kanon.sources.addresses import Address
 from kanon.sources.encodings import decode
+from kanon.sources.engine_order import sort_rows
 from kanon.sources.engines.parts import parquet_parts
 from kanon.sources.engines.rows import (
     Rows,
@@ -68,8 +70,10 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     """
     name = address.name
     with saying(name, _ERRORS, partial(_said, address)):
-        connection = ibis.duckdb.connect(":memory:", **duckdb_settings())
+        connection = ibis.duckdb.connect(":memory:", **duckdb_settings(bool(writes)))
         limit_spilling(connection.raw_sql)
+        if writes:  # rows stay at that side of a join that is gone through in order
+            connection.raw_sql("SET disabled_optimizers='join_order,build_side_probe_side'")
         opened = _KINDS.get(address.kind)
         if opened is None:
             raise TableError(
@@ -89,9 +93,11 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         with saying(name, _ERRORS, partial(_said, address)):
             return connection.to_pyarrow(wanted)
 
-    def write(wanted: Any, path: Path, kind: str, progress: Progress) -> None:
+    def write(
+        wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str] = ()
+    ) -> None:
         with saying(name, _ERRORS, partial(_said, address)):
-            wanted = _with_tables(connection, wanted)
+            wanted = _with_tables(connection, sort_rows(wanted, by))
             whole = 100 * _told_in_the_end(connection, wanted)
             watched(
                 partial(_write, connection, wanted, path, kind),
@@ -139,11 +145,7 @@ class _Workspace:
         """See :class:`kanon.sources.engines.workspace.Workspace`."""
         connection, name = self._connection, _new_name()
 
-        def append(rows: pa.Table) -> None:
-            connection.con.register(f"{name}_given", rows)
-            connection.raw_sql(f"INSERT INTO temp.main.{name} SELECT * FROM {name}_given")
-            connection.con.unregister(f"{name}_given")
-
+        append = partial(_append, connection, name)
         with self._checked():
             connection.con.register(f"{name}_given", schema.empty_table())
             connection.raw_sql(f"CREATE TEMP TABLE {name} AS SELECT * FROM {name}_given")
@@ -161,12 +163,50 @@ def _new_name() -> str:
 
 
 def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
-    if kind == "folder":
-        connection.to_parquet(wanted, path, per_thread_output=True)
+    if kind == "folder":  # several files would be written side by side, in no order
+        path.mkdir()
+        connection.to_parquet(wanted, path / "data_0.parquet")
     elif kind == "parquet":
         connection.to_parquet(wanted, path)
     else:
         connection.to_csv(wanted, path, delimiter={"csv": ",", "tsv": "\t"}[kind])
+
+
+@contextmanager
+def sorted_batches(
+    batches: Any, by: Sequence[str], address: Address, share: float, progress: Progress
+) -> Iterator[Any]:
+    """Batches of records from another engine, sorted here: as texts compare, and as room allows.
+
+    Parameters
+    ----------
+    by
+        See :func:`kanon.sources.engine_order.sort_rows`.
+    address
+        Where they come from, for sentences.
+    share
+        What a record is of the whole, for the progress.
+    """
+    connection = ibis.duckdb.connect(":memory:", **duckdb_settings())
+    try:
+        with saying(address.name, (duckdb.Error,), partial(_said, address)):
+            limit_spilling(connection.raw_sql)
+            connection.create_table("rows", schema=ibis.Schema.from_pyarrow(batches.schema))
+            done = 0
+            for batch in batches:
+                _append(connection, "rows", pa.Table.from_batches([batch]))
+                done += batch.num_rows
+                progress(min(1.0, done * share), "Writing the release")
+            yield connection.to_pyarrow_batches(sort_rows(connection.table("rows"), by))
+    finally:
+        connection.disconnect()
+
+
+def _append(connection: Any, name: str, rows: pa.Table) -> None:
+    """Add rows to a table of the connection's own."""
+    connection.con.register(f"{name}_given", rows)
+    connection.raw_sql(f"INSERT INTO {name} SELECT * FROM {name}_given")
+    connection.con.unregister(f"{name}_given")
 
 
 def add_table(
@@ -195,7 +235,7 @@ def add_table(
     try:
         with (
             saying(name, _ERRORS, partial(_said, folder)),
-            duckdb.connect(str(target.path), config=duckdb_settings()) as connection,
+            duckdb.connect(str(target.path), config=duckdb_settings(True)) as connection,
         ):
             limit_spilling(connection.execute)
             if _has(connection, target):
@@ -282,7 +322,8 @@ def _with_tables(connection: Any, wanted: Any) -> Any:
             if pa.types.is_dictionary(kind) and len(given):
                 cell, labels = cells[j], f'"{name}, labels {j}"'
                 connection.raw_sql(
-                    f'CREATE TYPE {labels} AS ENUM (SELECT DISTINCT {cell} FROM "{name}, given")'
+                    f"CREATE TYPE {labels} AS ENUM "
+                    f'(SELECT DISTINCT {cell} FROM "{name}, given" ORDER BY 1)'
                 )
                 cells[j] = f"CAST({cell} AS {labels}) AS {cell}"
         connection.raw_sql(
@@ -467,7 +508,7 @@ _KINDS = {
 def _said(address: Address, message: str) -> str | None:
     """A sentence for what DuckDB said, which may quote cells."""
     name = address.name
-    if not address.path.exists():
+    if not address.is_url and not address.path.exists():
         return f"{quoted(name)} is not there any more."
     line = re.search(r"CSV Error on Line: (\d+)", message)
     if line:

@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from kanon.base.progress import Progress
+from kanon.base.progress import Progress, stretch
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines import sqlite
+from kanon.sources.engines.duckdb import sorted_batches
 from kanon.sources.engines.rows import Rows, chosen_table, named, saying
 from kanon.sources.reading import ReadSettings
 
@@ -58,11 +59,17 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         ):
             return batches.read_all()
 
-    def write(wanted: Any, path: Path, kind: str, progress: Progress) -> None:
+    def write(
+        wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str] = ()
+    ) -> None:
         with saying(name, errors, partial(_said, name)):
             total = fetch(rows.aggregate(n=rows.count()))["n"][0].as_py()
-            with batches_of(connection, wanted) as batches:
-                _write(batches, path, kind, int(total), progress)
+            share = 1 / max(int(total), 1)
+            with (
+                batches_of(connection, wanted) as batches,
+                sorted_batches(batches, by, address, share, stretch(progress, 0, 0.5)) as ordered,
+            ):
+                _write(ordered, path, kind, share, stretch(progress, 0.5, 1))
 
     workspace = None
     if not address.is_url:  # what a server lets be kept there is not known
@@ -95,7 +102,7 @@ def _batches(connection: Any, wanted: Any) -> Any:
     return connection.to_pyarrow_batches(wanted, chunk_size=sqlite.BATCH)
 
 
-def _write(batches: Any, path: Path, kind: str, total: int, progress: Progress) -> None:
+def _write(batches: Any, path: Path, kind: str, share: float, progress: Progress) -> None:
     """Write batches of records as they come."""
     if kind == "folder":
         path.mkdir()
@@ -110,7 +117,7 @@ def _write(batches: Any, path: Path, kind: str, total: int, progress: Progress) 
         for batch in batches:
             writer.write_batch(batch)
             done += batch.num_rows
-            progress(min(0.99, done / max(total, 1)), "Writing the release")
+            progress(min(0.99, done * share), "Writing the release")
 
 
 def _errors() -> tuple[type[Exception], ...]:

@@ -18,13 +18,19 @@ def scratch() -> list[Path]:
     return [Path(given)] if given else []
 
 
-def duckdb_settings() -> dict[str, Any]:
-    """No extensions, nothing spilled unless allowed, no more memory than ``KANON_MEMORY`` says."""
+def duckdb_settings(in_order: bool = False) -> dict[str, Any]:
+    """No extensions, nothing spilled unless allowed, no more memory than ``KANON_MEMORY`` says.
+
+    Parameters
+    ----------
+    in_order
+        Whether rows stay in the order in which they come.
+    """
     folders, limit = scratch(), os.environ.get("KANON_MEMORY", "").strip()
     return {
         "threads": os.cpu_count() or 1,
         "temp_directory": str(folders[0]) if folders else "",
-        "preserve_insertion_order": False,
+        "preserve_insertion_order": in_order,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         **({"memory_limit": limit} if limit else {}),

@@ -13,6 +13,7 @@ import ibis
 from kanon.base.progress import Progress, no_progress
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
+from kanon.sources.engine_order import sort_rows
 from kanon.sources.engines.parts import parquet_parts
 from kanon.sources.engines.rows import Rows, check_cases, named, saying
 from kanon.sources.engines.spark_cluster import SparkCluster, SparkJobs, quietly
@@ -83,9 +84,12 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         jobs.expect(frame)
         frame.write.parquet(target)
 
-    def write(wanted: Any, target: Path, kind: str, progress: Progress) -> None:
+    def write(
+        wanted: Any, target: Path, kind: str, progress: Progress, by: Sequence[str] = ()
+    ) -> None:
         with cluster.asked(name):
-            cluster.run(partial(release, wanted, str(target)), progress, "Writing the release")
+            work = partial(release, sort_rows(wanted, by), str(target))
+            cluster.run(work, progress, "Writing the release")
 
     workspace = SparkWorkspace(cluster, connection, name)
     return Rows(
