@@ -332,7 +332,7 @@ class Run:
         """What the release may give away although it meets its models."""
         plan = self.prepared.plan
         found = release_remarks(
-            self.prepared.source, plan.roles.roles, self.recoding, plan.k, plan.person
+            self.prepared.source, plan.roles.roles, self.recoding, plan.k, plan.person, plan.order
         )
         return (*found, *map(coarsened_remark, self.prepared.coarsened))
 

@@ -34,7 +34,7 @@ from kanon.plan import VERSION, Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.model import rounded
 from kanon.privacy.reidentification import journalist, prosecutor
-from kanon.release.check import NOT_CONSIDERED, check_release, require
+from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER, check_release, require
 from kanon.release.context import Context, Release, Threshold, thresholds
 from kanon.run import Run
 from kanon.sources.memory import MemorySource, without_suppressed
@@ -69,6 +69,8 @@ class ReachedNumbers:
         in the unit of the card. Empty if no class is left.
     of
         What k and the risks count: records, or persons where the plan tells them apart.
+    order
+        In which order the rows leave, as a plan says it.
     """
 
     records: int
@@ -78,6 +80,7 @@ class ReachedNumbers:
     sensitive: tuple[str, ...]
     levels: Mapping[_Key, float]
     of: Counted = "records"
+    order: str = "released"
 
 
 def levels_reached(
@@ -136,7 +139,7 @@ def levels_reached(
     columns = tuple(each.name for each in released.sensitive)
     about = (released.n_records, known, m, behind is not None, columns)
     if not released.n_classes:
-        return ReachedNumbers(*about, {}, released.of)
+        return ReachedNumbers(*about, {}, released.of, done.prepared.plan.order)
     worst: dict[_Key, float] = {}
     telling: dict[_Key, tuple[int, ...]] = {}
     for place, chosen in enumerate(combinations(range(m), known)):
@@ -149,7 +152,7 @@ def levels_reached(
         for key, level in _from_rows(done, chosen):
             if telling[key] == chosen:
                 worst[key] = level
-    return ReachedNumbers(*about, worst, released.of)
+    return ReachedNumbers(*about, worst, released.of, done.prepared.plan.order)
 
 
 def _worse(key: _Key, level: float, than: float) -> bool:
@@ -361,7 +364,7 @@ class Decision:
 
     @property
     def _not_considered(self) -> str:
-        said = NOT_CONSIDERED
+        said = NOT_CONSIDERED + (TABLE_ORDER if self.reached.order == "table" else "")
         if self.reached.known < self.reached.n_quasi_identifiers:
             known = counted(self.reached.known, "quasi-identifier")
             said = f"that somebody knows more than {known}, {said}"

@@ -17,6 +17,8 @@ Kind = Literal[
     "coarsened",
     "extremes",
     "means-beside",
+    "table-order",
+    "restores-order",
 ]
 
 
@@ -73,6 +75,15 @@ KINDS: Mapping[Kind, RemarkKind] = {
     "means-beside": RemarkKind(
         "Ranges beside means",
         "Set `ranges` to `centroid`: the mean alone tells no value.",
+    ),
+    "table-order": RemarkKind(
+        "Rows in the table's order",
+        "Let the rows leave sorted by what they show, unless somebody has to line them up.",
+    ),
+    "restores-order": RemarkKind(
+        "Columns that restore the table's order",
+        "Sorting the released rows does not help then: make such a column an identifier, which "
+        "leaves the release, or a quasi-identifier, which is generalised.",
     ),
 }
 """The kinds of remark, in the order in which they are given."""

@@ -35,6 +35,7 @@ from kanon.recoding import Recoding
 from kanon.release.determination import determined_by
 from kanon.release.range_bounds import remark_on_bounds
 from kanon.release.remark_kinds import KINDS, Remark
+from kanon.release.row_order_leak import order_remarks
 from kanon.schema import Role, named_like, tells_apart
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource
@@ -108,6 +109,7 @@ def release_remarks(
     recoding: Recoding,
     k: int,
     person: str | None = None,
+    order: str = "released",
 ) -> tuple[Remark, ...]:
     """What a release tells beside what its models look at.
 
@@ -129,6 +131,7 @@ def release_remarks(
     - Of a column that passes through: the share of the records that are alike with fewer than k
       in the release for one who knows the column too. It is not counted where the rows stay in
       an engine, as it would take a grouping of all rows for each k.
+    - What the order of the rows gives away: see :mod:`kanon.release.row_order_leak`.
 
     Parameters
     ----------
@@ -140,6 +143,8 @@ def release_remarks(
         What was asked for.
     person
         The column that says which records are of one person, if any does.
+    order
+        In which order the rows leave, as a plan says it.
 
     Returns
     -------
@@ -167,7 +172,8 @@ def release_remarks(
         texts |= _texts(table, {person: known[person]}, person)
     found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms, person))
     found += remark_on_bounds(recoding, k)
-    return _in_order([*found, *_homogeneous(recoding), *_several_spellings(texts)])
+    found += [*_homogeneous(recoding), *_several_spellings(texts)]
+    return _in_order([*found, *order_remarks(source, known, recoding, order)])
 
 
 def _in_order(remarks: Iterable[Remark]) -> tuple[Remark, ...]:

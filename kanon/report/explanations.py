@@ -15,7 +15,7 @@ from kanon.errors import quoted
 from kanon.measures.privacy import sensitive_measures
 from kanon.plan import Plan, RecordsPlan, parameters_of
 from kanon.privacy.model import Model, rounded
-from kanon.release.check import NOT_CONSIDERED, Verdict
+from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER, Verdict
 from kanon.run import PreparedRun, Run
 from kanon.schema import Role
 from kanon.stored_classes import released_stay
@@ -87,9 +87,10 @@ def verdict_sentence(done: Run, found: tuple[Guarantee, ...]) -> str:
     # Persons cannot be counted in rows that no longer name them.
     whom = ", and from the table whom each of them is about"
     rows = f"the released rows{whom if done.prepared.plan.person is not None else ' alone'}"
+    order = TABLE_ORDER if done.prepared.plan.order == "table" else ""
     return (
         f"Counted again from {rows}, every class meets {what_is_met(done, found)}; not considered "
-        f"were {NOT_CONSIDERED}."
+        f"were {NOT_CONSIDERED}{order}."
     )
 
 

@@ -259,6 +259,8 @@ def main(folder: Path) -> int:
         # Signs that a terminal would obey, or cannot show, are shown as question marks.
         print("".join(sign if sign.isprintable() else "?" for sign in text).rstrip())
     print(NOT_CHECKED)
+    if plan.get("order") == "table":
+        print("The rows keep the table's order: anyone who knows it can tell whose each is.")
     return int(any(holds is False for *_, holds in found))
 
 

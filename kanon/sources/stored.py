@@ -211,6 +211,10 @@ class StoredTable:
         """Some records, at most 200."""
         return self._head.head(rows)
 
+    def first_rows(self, most: int) -> pd.DataFrame:
+        """The first records in the order in which the engine reads them."""
+        return frame(self.opened.fetch(self.expression.limit(most)), self.markers)
+
     def distinct_of(self, column: str) -> DistinctCounts:
         """How many distinct values a column has."""
         return self.frequencies(column).distinct

@@ -160,6 +160,17 @@ class StoredSource:
             found.append(np.array([*(tree.node_of[text] for text in texts), missing])[codes])
         return np.stack(found, axis=1)
 
+    def fetch_row_classes(self, recoding: Recoding, most: int) -> np.ndarray | None:
+        """Per row of the release, in the order of the engine, its class; None if it is too much."""
+        table, columns = self._table, self.classes.attributes
+        if isinstance(self.classes, EngineClasses) or table.n_records > most:
+            return None
+        cells, nodes = table.opened.fetch(table.expression.select(*columns)), []
+        for column, lookup in zip(columns, self._lookup, strict=True):
+            nodes.append(lookup[table.values(column).codes_of(cells[column])])
+        row_class = positions(self.classes.nodes, np.stack(nodes, axis=1))
+        return row_class[self._keep_suppressed | (recoding.assigned[row_class] >= 0)]
+
     def released(self, recoding: Recoding, table: StoredTable, order: str) -> tuple[Any, list[str]]:
         """The release as an expression: identifiers dropped, labels for values.
 

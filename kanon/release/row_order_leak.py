@@ -1,0 +1,214 @@
+"""What a release gives away where its rows stand in the table's order, or can be put back into it.
+
+Of a table that came sorted by age, an attacker knows that ages never fall along the file. Values
+below what an earlier row has at least, or above what a later row has at most, are ruled out; where
+one value is left, the order has given it back. Nothing is read off rows that stand out of line.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from kanon.base.formatting import counted, thin
+from kanon.base.kinds import TEXT, ColumnKind, moment_kinds, number_kinds
+from kanon.base.values import canonical_texts
+from kanon.errors import quoted
+from kanon.hierarchy import Hierarchy
+from kanon.measures.cells import is_value
+from kanon.recoding import Recoding, as_it_was
+from kanon.release.remark_kinds import Remark
+from kanon.schema import Role
+from kanon.sensitive import order_of_values
+from kanon.sources.memory import MemorySource
+from kanon.sources.stored_source import StoredSource
+from kanon.sources.tables import Source
+
+_OUT_OF_LINE = 20  # of a sorted column at most one record in so many stands out of line
+_VALUES = 8  # so many values restore an order; fewer stand in blocks
+_FIRST_ROWS = 10_000  # so many rows of a table in an engine are looked at
+_MOST_ROWS = 2_000_000  # of so many rows in an engine the classes come here
+
+
+class OrderLeak(NamedTuple):
+    """What the table's order gives away to an attacker who knows how the table was sorted."""
+
+    columns: tuple[tuple[str, str, int, int], ...]  # name, verb, cells generalised and read off
+    smallest: int  # records of the smallest class, as the attacker has narrowed it; 0 without any
+    alone: int  # records that are a class of their own then
+
+
+def longest_run(places: np.ndarray) -> np.ndarray:
+    """Which numbers lie on a longest never-falling run of all. Shape (n,), bool.
+
+    >>> longest_run(np.array([1, 9, 2, 2, 0, 3])).tolist()
+    [True, False, True, True, False, True]
+    """
+    least: list[int] = []  # per length the least number that a run of that length ends with
+    ends, before = [-1], []
+    for row, place in enumerate(places.tolist()):
+        length = bisect_right(least, place)
+        before.append(ends[length])
+        least[length : length + 1], ends[length + 1 : length + 2] = [place], [row]
+    run, row = np.zeros(len(places), dtype=bool), ends[-1]
+    while row >= 0:
+        run[row], row = True, before[row]
+    return run
+
+
+class RowOrder(NamedTuple):
+    """How a column is sorted along the rows."""
+
+    verb: str  # rises or falls
+    places: np.ndarray  # of each value, turned so that the rows rise; -1 if it has none
+    run: np.ndarray  # which rows are in line
+
+
+def find_order(codes: np.ndarray, orders: Iterable[np.ndarray]) -> RowOrder | None:
+    """The first order of values along which rows rise or fall.
+
+    At most 5 % of the rows stand out of line, and of those without the most frequent value.
+
+    >>> find_order(np.array([1, 0, -1, 0]), [np.array([5, 7])])  # -1 is a missing cell
+    RowOrder(verb='falls', places=array([2, 0]), run=array([ True,  True, False,  True]))
+    """
+    for given in orders:
+        for verb, places in (("rises", given), ("falls", given.max(initial=0) - given)):
+            places = np.where(given < 0, -1, places)
+            rows = np.append(places, -1)[codes]
+            filled = rows >= 0
+            rising = rows[filled]
+            most = (len(rising) - np.bincount(rising, minlength=1).max()) / _OUT_OF_LINE
+            falls = (np.diff(rising) < 0).sum()
+            if most and falls <= 2 * most:  # of the two rows at a fall one stands out of line
+                filled[filled] = longest_run(rising) if falls else True
+                if len(rising) - filled.sum() <= most:
+                    return RowOrder(verb, places, filled)
+    return None
+
+
+def measure_leak(
+    recoding: Recoding, row_class: np.ndarray, kinds: Mapping[str, ColumnKind]
+) -> OrderLeak:
+    """What somebody reads off a release, of the original class of each row in the table's order."""
+    narrowed, columns = recoding.assigned[row_class], []
+    shown = narrowed >= 0
+    for j, name in enumerate(recoding.classes.attributes):
+        tree, before = recoding.hierarchies[j], recoding.classes.nodes[row_class, j]
+        leaves, after = np.arange(tree.n_leaves), recoding.targets[row_class, j]
+        orders = [*_orders(tree.labels[: tree.n_leaves], kinds.get(name)), leaves]
+        orders = [np.where(is_value(tree, leaves), places, -1) for places in orders]
+        found = find_order(np.where(before < tree.n_leaves, before, -1), orders)
+        if found is None:
+            continue
+        top, places, run = len(leaves), found.places, found.run
+        least = _least_places(tree, places, after, run)
+        mirrored = np.where(places < 0, -1, top - places)
+        greatest = top - _least_places(tree, mirrored, after[::-1], run[::-1])[::-1]
+        raised = ~as_it_was(tree, after, before)
+        read_off = int((raised & run & (least == greatest)).sum())
+        columns.append((name, found.verb, int(raised.sum()), read_off))
+        for bound in (least, greatest):
+            narrowed = np.unique(narrowed * (top + 2) + bound, return_inverse=True)[1]
+    records = np.unique(narrowed[shown], return_counts=True)[1]
+    return OrderLeak(tuple(columns), min(records, default=0), int((records == 1).sum()))
+
+
+def _orders(texts: Sequence[str], kind: ColumnKind | None) -> Iterator[np.ndarray]:
+    """The place of each text by its size or the alphabet, and by the alphabet whatever its case."""
+    some = texts[:: len(texts) // 1000 + 1]  # to try all kinds on all texts would take a minute
+    kind = kind or next(iter((*number_kinds(some), *moment_kinds(some))), TEXT)
+    for ordered in (order_of_values(texts, kind)[0], sorted(texts, key=str.casefold)):
+        place = {text: number for number, text in enumerate(ordered)}
+        yield np.array([place[text] for text in texts], dtype=np.int64)
+
+
+def _least_places(
+    tree: Hierarchy, places: np.ndarray, nodes: np.ndarray, run: np.ndarray
+) -> np.ndarray:
+    """Per row the least place below its node; in line none is less than that of an earlier row."""
+    below: dict[int, Sequence[int]] = {}
+    for node in np.unique(nodes).tolist():
+        some = np.unique(places[tree.first[node] : tree.last[node]])
+        some = some[some >= min(some[-1], 0)]  # a missing cell is below nothing but itself
+        gapless = some[-1] - some[0] == len(some) - 1  # a range takes no room
+        below[node] = range(some[0], some[-1] + 1) if gapless else some.tolist()
+    bounds, bound = [], 0
+    for node, in_line in zip(nodes.tolist(), run.tolist(), strict=True):
+        if in_line:
+            bound = below[node][bisect_left(below[node], bound)]
+        bounds.append(bound if in_line else below[node][0])
+    return np.array(bounds, dtype=np.int64)
+
+
+def order_remarks(
+    source: Source, roles: Mapping[str, Role], recoding: Recoding, order: str
+) -> Iterator[Remark]:
+    """What the order of the rows gives away, and which columns that pass through restore it.
+
+    Of a table in an engine the first rows are looked at; what they give back is counted there only
+    where the plan keeps the order, and classes and rows are not too many to come here.
+    """
+    if isinstance(source, MemorySource):
+        rows = source.rows_left(recoding, np.arange(source.table.n_records))
+        cells, row_class, along = source.table.frame.iloc[rows], source.row_class[rows], "the table"
+        shown, kinds = recoding.assigned[row_class] >= 0, source.table.kinds
+    else:
+        assert isinstance(source, StoredSource)
+        cells, kinds = source.table.first_rows(_FIRST_ROWS), source.table.kinds
+        shown, along = slice(None), f"the first {counted(len(cells), 'row')} of the table"
+        row_class = source.fetch_row_classes(recoding, _MOST_ROWS) if order == "table" else None
+    restoring, given = [], []
+    for name, role in roles.items():
+        if role in (Role.SENSITIVE, Role.INSENSITIVE):
+            codes, orders = _coded(cells[name][shown], kinds.get(name))
+            found = find_order(codes, orders)
+            if found is not None and codes.max() + 1 >= _VALUES:
+                restoring.append((name, found.verb, float(found.run.sum() / (codes >= 0).sum())))
+    if not restoring and order != "table":
+        return
+    if row_class is not None:
+        given = _describe(measure_leak(recoding, row_class, kinds), recoding.min_k)
+    then = {Role.IDENTIFIER: "anyone who has its values in order knows whose row each is"}
+    if row_class is None:
+        then[Role.QUASI_IDENTIFIER] = "how much that gives back was not counted in the engine"
+    for name in [name for name, role in roles.items() if role in then]:
+        found = find_order(*_coded(cells[name], kinds.get(name)))
+        if found is not None:
+            given.append(f"{quoted(name)} {found.verb} along {along}: {then[roles[name]]}.")
+    if order == "table":
+        nothing = f"No quasi-identifier or identifier rises or falls along {along}, but anyone who "
+        nothing += "knows that order, such as an employee, can tell whose row each is."
+        said = " ".join(given) or nothing
+        yield Remark("table-order", "", 1.0, f"The rows keep the table's order. {said}")
+    for name, verb, share in restoring:
+        said = f"{quoted(name)} passes into the release unchanged and {verb} along {along}: anyone "
+        said += "who sorts by it has the order of the table again, but for rows of equal values."
+        yield Remark("restores-order", name, share, " ".join([said, *given]))
+
+
+def _coded(cells: pd.Series, kind: ColumnKind | None) -> tuple[np.ndarray, Iterable[np.ndarray]]:
+    """Per cell the number of its value, -1 where it is missing; and the orders of the values."""
+    if getattr(cells.dtype, "kind", "O") in "iufM":
+        codes, values = pd.factorize(cells, sort=True)
+        return codes, [np.arange(len(values))]
+    codes, texts = canonical_texts(cells)
+    return codes, _orders(texts, kind)
+
+
+def _describe(leak: OrderLeak, min_k: int | None) -> list[str]:
+    """What quasi-identifiers that are sorted along the table give back."""
+    said = []
+    for name, verb, generalised, read_off in leak.columns:
+        back = f"{thin(read_off)} of {counted(generalised, 'generalised value')}"
+        said.append(f"{quoted(name)} {verb} along the table: that gives back {back}")
+    if said and min_k:
+        becomes = "stays at" if leak.smallest == min_k else "becomes"
+        said[-1] += f", and the smallest class {becomes} {counted(leak.smallest, 'record')}"
+        alone = counted(leak.alone, "record stands", "records stand")
+        said[-1] += f" ({alone} alone)" if leak.alone else ""
+    return [f"{sentence}." for sentence in said]
