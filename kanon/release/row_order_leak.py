@@ -19,6 +19,7 @@ from kanon.base.kinds import TEXT, ColumnKind, moment_kinds, number_kinds
 from kanon.base.values import canonical_texts
 from kanon.errors import quoted
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.natural_order import natural_order
 from kanon.measures.cells import is_value
 from kanon.recoding import Recoding, as_it_was
 from kanon.release.remark_kinds import Remark
@@ -31,6 +32,7 @@ from kanon.sources.tables import Source
 _OUT_OF_LINE = 20  # of a sorted column at most one record in so many stands out of line
 _VALUES = 8  # so many values restore an order; fewer stand in blocks
 _FIRST_ROWS = 10_000  # so many rows of a table in an engine are looked at
+_VALUES_READ = 100_000  # of more values the numbers in texts such as n9 and n10 are not read
 _MOST_ROWS = 2_000_000  # of so many rows in an engine the classes come here
 
 
@@ -119,10 +121,11 @@ def measure_leak(
 
 
 def _orders(texts: Sequence[str], kind: ColumnKind | None) -> Iterator[np.ndarray]:
-    """The place of each text by its size or the alphabet, and by the alphabet whatever its case."""
+    """The place of each text by its size or the alphabet, and as people would sort it."""
     some = texts[:: len(texts) // 1000 + 1]  # to try all kinds on all texts would take a minute
     kind = kind or next(iter((*number_kinds(some), *moment_kinds(some))), TEXT)
-    for ordered in (order_of_values(texts, kind)[0], sorted(texts, key=str.casefold)):
+    key = natural_order if len(texts) <= _VALUES_READ else str.casefold
+    for ordered in (order_of_values(texts, kind)[0], sorted(texts, key=key)):
         place = {text: number for number, text in enumerate(ordered)}
         yield np.array([place[text] for text in texts], dtype=np.int64)
 

@@ -40,7 +40,9 @@ def remarked_table(work: Work) -> None:
 
 def remarked_release(result: Result, done: Run, k: int) -> None:
     """The remarks on the release that is shown, with the way to the roles."""
-    remarks = state.remembered("remarks", (result, k, done.prepared.plan.order), lambda: done.remarks)
+    remarks = state.remembered(
+        "remarks", (result, k, done.prepared.plan.order), lambda: done.remarks
+    )
     show_remarks(remarks, released=True)
 
 

@@ -1,0 +1,434 @@
+"""What the order of the rows gives away: by hand, by laws, by brute force, and by pandas alone."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sqlite3
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kanon.classes import EquivalenceClasses
+from kanon.errors import PrivacyWarning
+from kanon.hierarchy import Hierarchy
+from kanon.plan import Plan
+from kanon.recoding import Recoding
+from kanon.release.row_order_leak import find_order, longest_run, measure_leak
+from kanon.report import recipients_check
+from kanon.report.explanations import guarantees, verdict_sentence
+from kanon.run import Run, prepare, run, run_prepared
+from kanon.schema import Role
+from kanon.sources.addresses import Address
+from kanon.sources.stored import StoredTable, open_stored
+from support.random_tables import examples
+
+ADULT_TREES = Path(__file__).parents[2] / "hierarchies" / "adult"
+
+
+def plan_of(order: str, k: int = 2, **columns: object) -> Plan:
+    """A plan by role, or by hierarchy of a quasi-identifier, per column."""
+    content = {
+        name: {"role": of} if of in [*Role] else {"role": "quasi-identifier", "hierarchy": of}
+        for name, of in columns.items()
+    }
+    return Plan.from_content(
+        {
+            "version": 2, "columns": content, "algorithm": {"name": "gaa"}, "order": order,
+            "privacy": [{"model": "k-anonymity", "k": k}], "read": {"missing": "as-value"},
+        }
+    )  # fmt: skip
+
+
+def order_remarks_of(done: Run) -> dict[str, str]:
+    """The remarks on the order of the rows: their sentences by kind."""
+    kinds = ("table-order", "restores-order")
+    return {remark.kind: remark.found for remark in done.remarks if remark.kind in kinds}
+
+
+def released(plan: Plan, table: pd.DataFrame | StoredTable) -> Run:
+    """The release of a table, which warns of what it gives away."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        return run(plan, table)
+
+
+def recoding_of(tree: Hierarchy, rows: list[tuple[str, str, str]]) -> tuple[Recoding, np.ndarray]:
+    """Rows of a value, its released node and another value, each a class of its own."""
+    groups = sorted({other for *_, other in rows})
+    others = Hierarchy.from_entries([("*", None, None), *((other, "*", None) for other in groups)])
+    numbers = [(f"row {n}", "*", None) for n in range(len(rows))]
+    ids = Hierarchy.from_entries(
+        [("*", None, None), *numbers, *((row[4:], row, None) for row, *_ in numbers)]
+    )  # the rows are no leaves, so that nobody knows their order
+    nodes = np.array(
+        [
+            [tree.node_of[value], others.node_of[other], ids.node_of[f"row {n}"]]
+            for n, (value, _, other) in enumerate(rows)
+        ]
+    )
+    place = np.lexsort(nodes.T[::-1])
+    once = np.ones(len(rows), dtype=np.int64)
+    classes = EquivalenceClasses(("age", "sex", "row"), (tree, others, ids), nodes[place], once)
+    targets = np.column_stack([[tree.node_of[node] for _, node, _ in rows], nodes[:, 1:]])
+    targets[:, 2] = ids.root
+    return Recoding.from_targets(classes, targets[place]), np.argsort(place)
+
+
+TENS = Hierarchy.from_entries(
+    [
+        ("*", None, None), ("20s", "*", None), ("30s", "*", None),
+        *((age, f"{age[0]}0s", None) for age in ("21", "22", "25", "31", "34", "38")),
+    ]
+)  # fmt: skip
+
+
+# --- the attack -----------------------------------------------------------------------------
+def test_six_sorted_ages_are_read_off_by_hand():
+    """Of 21, 22, 20s, 22, 30s, *: the third stands between two of 22; the last two stay open."""
+    rows = [
+        ("21", "21", "F"), ("22", "22", "F"), ("22", "20s", "M"), ("22", "22", "F"),
+        ("31", "30s", "M"), ("38", "*", "M"),
+    ]  # fmt: skip
+    recoding, row_class = recoding_of(TENS, rows)
+    leak = measure_leak(recoding, row_class, {})
+    assert leak.columns[0] == ("age", "rises", 3, 1)
+    back, mirrored = recoding_of(TENS, rows[::-1])
+    assert measure_leak(back, mirrored, {}).columns[0] == ("age", "falls", 3, 1)
+
+
+def test_ages_between_equal_ages_fall_out_of_their_class():
+    """Four of *, k = 4; between 21 and 21 two are 21, then two between 21 and 38 stay together."""
+    ages = [("21", "21"), ("21", "*"), ("21", "*"), ("21", "21"), ("31", "*"), ("34", "*")]
+    recoding, row_class = recoding_of(TENS, [(*age, "F") for age in [*ages, ("38", "38")]])
+    leak = measure_leak(recoding, row_class, {})
+    assert leak == ((("age", "rises", 4, 2),), 1, 1)
+    assert recoding.min_k == 1, "38 was alone before"
+
+
+@given(st.data())
+@examples(200)
+def test_read_off_is_what_all_assignments_share(data):
+    """All never-falling assignments, written out; the leaves' order is not that of the tree."""
+    leaves = data.draw(st.permutations([f"{n}" for n in range(5)]))
+    cut = data.draw(st.integers(1, 4))
+    parents = {leaf: "a" if n < cut else "b" for n, leaf in enumerate(leaves)}
+    tree = Hierarchy.from_entries(
+        [("*", None, None), ("a", "*", None), ("b", "*", None),
+         *((leaf, parent, None) for leaf, parent in parents.items())]
+    )  # fmt: skip
+    values = sorted(data.draw(st.lists(st.sampled_from(leaves), min_size=2, max_size=6)))
+    nodes = [data.draw(st.sampled_from([value, parents[value], "*"])) for value in values]
+    sexes = [data.draw(st.sampled_from("FM")) for _ in values]
+    recoding, row_class = recoding_of(tree, list(zip(values, nodes, sexes, strict=True)))
+    below = {"*": sorted(leaves), **{leaf: [leaf] for leaf in leaves}}
+    below |= {n: sorted(leaf for leaf in leaves if parents[leaf] == n) for n in "ab"}
+    possible = [
+        chosen
+        for chosen in itertools.product(*(below[node] for node in nodes))
+        if list(chosen) == sorted(chosen)
+    ]
+    left = [{chosen[row] for chosen in possible} for row in range(len(values))]
+    leak = measure_leak(recoding, row_class, {})
+    ages = [column for column in leak.columns if column[0] == "age"]
+    if len({*values}) == 1:
+        assert ages == []
+        return
+    raised = [node != value for node, value in zip(nodes, values, strict=True)]
+    read_off = sum(up and len(some) == 1 for up, some in zip(raised, left, strict=True))
+    assert ages == [("age", "rises", sum(raised), read_off)]
+    if len(leak.columns) == 1:  # the other column is not sorted
+        shown = zip(nodes, sexes, left, strict=True)
+        sizes = Counter((node, sex, min(some), max(some)) for node, sex, some in shown)
+        assert (leak.smallest, leak.alone) == (
+            min(sizes.values()),
+            sum(size == 1 for size in sizes.values()),
+        )
+
+
+@given(st.integers(0, 10**6))
+@examples(60)
+def test_a_shuffled_table_gives_nothing_back(seed):
+    draw = np.random.default_rng(seed)
+    table = pd.DataFrame({"age": draw.integers(20, 60, 80), "sex": draw.choice(["F", "M"], 80)})
+    widths = {"build": "intervals", "widths": [5, 10]}
+    plan = plan_of("table", 5, age=widths, sex={"build": "suppression"})
+    for rows in (table, table.sort_values("age")):
+        source = prepare(plan, rows.sample(frac=1, random_state=seed)).source
+        done = run_prepared(prepare(plan, rows.sample(frac=1, random_state=seed)))
+        leak = measure_leak(done.recoding, source.row_class, {})
+        assert (leak.columns, leak.smallest) == ((), done.recoding.min_k)
+
+
+# --- what counts as sorted ------------------------------------------------------------------
+@given(st.lists(st.integers(0, 6), max_size=9))
+@examples(100)
+def test_the_longest_run_is_as_long_as_any(numbers):
+    run = longest_run(np.array(numbers, dtype=np.int64))
+    kept = list(itertools.compress(numbers, run))
+    assert kept == sorted(kept)
+    lengths = [
+        sum(chosen)
+        for chosen in itertools.product((0, 1), repeat=len(numbers))
+        if (some := list(itertools.compress(numbers, chosen))) == sorted(some)
+    ]
+    assert len(kept) == max(lengths)
+
+
+@pytest.mark.parametrize(("out_of_line", "sorted_still"), [(5, True), (6, False)])
+def test_a_twentieth_may_stand_out_of_line(out_of_line, sorted_still):
+    codes = np.arange(102)
+    codes[2 : 2 + out_of_line] = 101 - np.arange(out_of_line)  # so these occur twice
+    found = find_order(codes, [np.arange(102)])
+    assert (found is not None) is sorted_still
+    assert found is None or (~found.run).sum() == out_of_line
+
+
+def test_a_column_of_nearly_one_value_is_not_sorted_by_that():
+    codes = np.zeros(1000, dtype=np.int64)
+    codes[[100, 400, 800]] = 1, 2, 1
+    assert find_order(codes, [np.arange(3)]) is None
+    assert find_order(np.sort(codes), [np.arange(3)]).verb == "rises"
+
+
+def test_rows_out_of_line_are_not_read_off():
+    """Of 41 ages an 80 stands first: the others are narrowed as if it were not there."""
+    ages = [str(20 + n // 2) for n in range(40)]
+    tree = Hierarchy.from_entries(
+        [("*", None, None), *((age, "*", None) for age in [*dict.fromkeys(ages), "80"])]
+    )
+    rows = [(age, age if n % 4 < 3 else "*", "F") for n, age in enumerate(ages)]
+    recoding, row_class = recoding_of(tree, [("80", "*", "F"), *rows])
+    (column,) = measure_leak(recoding, row_class, {}).columns
+    assert column[:3] == ("age", "rises", 11)
+    assert column[3] < 10 and column[3] == read_off_by_hand(rows)
+
+
+def read_off_by_hand(rows: list[tuple[str, str, str]]) -> int:
+    """The stars between two equal ages."""
+    count = 0
+    for n, (_, shown, _) in enumerate(rows):
+        before = max((s for _, s, _ in rows[:n] if s != "*"), default="20")
+        after = min((s for _, s, _ in rows[n:] if s != "*"), default="80")
+        count += shown == "*" and before == after
+    return count
+
+
+# --- remarks --------------------------------------------------------------------------------
+HIDDEN = {"build": "suppression"}
+
+
+def sorted_people(n: int = 40) -> pd.DataFrame:
+    draw = np.random.default_rng(2)
+    return pd.DataFrame(
+        {
+            "surname": [
+                f"name {chr(97 + place // 20)}{chr(97 + place % 20)}" for place in range(n)
+            ],
+            "age": [20 + place // 4 for place in range(n)],
+            "sex": draw.choice(["F", "M"], n),
+            "ill": draw.choice(["flu", "gout"], n),
+        }
+    )
+
+
+PEOPLE = {"surname": "identifier", "age": HIDDEN, "sex": HIDDEN, "ill": "sensitive"}
+
+
+def test_the_tables_order_is_warned_of_with_its_figures():
+    table = sorted_people()
+    with pytest.warns(PrivacyWarning) as caught:
+        done = run(plan_of("table", **PEOPLE), table)
+    (found,) = order_remarks_of(done).values()
+    leak = measure_leak(done.recoding, done.prepared.source.row_class, {})
+    ((_, _, raised, back),) = leak.columns
+    assert found == (
+        f"The rows keep the table's order. 'age' rises along the table: that gives back {back} of "
+        f"{raised} generalised values, and the smallest class becomes 1 record ({leak.alone} "
+        "records stand alone). 'surname' rises along the table: anyone who has its values in order "
+        "knows whose row each is."
+    )
+    assert any(str(one.message).startswith(found) for one in caught)
+
+
+def test_an_order_of_no_column_is_warned_of_too():
+    table = sorted_people().sample(frac=1, random_state=3)
+    assert order_remarks_of(released(plan_of("table", **PEOPLE), table)) == {
+        "table-order": "The rows keep the table's order. No quasi-identifier or identifier rises "
+        "or falls along the table, but anyone who knows that order, such as an employee, can tell "
+        "whose row each is."
+    }
+
+
+def test_sorted_rows_are_not_remarked_on():
+    assert order_remarks_of(released(plan_of("released", **PEOPLE), sorted_people())) == {}
+
+
+def test_a_list_sorted_by_surname_tells_whose_row_each_is():
+    """Everything is *, so that k = n; the order tells all the same."""
+    table = sorted_people()[["surname", "sex", "ill"]]
+    table["surname"] = table["surname"].str.title().where(table.index % 2 == 0, table["surname"])
+    plan = plan_of("table", len(table), surname="identifier", sex=HIDDEN, ill="sensitive")
+    found = order_remarks_of(released(plan, table))["table-order"]
+    assert "'surname' rises along the table: anyone who has its values in order knows" in found
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        range(40),
+        [f"n{n}" for n in range(40)],
+        [*range(40, 1, -1), None],
+        pd.date_range("2024-01-31", periods=40, freq="D"),
+        pd.date_range("2024-01-31", periods=40, freq="D").strftime("%d.%m.%Y"),
+    ],
+    ids=["numbers", "numbered", "falling", "dates", "written dates"],
+)
+@pytest.mark.parametrize("order", ["released", "table"])
+def test_a_column_that_restores_the_order_is_remarked_on(entries, order):
+    table = sorted_people().assign(entry=entries)
+    found = order_remarks_of(released(plan_of(order, **PEOPLE, entry="insensitive"), table))
+    assert ("table-order" in found) is (order == "table")
+    verb = "falls" if pd.isna(table["entry"].iloc[-1]) else "rises"
+    assert found["restores-order"].startswith(
+        f"'entry' passes into the release unchanged and {verb} along the table: "
+    )
+    assert "'age' rises along the table: that gives back" in found["restores-order"]
+    assert "'surname' rises along the table" in found["restores-order"]
+
+
+def test_blocks_of_few_values_restore_no_order():
+    table = sorted_people(160)
+    for values, restores in ((7, False), (8, True)):
+        table["ward"] = [f"w{n * values // 160}" for n in range(160)]
+        done = released(plan_of("released", **PEOPLE, ward="insensitive"), table)
+        assert ("restores-order" in order_remarks_of(done)) is restores
+
+
+def test_a_shuffled_column_restores_no_order():
+    table = sorted_people().assign(entry=np.random.default_rng(4).permutation(40))
+    plan = plan_of("released", **PEOPLE, entry="insensitive")
+    assert order_remarks_of(released(plan, table)) == {}
+
+
+def test_rows_that_are_blanked_count_for_cells_but_for_no_class():
+    """Rows that stay, blanked, show nothing of the column that restores; their place does."""
+    table = sorted_people().assign(entry=range(40))
+    content = plan_of("table", 3, **PEOPLE, entry="insensitive").model_dump(exclude_none=True)
+    content |= {"suppressed": "keep", "suppression_limit": {"records": 8}}
+    table.loc[[3, 20], "sex"] = "X"
+    plan = Plan.from_content(content | {"algorithm": {"name": "datafly"}})
+    done = released(plan, table)
+    assert done.recoding.suppressed_records
+    leak = measure_leak(done.recoding, done.prepared.source.row_class, {})
+    assert set(order_remarks_of(done)) == {"table-order", "restores-order"}
+    assert f"{leak.columns[0][3]} of {leak.columns[0][2]}" in order_remarks_of(done)["table-order"]
+    assert leak.columns[0][2] >= done.recoding.suppressed_records == 2
+    assert leak.alone <= done.recoding.counts.sum() == 38
+
+
+def test_missing_cells_are_left_out():
+    table = sorted_people().assign(entry=range(40))
+    table.loc[[3, 17, 30], ["age", "entry"]] = None
+    done = released(plan_of("table", **PEOPLE, entry="insensitive"), table)
+    assert "'age' rises along the table" in order_remarks_of(done)["table-order"]
+    assert "'entry' passes" in order_remarks_of(done)["restores-order"]
+
+
+# --- what else says it ----------------------------------------------------------------------
+@pytest.mark.parametrize("order", ["released", "table"])
+def test_the_verdict_says_that_the_order_was_kept(order):
+    done = released(plan_of(order, **PEOPLE), sorted_people())
+    said = verdict_sentence(done, guarantees(done))
+    assert ("that the rows keep the table's order" in said) is (order == "table")
+
+
+@pytest.mark.parametrize("order", ["released", "table"])
+def test_the_recipients_check_says_that_the_order_was_kept(tmp_path, capsys, order):
+    done = released(plan_of(order, **PEOPLE), sorted_people())
+    (tmp_path / "plan.json").write_text(json.dumps(json.loads(done.prepared.plan.to_json())))
+    (tmp_path / "released.csv").write_bytes(done.content("csv"))
+    (tmp_path / "SHA256SUMS").write_text("")
+    assert recipients_check.main(tmp_path) == 0
+    assert ("The rows keep the table's order" in capsys.readouterr().out) is (order == "table")
+
+
+# --- tables in an engine --------------------------------------------------------------------
+@pytest.fixture(params=["duckdb", "sqlite"])
+def in_engine(request, tmp_path):
+    """Put a table where an engine reads it."""
+
+    def put(frame: pd.DataFrame) -> StoredTable:
+        if request.param == "duckdb":
+            frame.to_parquet(tmp_path / "t.parquet", index=False)
+            return open_stored(Address(str(tmp_path / "t.parquet")))
+        with sqlite3.connect(tmp_path / "t.sqlite") as connection:
+            frame.to_sql("t", connection, index=False)
+        connection.close()
+        return open_stored(Address(str(tmp_path / "t.sqlite"), "t"))
+
+    return put
+
+
+def test_an_engine_tells_what_memory_tells(in_engine):
+    table = sorted_people().assign(entry=range(40))
+    table.loc[5, "age"] = None
+    plan = plan_of("table", **PEOPLE, entry="insensitive")
+    theirs, ours = (order_remarks_of(released(plan, one)) for one in (in_engine(table), table))
+    assert {
+        kind: found.replace("first 40 rows of the ", "") for kind, found in theirs.items()
+    } == ours
+
+
+def test_an_engine_does_not_count_what_a_column_restores(in_engine):
+    table = in_engine(sorted_people().assign(entry=range(40)))
+    plan = plan_of("released", **PEOPLE, entry="insensitive")
+    (found,) = order_remarks_of(released(plan, table)).values()
+    assert (
+        "'age' rises along the first 40 rows of the table: how much that gives back was " in found
+    )
+    assert "not counted in the engine" in found
+
+
+def test_classes_that_stay_in_the_engine_are_not_counted(in_engine, limits):
+    table = in_engine(sorted_people(400))
+    limits(classes=150)
+    done = released(plan_of("table", **PEOPLE), table)
+    (found,) = order_remarks_of(done).values()
+    assert "how much that gives back was not counted in the engine" in found
+
+
+# --- Adult ----------------------------------------------------------------------------------
+@pytest.mark.adult
+def test_the_order_of_adult_gives_nine_in_ten_ages_back(adult_path):
+    """The attack once more, by pandas alone, on the released rows as they would be handed out."""
+    adult = pd.read_csv(adult_path, sep=";", dtype=str)
+    adult = adult.sort_values("age", key=lambda cells: cells.astype(int), kind="stable")
+    adult = adult.reset_index(drop=True)
+    trees = {name: f"{name}.csv" for name in adult.columns}
+    done = run_prepared(prepare(plan_of("table", 5, **trees), adult, ADULT_TREES))
+    shown = done.prepared.source.release(done.recoding)
+    lines = (ADULT_TREES / "age.csv").read_text("utf-8").splitlines()
+    paths = [line.split(";") for line in lines]
+    ends = pd.DataFrame([(node, int(path[0])) for path in paths for node in {*path}])
+    ends = ends.groupby(0)[1].agg(["min", "max"])
+    least = shown["age"].map(ends["min"]).cummax()
+    most = shown["age"].map(ends["max"])[::-1].cummin()[::-1]
+    raised, known = shown["age"] != adult["age"], least == most
+    assert (least[known] == adult["age"][known].astype(int)).all()
+    sizes = shown.assign(least=least, most=most).groupby([*shown.columns, "least", "most"]).size()
+    figures = int(raised.sum()), int((raised & known).sum()), int((sizes == 1).sum())
+    leak = measure_leak(done.recoding, done.prepared.source.row_class, {})
+    assert leak == ((("age", "rises", *figures[:2]),), sizes.min(), figures[2])
+    assert figures == (24_086, 22_260, 12_093) and sizes.min() == 1
+    (found,) = order_remarks_of(done).values()
+    assert (
+        "gives back 22\u202f260 of 24\u202f086 generalised values, and the smallest class" in found
+    )
+    assert "becomes 1 record (12\u202f093 records stand alone)" in found
