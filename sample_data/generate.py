@@ -1,6 +1,6 @@
-"""Draw the two synthetic samples, census.csv and voters.csv.
+"""Draw the two synthetic samples, census.csv and voters.csv, and shuffle hospital.csv.
 
-    python sample_data/generate.py           write both files beside this one
+    python sample_data/generate.py           write the three files beside this one
     python sample_data/generate.py --check   exit 1 if the files differ from what would be written
 
 Every person is invented. The files come out the same, byte for byte, on every machine: the only
@@ -331,15 +331,43 @@ def voters() -> dict[str, Sequence[str]]:
 
 
 # ---------------------------------------------------------------------------------------------
+# hospital.csv: written by hand, and shuffled, as the order of its rows would give ages back
+
+HOSPITAL = [
+    "Agnes;23;47601;F;heart disease",
+    "Bruno;27;47602;M;heart disease",
+    "Clara;29;47605;F;heart disease",
+    "Dmitri;31;47671;M;influenza",
+    "Elif;34;47673;F;asthma",
+    "Fatma;34;47673;F;diabetes",
+    "Greta;45;47901;F;gastric ulcer",
+    "Hugo;48;47904;M;influenza",
+    "Ines;52;47906;F;bronchitis",
+    "Jonas;57;47951;M;heart disease",
+]
+
+
+def hospital() -> dict[str, Sequence[str]]:
+    """The columns of hospital.csv, its rows in random order."""
+    rng = np.random.Generator(np.random.PCG64([SEED, 3]))
+    shuffled = np.argsort(rng.random(len(HOSPITAL)), kind="stable").tolist()
+    records = zip(*(HOSPITAL[row].split(";") for row in shuffled), strict=True)
+    return dict(zip(["name", "age", "zip", "sex", "disease"], records, strict=True))
+
+
+# ---------------------------------------------------------------------------------------------
 
 
 def files() -> dict[str, bytes]:
     """The content of every generated file, by name."""
-    return {"census.csv": csv_bytes(census()), "voters.csv": csv_bytes(voters())}
+    made = {"census.csv": census(), "voters.csv": voters(), "hospital.csv": hospital()}
+    return {name: csv_bytes(columns) for name, columns in made.items()}
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = HERE) -> int:
-    parser = argparse.ArgumentParser(description="Draw census.csv and voters.csv.")
+    parser = argparse.ArgumentParser(
+        description="Draw census.csv and voters.csv, and shuffle hospital.csv."
+    )
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit 1 if a file differs"
     )

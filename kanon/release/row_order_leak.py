@@ -163,7 +163,8 @@ def order_remarks(
     else:
         assert isinstance(source, StoredSource)
         cells, kinds = source.table.first_rows(_FIRST_ROWS), source.table.kinds
-        shown, along = slice(None), f"the first {counted(len(cells), 'row')} of the table"
+        first = f"the first {thin(_FIRST_ROWS)} rows of the table"
+        shown, along = slice(None), first if len(cells) == _FIRST_ROWS else "the table"
         row_class = source.fetch_row_classes(recoding, _MOST_ROWS) if order == "table" else None
     restoring, given = [], []
     for name, role in roles.items():

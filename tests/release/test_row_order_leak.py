@@ -20,6 +20,7 @@ from kanon.errors import PrivacyWarning
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
 from kanon.recoding import Recoding
+from kanon.release import row_order_leak
 from kanon.release.row_order_leak import find_order, longest_run, measure_leak
 from kanon.report import recipients_check
 from kanon.report.explanations import guarantees, verdict_sentence
@@ -380,28 +381,39 @@ def test_an_engine_tells_what_memory_tells(in_engine):
     table = sorted_people().assign(entry=range(40))
     table.loc[5, "age"] = None
     plan = plan_of("table", **PEOPLE, entry="insensitive")
-    theirs, ours = (order_remarks_of(released(plan, one)) for one in (in_engine(table), table))
-    assert {
-        kind: found.replace("first 40 rows of the ", "") for kind, found in theirs.items()
-    } == ours
+    theirs, ours = (order_remarks_of(released(plan, rows)) for rows in (in_engine(table), table))
+    assert theirs == ours and {*theirs} == {"table-order", "restores-order"}
+
+
+UNCOUNTED = "how much that gives back was not counted in the engine."
 
 
 def test_an_engine_does_not_count_what_a_column_restores(in_engine):
     table = in_engine(sorted_people().assign(entry=range(40)))
     plan = plan_of("released", **PEOPLE, entry="insensitive")
     (found,) = order_remarks_of(released(plan, table)).values()
-    assert (
-        "'age' rises along the first 40 rows of the table: how much that gives back was " in found
-    )
-    assert "not counted in the engine" in found
+    assert f"'age' rises along the table: {UNCOUNTED}" in found
 
 
-def test_classes_that_stay_in_the_engine_are_not_counted(in_engine, limits):
+def test_of_an_engine_the_first_rows_are_looked_at(in_engine, monkeypatch):
+    monkeypatch.setattr(row_order_leak, "_FIRST_ROWS", 20)
+    table = sorted_people().assign(entry=[*range(20), *range(20)])
+    plan = plan_of("released", **PEOPLE, entry="insensitive")
+    (found,) = order_remarks_of(released(plan, in_engine(table))).values()
+    assert "'entry' passes into the release unchanged and rises along the first 20 rows" in found
+    assert f"'age' rises along the first 20 rows of the table: {UNCOUNTED}" in found
+    assert "'surname' rises along the first 20 rows of the table: anyone" in found
+
+
+@pytest.mark.parametrize("stays", ["classes", "rows"])
+def test_what_is_too_much_to_come_here_is_not_counted(in_engine, limits, monkeypatch, stays):
     table = in_engine(sorted_people(400))
-    limits(classes=150)
-    done = released(plan_of("table", **PEOPLE), table)
-    (found,) = order_remarks_of(done).values()
-    assert "how much that gives back was not counted in the engine" in found
+    if stays == "classes":
+        limits(classes=150)
+    else:
+        monkeypatch.setattr(row_order_leak, "_MOST_ROWS", 399)
+    (found,) = order_remarks_of(released(plan_of("table", **PEOPLE), table)).values()
+    assert f"'age' rises along the table: {UNCOUNTED}" in found
 
 
 # --- Adult ----------------------------------------------------------------------------------

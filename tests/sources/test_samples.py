@@ -228,6 +228,15 @@ def test_every_value_of_adult_is_a_leaf_of_its_tree(name: str, adult_path: Path)
     assert leaves - values <= unused.get(Path(name).name, set())
 
 
+@pytest.mark.parametrize("name", ["hospital", "census", "voters"])
+def test_no_column_of_a_sample_is_sorted(name: str) -> None:
+    header, *records = read_rows(SAMPLES / f"{name}.csv")
+    for column_name, cells in zip(header, zip(*records, strict=True), strict=True):
+        plain = [int(cell) for cell in cells] if all(map(str.isdigit, cells)) else list(cells)
+        rising = sorted(plain)
+        assert plain not in (rising, rising[::-1]), column_name
+
+
 def test_hospital_shows_a_class_that_is_told() -> None:
     """Ages in tens, three digits of the postcode: three alike, and all with one disease."""
     parent = {
