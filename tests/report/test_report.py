@@ -34,6 +34,7 @@ from kanon.plan import Plan
 from kanon.report import alternatives as considered
 from kanon.report.changes import parse_record, record_of
 from kanon.report.contents import gather
+from kanon.report.explanations import plan_in_words, what_leaves
 from kanon.report.origin import canonical_plan
 from kanon.report.other_k import near
 from kanon.report.public import PublicReport
@@ -217,6 +218,55 @@ def test_a_release_of_nobody_is_no_success():
     assert (report.risks, report.curves, report.example.before) == ((), (), ())
     assert report.about_k.startswith("Nothing is released for the chosen k")
     assert STUB not in page_of(report)  # nothing is drawn
+
+
+ALONE = PEOPLE.drop(index=4).reset_index(drop=True)  # Dan is the only one above 50
+LEVELS = {"name": "levels", "node": {"age": 1, "sex": 0}}
+TOP = {"name": "levels", "node": {"age": 2, "sex": 1}}
+NONE = "No record was suppressed."
+
+
+@pytest.mark.parametrize(
+    ("changes", "table", "limit", "suppressed", "leaves"),
+    [
+        ({}, PEOPLE, "The plan sets no limit.", NONE, ""),
+        (
+            {"algorithm": TOP, "suppression_limit": 0.5}, PEOPLE,
+            "At most 50.0 % of the records may be suppressed.", NONE, "",
+        ),
+        (
+            {"algorithm": LEVELS, "suppression_limit": {"records": 1}}, ALONE,
+            "At most 1 record may be suppressed.", "1 record (20.0 %) was suppressed.",
+            "Suppressed: 1 record, 20.0 % (not in it).",
+        ),
+        (
+            {"algorithm": LEVELS, "suppression_limit": {"records": 2}, "suppressed": "keep"},
+            PEOPLE, "At most 2 records may be suppressed.",
+            "2 records (33.3 %) were suppressed; their rows stay, blanked.",
+            "Suppressed: 2 records, 33.3 % (their rows are blanked).",
+        ),
+    ],
+)  # fmt: skip
+def test_no_one_and_several_suppressed_records_are_said(changes, table, limit, suppressed, leaves):
+    done = run(Plan.from_content(content(**changes)), table)
+    said = dict(plan_in_words(done))
+    assert said["Suppression"] == f"{limit} {suppressed}"
+    assert "Missing values" not in said
+    assert re.findall(r"Suppressed: .*?\.(?= |$)", what_leaves(done)) == [leaves] * bool(leaves)
+
+
+@pytest.mark.parametrize(
+    ("missing", "lacking", "sentence"),
+    [
+        ("drop-records", 1, "1 record with a quasi-identifier missing left the table before."),
+        ("drop-records", 2, "2 records with a quasi-identifier missing left the table before."),
+        ("as-value", 1, "A missing quasi-identifier counts as a value of its own."),
+    ],
+)
+def test_what_happens_to_missing_values_is_said(missing, lacking, sentence):
+    table = PEOPLE.assign(sex=[None] * lacking + ["F"] * (6 - lacking))
+    done = run(Plan.from_content(content(read={"missing": missing})), table)
+    assert dict(plan_in_words(done))["Missing values"] == sentence
 
 
 def test_alternatives_are_runs_of_their_own():
