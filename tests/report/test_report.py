@@ -34,12 +34,14 @@ from kanon.plan import Plan
 from kanon.report import alternatives as considered
 from kanon.report.changes import parse_record, record_of
 from kanon.report.contents import gather
-from kanon.report.explanations import plan_in_words, what_leaves
+from kanon.report.explanations import LEVELS as LEVEL_NAMES
+from kanon.report.explanations import plan_in_words, shown, what_leaves
+from kanon.report.optimality_gap import may_show_ranges
 from kanon.report.origin import canonical_plan
 from kanon.report.other_k import near
 from kanon.report.public import PublicReport
 from kanon.report.rendering import numbers, rendered
-from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words
+from kanon.report.words import LONGEST, TERMS, Words, parse_words, read_words, words_given
 from kanon.run import prepare, run
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address
@@ -267,6 +269,54 @@ def test_what_happens_to_missing_values_is_said(missing, lacking, sentence):
     table = PEOPLE.assign(sex=[None] * lacking + ["F"] * (6 - lacking))
     done = run(Plan.from_content(content(read={"missing": missing})), table)
     assert dict(plan_in_words(done))["Missing values"] == sentence
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "named"),
+    [
+        (20.0, [("Mondrian", 10.0)], "Mondrian loses 10.0 %, this release 20.0 %"),
+        (20.0, [("OLA", 15.0), ("Mondrian", 10.0)], "Mondrian loses 10.0 %"),
+        (20.0, [("Mondrian", None), ("OLA", 15.0)], "OLA loses 15.0 %"),
+        (20.0, [("Mondrian", 20.0)], ""),
+        (20.0, [("Mondrian", 30.0)], ""),
+        (20.04, [("Mondrian", 19.96)], ""),  # both are shown as 20.0 %
+        (None, [("Mondrian", 10.0)], ""),
+    ],
+)
+def test_the_alternative_that_loses_least_is_named_if_it_loses_less(own, others, named):
+    rows = [considered.Alternative(title, alteration=lost) for title, lost in others]
+    chosen = considered.Alternative("GAA", chosen=True, alteration=own)
+    for algorithms_ in ([chosen, *rows], [*rows, chosen]):
+        said = considered.Alternatives((), "", tuple(algorithms_), "NLLM").better
+        assert said.startswith(named) and bool(said) == bool(named)
+    guided = considered.Alternatives(tuple(rows), "", (chosen,), "NLLM").better
+    assert guided == re.sub(r"^(\w+)", r"Guided by \1, the same algorithm", said)
+
+
+def test_levels_are_shown_with_thin_spaces_from_a_thousand():
+    levels = [999.96, 1000, 12345.6]
+    assert [shown(level, LEVEL_NAMES["recursive_c"]) for level in levels] == [
+        "999.96", "1\u202f000", "12\u202f346",
+    ]  # fmt: skip
+
+
+def test_only_words_that_were_given_are_kept():
+    assert words_given(Words(title="A", remarks="")) == {"title": "A"}
+    assert words_given(Words()) == {}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "may"),
+    [
+        ({"name": "gaa"}, False),
+        ({"name": "mdav"}, True),
+        ({"name": "mondrian"}, False),
+        ({"name": "mondrian", "release": "hierarchy"}, False),
+        ({"name": "mondrian", "release": "ranges"}, True),
+    ],
+)
+def test_which_plans_may_release_ranges(algorithm, may):
+    assert may_show_ranges(Plan.from_content(content(algorithm=algorithm))) is may
 
 
 def test_alternatives_are_runs_of_their_own():
