@@ -14,6 +14,7 @@ import re
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote
 
 import numpy as np
@@ -22,7 +23,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kanon.algorithms.catalogue import algorithms, short_title
+from kanon.algorithms.catalogue import algorithm_named, algorithms, short_title
+from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.sentences import lost
 from kanon.charts.trees import ROWS, tree_drawing
 from kanon.cli.main import main
@@ -35,7 +37,17 @@ from kanon.report import alternatives as considered
 from kanon.report.changes import parse_record, record_of
 from kanon.report.contents import gather
 from kanon.report.explanations import LEVELS as LEVEL_NAMES
-from kanon.report.explanations import plan_in_words, shown, what_leaves
+from kanon.report.explanations import (
+    MEETING,
+    about_coarsened,
+    algorithm_in_words,
+    guarantees,
+    in_plain_words,
+    plan_in_words,
+    shown,
+    verdict_sentence,
+    what_leaves,
+)
 from kanon.report.optimality_gap import may_show_ranges
 from kanon.report.origin import canonical_plan
 from kanon.report.other_k import near
@@ -254,6 +266,8 @@ def test_no_one_and_several_suppressed_records_are_said(changes, table, limit, s
     said = dict(plan_in_words(done))
     assert said["Suppression"] == f"{limit} {suppressed}"
     assert "Missing values" not in said
+    counted = [one for one in in_plain_words(done) if "not satisfy what is required" in one]
+    assert bool(counted) == bool(leaves)
     assert re.findall(r"Suppressed: .*?\.(?= |$)", what_leaves(done)) == [leaves] * bool(leaves)
 
 
@@ -317,6 +331,47 @@ def test_only_words_that_were_given_are_kept():
 )
 def test_which_plans_may_release_ranges(algorithm, may):
     assert may_show_ranges(Plan.from_content(content(algorithm=algorithm))) is may
+
+
+@pytest.mark.parametrize(
+    ("more", "met", "required"),
+    [
+        (
+            [], "(reached: 2); nothing was required of 'disease', so a whole class may share",
+            "k-anonymity with k = 2: Every record shares its quasi-identifiers with at least k - 1 "
+            "others.",
+        ),
+        (
+            [{"model": "distinct-l-diversity", "l": 2}],
+            "(reached: 2); Distinct l-diversity with l = 2 for 'disease' (reached: 2); not consid",
+            "k-anonymity with k = 2: Every record shares its quasi-identifiers with at least k - 1 "
+            "others. Distinct l-diversity with l = 2 for 'disease': Every class has at least l "
+            f"different sensitive values, however rare. {MEETING['merging']}",
+        ),
+    ],
+)  # fmt: skip
+def test_one_and_several_models_are_said(more, met, required):
+    plan = Plan.from_content(content(privacy=[*TWO, *more]))
+    assert algorithm_in_words(plan)["Required"] == required
+    done = run(plan, PEOPLE)
+    verdict = verdict_sentence(done, guarantees(done))
+    assert verdict.startswith("Counted again from the released rows alone, every class meets ")
+    assert met in verdict
+
+
+@pytest.mark.parametrize(("name", "full_domain"), [("gaa", False), ("datafly", True)])
+def test_what_full_domain_means_is_said_of_such_algorithms_alone(name, full_domain):
+    said = algorithm_in_words(Plan.from_content(content(algorithm={"name": name})))["Algorithm"]
+    assert said.count(FULL_DOMAIN) == full_domain
+    assert said.count(own_way(algorithm_named(name).HOW)) == 1
+
+
+def test_columns_coarsened_before_are_said_for_none_one_and_two():
+    columns = [SimpleNamespace(column=name) for name in ("ill", "job")]
+    said = [about_coarsened(SimpleNamespace(coarsened=columns[:n])) for n in range(3)]
+    assert said[0] == ""
+    assert said[1].startswith("'ill' was coarsened") and "its groups too" in said[1]
+    assert said[2].startswith("'ill' and 'job' were coarsened") and "their groups" in said[2]
 
 
 def test_alternatives_are_runs_of_their_own():
