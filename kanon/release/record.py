@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import counted
 from kanon.errors import SettingsError, TableError, quoted
 from kanon.release.check import Verdict
 
@@ -189,12 +189,10 @@ def describe_earlier_releases(table: str | None) -> str | None:
         return error.sentence
     if not lines:
         return None
-    last = f"on {lines[-1]['when'][:10]} with k = {lines[-1]['k']}"
-    several = len(lines) > 1
     return (
-        f"This table was released {f'{thin(len(lines))} times ' if several else ''}before, "
-        f"{'last ' if several else ''}{last}. Run 'kanon combine' with the plans of "
-        f"{'all' if several else 'both'} releases: it says what they tell together."
+        f"This table was released {counted(len(lines), 'time')} before, last on "
+        f"{lines[-1]['when'][:10]} with k = {lines[-1]['k']}. Run 'kanon combine' with the plans "
+        "of all its releases: it says what they tell together."
     )
 
 

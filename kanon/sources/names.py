@@ -86,12 +86,7 @@ def column_names(cells: Iterable[str], name: str) -> list[str]:
 
 
 def names_in_view(columns: Sequence[str], view: str, statements: Mapping[str, str]) -> list[str]:
-    """The columns of a view as it was written: an engine numbers a name that comes again.
-
-    Parameters
-    ----------
-    statements
-        By its name the SQL that makes each view and table of the database.
+    """The columns of a view as its SQL names them: an engine numbers a name that comes again.
 
     >>> names_in_view(["a", "a_1"], "v", {"t": "CREATE TABLE t(a)", "v": "SELECT a, a FROM t"})
     ['a', 'a']

@@ -154,12 +154,12 @@ def test_a_further_release_of_a_table_names_combine(kanon, folder, people, given
     (line,) = (record / FILE).read_text("utf-8").splitlines()
     day = json.loads(line)["when"][:10]
     assert kanon(*wanted, "two.parquet").err == (
-        f"kanon: warning: This table was released before, on {day} with k = 2. Run 'kanon combine' "
-        "with the plans of both releases: it says what they tell together.\n"
+        f"kanon: warning: This table was released 1 time before, last on {day} with k = 2. Run "
+        "'kanon combine' with the plans of all its releases: it says what they tell together.\n"
     )
     assert kanon(*wanted, "three.parquet").err == (
         f"kanon: warning: This table was released 2 times before, last on {day} with k = 2. Run "
-        "'kanon combine' with the plans of all releases: it says what they tell together.\n"
+        "'kanon combine' with the plans of all its releases: it says what they tell together.\n"
     )
     other = folder / "other.csv"
     other.write_text((folder / "people.csv").read_text("utf-8") + "\n", "utf-8")

@@ -449,14 +449,11 @@ def _database(connection: Any, address: Address, settings: ReadSettings) -> _Ope
     return lambda: _as_it_is(connection, table), found, (None, None)
 
 
-_SQL = """
-SELECT name, string_agg(sql, ' ') FROM (
-    SELECT view_name AS name, sql FROM duckdb_views() WHERE database_name = 'given'
-    UNION ALL SELECT table_name, sql FROM duckdb_tables() WHERE database_name = 'given'
-    UNION ALL SELECT function_name, macro_definition FROM duckdb_functions()
-    WHERE database_name = 'given'
-) GROUP BY name
-"""
+_SQL = """SELECT name, string_agg(sql, ' ') FROM (
+    SELECT database_name, view_name AS name, sql FROM duckdb_views()
+    UNION ALL SELECT database_name, table_name, sql FROM duckdb_tables()
+    UNION ALL SELECT database_name, function_name, macro_definition FROM duckdb_functions()
+) WHERE database_name = 'given' GROUP BY name"""
 
 
 def _as_it_is(connection: Any, table: str) -> Any:
@@ -466,9 +463,8 @@ def _as_it_is(connection: Any, table: str) -> Any:
     lists all its values, and would take those of suppressed records along: its cells become texts.
     """
     rows = connection.table(table, database=("given", "main"))
-    column_names(
-        names_in_view(rows.columns, table, dict(connection.raw_sql(_SQL).fetchall())), table
-    )
+    statements = dict(connection.raw_sql(_SQL).fetchall())
+    column_names(names_in_view(rows.columns, table, statements), table)
     listed = connection.con.execute(
         "SELECT column_name, data_type FROM duckdb_columns() "
         "WHERE database_name = 'given' AND schema_name = 'main' AND table_name = ?",
