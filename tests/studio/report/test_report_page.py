@@ -224,7 +224,7 @@ def test_the_fingerprint_is_that_of_the_downloaded_file(
     content = report[1]()
     assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest().encode() in content
     assert b"Release: the bytes of its CSV (&#39;;&#39;, UTF-8-SIG)" in content
-    (tmp_path / plan[0]).write_text(plan[1], "utf-8")
+    (tmp_path / plan[0]).write_text(plan[1](), "utf-8")
     (tmp_path / "hospital.csv").write_bytes(work(at).table.content)
     monkeypatch.chdir(tmp_path)
     (shown,) = at.code
