@@ -10,7 +10,7 @@ import pandas as pd
 from kanon.errors import PlanError, quoted
 from kanon.plan import Plan, ReadPlan
 from kanon.release.context import Context
-from kanon.report.public import FIGURES
+from kanon.report.words import FIGURES
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.reading import ReadSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kanon.report.public import FIGURES
+from kanon.report.words import FIGURES
 from kanon.sources.addresses import Address
 from kanon.sources.engines import ENGINES
 

@@ -60,7 +60,7 @@ def execute(given: argparse.Namespace) -> None:
     if given.out.suffix.lower() not in (".html", ".htm"):
         raise PlanError("--out: a report is a page; end its name in .html.")
     plan, publish = read_plan(given), read_publish(given, "--public")
-    for option in ("context", "last", "bound") if given.public else ():
+    for option in ("population", "last", "bound") if given.public else ():
         if getattr(given, option):
             raise PlanError(f"--{option} is for the internal form; leave it or --public out.")
     check_files(given, plan, given.out)

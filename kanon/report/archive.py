@@ -63,7 +63,7 @@ def archive(
     Parameters
     ----------
     publish
-        Figures that are published, by their names in :data:`kanon.report.public.FIGURES`.
+        Figures that are published, by their names in :data:`kanon.report.words.FIGURES`.
 
     Raises
     ------

@@ -367,7 +367,11 @@ def gather(
         hashes=hashes_of(done, origin, release),
         name=origin.name,
         example=_example(done),
-        public=public_report(done, release, date, words),
+        public=replace(
+            public_report(done, release, date, words),
+            # The file says neither who might be in the table nor whom its records are about.
+            decision=decision if people is None and plan.person is None else None,
+        ),
         figures=figures_of(done),
         gap=gap,
         closely=closely,

@@ -21,21 +21,12 @@ from kanon.base.sentences import chance, smallest_class
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
 from kanon.release.check import Verdict, check_content, require
+from kanon.release.decision import Decision
 from kanon.report.explanations import Guarantee, fates, guarantees, verdict_sentence
 from kanon.report.released_file import ReleasedFile
-from kanon.report.words import Words
+from kanon.report.words import FIGURES, Words
 from kanon.run import Run
 from kanon.schema import Role
-
-FIGURES: Mapping[str, str] = {
-    "records": say("Records that were anonymised"),
-    "dropped": say("Records left out for missing values"),
-    "suppressed": say("Suppressed records"),
-    "persons": say("Persons whom the records are about"),
-    "alteration": say("Alteration"),
-    "algorithm": say("Algorithm, its parameters and seeds"),
-}
-"""What of the table may be published by name, although the released file does not show it."""
 
 _KEPT = {
     "suppression": ("build",),
@@ -64,6 +55,8 @@ class PublicReport:
         What a recipient needs of the plan.
     release
         What the fingerprint is of, and the fingerprint.
+    decision
+        What is asked of the release by what it is for, and what it reaches, if somebody said so.
     figures
         The figures of the table that are published, by the names of :data:`FIGURES`.
     """
@@ -78,6 +71,7 @@ class PublicReport:
     guarantees: tuple[Guarantee, ...]
     plan_for_recipients: Mapping[str, Any]
     release: tuple[str, str]
+    decision: Decision | None = None
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property

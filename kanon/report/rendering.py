@@ -59,11 +59,8 @@ def numbers(report: Report | PublicReport) -> dict[str, Any]:
     """The figures of a report as JSON: all but the date and the seconds."""
     if isinstance(report, PublicReport):
         return {
-            "title": report.title,
-            "verdict": report.verdict,
+            **{name: getattr(report, name) for name in ("title", "verdict", "records", "classes")},
             "form": "publication",
-            "records": report.records,
-            "classes": report.classes,
             "guarantees": [asdict(one) for one in report.guarantees],
             "published": report.published,
             "plan": json.loads(report.plan),

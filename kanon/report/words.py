@@ -39,6 +39,16 @@ ASKED: Mapping[str, str] = {
 }
 """What each text is asked for, in the order in which one would write them."""
 
+FIGURES: Mapping[str, str] = {
+    "records": "Records that were anonymised",
+    "dropped": "Records left out for missing values",
+    "suppressed": "Suppressed records",
+    "persons": "Persons whom the records are about",
+    "alteration": "Alteration",
+    "algorithm": "Algorithm, its parameters and seeds",
+}
+"""What of the table may be published by name, although the released file does not show it."""
+
 _Text = Annotated[str, Field(max_length=LONGEST)]
 
 

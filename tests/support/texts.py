@@ -35,7 +35,7 @@ from kanon.privacy.t_closeness import SPOKEN
 from kanon.release import context
 from kanon.release.remark_kinds import KINDS
 from kanon.report.explanations import LOOKS, MEETING
-from kanon.report.words import ASKED
+from kanon.report.words import ASKED, FIGURES
 from kanon.schema import Role
 from kanon.strategies import PARTNERS, SCOPES, STRATEGIES
 from kanon.studio.learn.attacks_state import STEPS
@@ -144,7 +144,7 @@ def elsewhere() -> Iterator[tuple[str, str]]:
         "kanon/charts/lattice.py": lattice.COLOURINGS.values(),
         "kanon/charts/panels.py": (kind.title for kind in panels.KINDS.values()),
         "kanon/report/explanations.py": (*MEETING.values(), *filter(None, LOOKS.values())),
-        "kanon/report/words.py": (*LABELS.values(), *ASKED.values()),
+        "kanon/report/words.py": (*LABELS.values(), *ASKED.values(), *FIGURES.values()),
         "kanon/teaching/glossary.py": (EVERYWHERE,),
         "kanon/studio/shell/log_privacy.py": (FAILED,),
         "kanon/studio/learn/attacks_state.py": STEPS,

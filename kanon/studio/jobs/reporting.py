@@ -81,7 +81,6 @@ def make_report(
 
 
 def reporting(
-    doing: str,
     work: Work,
     plan: Plan,
     context: Context | None = None,
@@ -92,8 +91,6 @@ def reporting(
 
     Parameters
     ----------
-    doing
-        What it is made for; see :class:`kanon.studio.session.request.Request`.
     context, people, people_origin
         What the release is for, if the report says so, the population that counts then, and its
         fingerprint.
@@ -110,7 +107,7 @@ def reporting(
         known_bound(work, plan),
     )
     return Request(
-        doing, make_report, given, partial(_with_report, people_origin),
+        "reporting", make_report, given, partial(_with_report, people_origin),
         cancelled=lambda work: with_fields(
             work, notice=say("The report was cancelled; nothing was changed.")
         ),
@@ -118,6 +115,4 @@ def reporting(
 
 
 def _with_report(people: Origin | None, work: Work, found: Report) -> Work:
-    # The archive's report may be of other settings than those of now.
-    notes = {name: one for name, one in work.findings.made_with.items() if name != "reporting"}
-    return with_fields(work, reported=found, reported_people=people, made_with=notes)
+    return with_fields(work, reported=found, reported_people=people)

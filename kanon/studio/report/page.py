@@ -51,8 +51,7 @@ ABOUT_FORM = {
     ),
     True: say(
         "**For publication**: for anybody. Of the table it tells no more than the release does, "
-        "but for the names of columns; your texts stay as you type them. What the purpose asks "
-        "for and what changed are in the internal form."
+        "but for the names of columns; your texts stay as you type them."
     ),
 }
 LONG = ("purpose", "remarks")
@@ -178,10 +177,10 @@ def verdict(report: Report | PublicReport) -> None:
         }
     )
     st.markdown("\n".join(f"- {plain(said)}" for said in report.in_words))
-    if isinstance(report, PublicReport):
-        return
     if report.decision:
         st.markdown(plain(report.decision.sentence))
+    if isinstance(report, PublicReport):
+        return
     if report.changes:
         with st.expander(say("Changed since the last report"), icon=":material/difference:"):
             st.markdown("\n".join(f"- {plain(said)}" for said in report.changes))
@@ -214,21 +213,17 @@ def downloads(
 ) -> None:
     """The report, its numbers, and what makes it again on the command line."""
     view, file = work.view(ReportView), handed_out(work, reported)
-    about = "|".join(
-        map(str, (reported.plan, reported.made, words, view.public, view.publish, file))
-    )
+    about = f"{reported.plan}|{reported.made}|{words}|{view.public}|{view.publish}|{file}"
     form = "publication" if view.public else "internal"
     plan, typed = reported.plan, words_file(words)
     called = state.remembered("plan-called", plan, lambda: name_in_files(Plan.from_json(plan)))
     plan_name = file_name(f"plan-{called}", "json", plan)  # as on every other page
     words_name = file_name("words", "json", typed) if typed else ""
-    told = None if view.public else reported.decision
+    told, since = report.decision, None if view.public else reported.last
     context = told.context.to_json() if told else ""
     context_name = file_name("context", "json", context) if told else ""
-    people = work.findings.reported_people.name if told and work.findings.reported_people else ""
-    last = (
-        "" if view.public or not reported.last else reported.last.model_dump_json(indent=1) + "\n"
-    )
+    people = work.findings.reported_people
+    last = since.model_dump_json(indent=1) + "\n" if since else ""
     last_name = file_name("last-report", "json", last) if last else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         file_button(
@@ -290,7 +285,8 @@ def downloads(
                 help=say("LAST.json for the command line."),
             )
     given = {
-        "words": words_name, "context": context_name, "last": last_name, "population": people,
+        "words": words_name, "context": context_name, "last": last_name,
+        "population": people.name if people and not view.public else "",
         "release": file[0] if file else "",
     }  # fmt: skip
     st.caption(say("The same report from the command line, beside these files:"))
@@ -330,6 +326,6 @@ def page() -> None:
             shown = form_of(work, work.findings.reported, words)
             verdict(shown)
             downloads(work, work.findings.reported, shown, words, stale)
-            view, file = work.view(ReportView), handed_out(work, work.findings.reported)
-            preview(work, shown, (work.findings.reported, words, view.public, view.publish, file))
+            file = handed_out(work, work.findings.reported)
+            preview(work, shown, (work.findings.reported, words, work.view(ReportView), file))
     earlier_releases(work)

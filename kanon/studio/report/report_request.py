@@ -60,7 +60,7 @@ def report_request(work: Work) -> Request:
     """
     context, people = context_of_report(work)
     plan = plan_of_report(work)
-    return reporting("reporting", work, plan, context, people, people_of_report(work))
+    return reporting(work, plan, context, people, people_of_report(work))
 
 
 def outdated_report(work: Work) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Self
 import streamlit as st
 
 from kanon.base.language import say, say_of
-from kanon.report.public import FIGURES
+from kanon.report.words import FIGURES
 from kanon.settings import settings
 from kanon.sources.separators import shown
 from kanon.sources.text_form import FOR_EXCEL, FORMS, PLAIN, TextForm
