@@ -49,11 +49,9 @@ NOT_CONSIDERED = (
 )
 """What no model of a release looks at; a verdict always says so."""
 
-TABLE_ORDER = ", and that the rows keep the table's order, which may tell whose each is"
-"""What is added where a plan keeps the order of the table."""
+TABLE_ORDER = ", and that the rows keep the table's order"  # where a plan has it so
 
-_PSEUDONYM = "(P_[1-9][0-9]*)?"
-"""What stands for an identifier in a release; nothing where that is missing."""
+_PSEUDONYM = "(P_[1-9][0-9]*)?"  # stands for an identifier; nothing where that is missing
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,8 @@ KINDS: Mapping[Kind, RemarkKind] = {
     ),
     "restores-order": RemarkKind(
         "Columns that restore the table's order",
-        "Sorting the released rows does not help then: make such a column an identifier, which "
-        "leaves the release, or a quasi-identifier, which is generalised.",
+        "Sorting the released rows does not help then: drop such a column (make it an identifier), "
+        "or generalise it (make it a quasi-identifier).",
     ),
 }
 """The kinds of remark, in the order in which they are given."""

@@ -34,7 +34,7 @@ from kanon.measures.cells import cells_shown, is_value
 from kanon.recoding import Recoding
 from kanon.release.determination import determined_by
 from kanon.release.range_bounds import remark_on_bounds
-from kanon.release.remark_kinds import KINDS, Remark
+from kanon.release.remark_kinds import KINDS, Kind, Remark
 from kanon.release.row_order_leak import order_remarks
 from kanon.schema import Role, named_like, tells_apart
 from kanon.sources.coarsening import Coarsening
@@ -42,15 +42,9 @@ from kanon.sources.memory import MemorySource
 from kanon.sources.tables import Source, Table
 from kanon.stored_classes import released_stay
 
-_SAMPLE = 200
-"""So many records tell whether a column holds dates or free text."""
-
-_MANY = 100_000
-"""Beyond so many texts of a column, only a release is looked at for several spellings: seconds."""
-
-
-_WORDS = 3
-"""Texts of so many words, most of them different, are free text."""
+_SAMPLE = 200  # so many records tell whether a column holds dates or free text
+_MANY = 100_000  # beyond so many texts, only a release is looked at for spellings: seconds
+_WORDS = 3  # texts of so many words, most of them different, are free text
 
 
 def table_remarks(
@@ -467,18 +461,17 @@ def _with_it_known(column: str, k: int, source: Source, recoding: Recoding) -> f
 
 def _uncounted(column: str, role: Role) -> Iterator[Remark]:
     """A column that its engine could not count: its values are taken for rare."""
+    kind, what = _UNCOUNTED[role]
     many = "its engine could not count how rare its values are"
-    if role is Role.INSENSITIVE:
-        found = f"{quoted(column)} passes into the release unchanged, and {many}."
-        yield Remark("passes-through", column, 1.0, found)
-    elif role is Role.SENSITIVE:
-        yield Remark("known-outside", column, 1.0, f"{quoted(column)} is sensitive, but {many}.")
-    elif role is Role.IDENTIFIER:
-        yield Remark("linked", column, 1.0, f"{quoted(column)} keeps pseudonyms, and {many}.")
-    else:
-        yield Remark(
-            "almost-unique", column, 1.0, f"{quoted(column)} may be almost unique: {many}."
-        )
+    yield Remark(kind, column, 1.0, f"{quoted(column)} {what} {many}.")
+
+
+_UNCOUNTED: dict[Role, tuple[Kind, str]] = {
+    Role.INSENSITIVE: ("passes-through", "passes into the release unchanged, and"),
+    Role.SENSITIVE: ("known-outside", "is sensitive, but"),
+    Role.IDENTIFIER: ("linked", "keeps pseudonyms, and"),
+    Role.QUASI_IDENTIFIER: ("almost-unique", "may be almost unique:"),
+}
 
 
 # --- what a column holds --------------------------------------------------------------------

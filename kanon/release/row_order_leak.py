@@ -33,7 +33,7 @@ _OUT_OF_LINE = 20  # of a sorted column at most one record in so many stands out
 _VALUES = 8  # so many values restore an order; fewer stand in blocks
 _FIRST_ROWS = 10_000  # so many rows of a table in an engine are looked at
 _VALUES_READ = 100_000  # of more values the numbers in texts such as n9 and n10 are not read
-_MOST_ROWS = 2_000_000  # of so many rows in an engine the classes come here
+_MOST_ROWS = 2_000_000  # of so many rows in an engine the classes come here to be counted
 
 
 class OrderLeak(NamedTuple):
@@ -45,11 +45,7 @@ class OrderLeak(NamedTuple):
 
 
 def longest_run(places: np.ndarray) -> np.ndarray:
-    """Which numbers lie on a longest never-falling run of all. Shape (n,), bool.
-
-    >>> longest_run(np.array([1, 9, 2, 2, 0, 3])).tolist()
-    [True, False, True, True, False, True]
-    """
+    """Which numbers lie on a longest never-falling run of all. Shape (n,), bool."""
     least: list[int] = []  # per length the least number that a run of that length ends with
     ends, before = [-1], []
     for row, place in enumerate(places.tolist()):
@@ -71,12 +67,9 @@ class RowOrder(NamedTuple):
 
 
 def find_order(codes: np.ndarray, orders: Iterable[np.ndarray]) -> RowOrder | None:
-    """The first order of values along which rows rise or fall.
+    """The first order of values along which rows rise or fall; of a missing cell the code is -1.
 
     At most 5 % of the rows stand out of line, and of those without the most frequent value.
-
-    >>> find_order(np.array([1, 0, -1, 0]), [np.array([5, 7])])  # -1 is a missing cell
-    RowOrder(verb='falls', places=array([2, 0]), run=array([ True,  True, False,  True]))
     """
     for given in orders:
         for verb, places in (("rises", given), ("falls", given.max(initial=0) - given)):
@@ -151,11 +144,7 @@ def _least_places(
 def order_remarks(
     source: Source, roles: Mapping[str, Role], recoding: Recoding, order: str
 ) -> Iterator[Remark]:
-    """What the order of the rows gives away, and which columns that pass through restore it.
-
-    Of a table in an engine the first rows are looked at; what they give back is counted there only
-    where the plan keeps the order, and classes and rows are not too many to come here.
-    """
+    """What the order of the rows gives away, and which columns that pass through restore it."""
     if isinstance(source, MemorySource):
         rows = source.rows_left(recoding, np.arange(source.table.n_records))
         cells, row_class, along = source.table.frame.iloc[rows], source.row_class[rows], "the table"
@@ -166,22 +155,28 @@ def order_remarks(
         first = f"the first {thin(_FIRST_ROWS)} rows of the table"
         shown, along = slice(None), first if len(cells) == _FIRST_ROWS else "the table"
         row_class = source.fetch_row_classes(recoding, _MOST_ROWS) if order == "table" else None
-    restoring, given = [], []
+    restoring, given = {}, []
     for name, role in roles.items():
         if role in (Role.SENSITIVE, Role.INSENSITIVE):
-            codes, orders = _coded(cells[name][shown], kinds.get(name))
-            found = find_order(codes, orders)
-            if found is not None and codes.max() + 1 >= _VALUES:
-                restoring.append((name, found.verb, float(found.run.sum() / (codes >= 0).sum())))
+            found = _cell_order(cells[name][shown], kinds.get(name))
+            if found is not None and len(found.places) >= _VALUES:
+                restoring[name] = found
     if not restoring and order != "table":
         return
-    if row_class is not None:
-        given = _describe(measure_leak(recoding, row_class, kinds), recoding.min_k)
     then = {Role.IDENTIFIER: "anyone who has its values in order knows whose row each is"}
     if row_class is None:
         then[Role.QUASI_IDENTIFIER] = "how much that gives back was not counted in the engine"
+    else:
+        leak = measure_leak(recoding, row_class, kinds)
+        for name, verb, raised, read_off in leak.columns:
+            back = f"{thin(read_off)} of {counted(raised, 'generalised value')}"
+            given.append(f"{quoted(name)} {verb} along the table: that gives back {back}.")
+        if leak.smallest < (recoding.min_k or 0):
+            becomes = f"The smallest class becomes {counted(leak.smallest, 'record')}"
+            alone = counted(leak.alone, "record stands", "records stand")
+            given.append(f"{becomes}, and {alone} alone.")
     for name in [name for name, role in roles.items() if role in then]:
-        found = find_order(*_coded(cells[name], kinds.get(name)))
+        found = _cell_order(cells[name], kinds.get(name))
         if found is not None:
             given.append(f"{quoted(name)} {found.verb} along {along}: {then[roles[name]]}.")
     if order == "table":
@@ -189,30 +184,16 @@ def order_remarks(
         nothing += "knows that order, such as an employee, can tell whose row each is."
         said = " ".join(given) or nothing
         yield Remark("table-order", "", 1.0, f"The rows keep the table's order. {said}")
-    for name, verb, share in restoring:
-        said = f"{quoted(name)} passes into the release unchanged and {verb} along {along}: anyone "
-        said += "who sorts by it has the order of the table again, but for rows of equal values."
-        yield Remark("restores-order", name, share, " ".join([said, *given]))
+    for name, found in restoring.items():
+        said = f"{quoted(name)} passes into the release unchanged and {found.verb} along {along}: "
+        said += "anyone who sorts by it has the order back, but for rows that share a value."
+        yield Remark("restores-order", name, float(found.run.mean()), " ".join([said, *given]))
 
 
-def _coded(cells: pd.Series, kind: ColumnKind | None) -> tuple[np.ndarray, Iterable[np.ndarray]]:
-    """Per cell the number of its value, -1 where it is missing; and the orders of the values."""
+def _cell_order(cells: pd.Series, kind: ColumnKind | None) -> RowOrder | None:
+    """How the cells of a column are sorted."""
     if getattr(cells.dtype, "kind", "O") in "iufM":
         codes, values = pd.factorize(cells, sort=True)
-        return codes, [np.arange(len(values))]
+        return find_order(codes, [np.arange(len(values))])
     codes, texts = canonical_texts(cells)
-    return codes, _orders(texts, kind)
-
-
-def _describe(leak: OrderLeak, min_k: int | None) -> list[str]:
-    """What quasi-identifiers that are sorted along the table give back."""
-    said = []
-    for name, verb, generalised, read_off in leak.columns:
-        back = f"{thin(read_off)} of {counted(generalised, 'generalised value')}"
-        said.append(f"{quoted(name)} {verb} along the table: that gives back {back}")
-    if said and min_k:
-        becomes = "stays at" if leak.smallest == min_k else "becomes"
-        said[-1] += f", and the smallest class {becomes} {counted(leak.smallest, 'record')}"
-        alone = counted(leak.alone, "record stands", "records stand")
-        said[-1] += f" ({alone} alone)" if leak.alone else ""
-    return [f"{sentence}." for sentence in said]
+    return find_order(codes, _orders(texts, kind))

@@ -366,8 +366,7 @@ _LAST = f"{KEY} last"
 
 _FIRST = 10_000
 _NUMBER = 8
-_PACKED = 8
-"""How many times smaller Parquet is than text, at best: none is refused that would have fitted."""
+_PACKED = 8  # so many times smaller Parquet is than text at best: none is refused that would fit
 
 
 def _mean_length(table: StoredTable, columns: Sequence[str]) -> float:

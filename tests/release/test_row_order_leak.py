@@ -251,8 +251,8 @@ def test_the_tables_order_is_warned_of_with_its_figures():
     ((_, _, raised, back),) = leak.columns
     assert found == (
         f"The rows keep the table's order. 'age' rises along the table: that gives back {back} of "
-        f"{raised} generalised values, and the smallest class becomes 1 record ({leak.alone} "
-        "records stand alone). 'surname' rises along the table: anyone who has its values in order "
+        f"{raised} generalised values. The smallest class becomes 1 record, and {leak.alone} "
+        "records stand alone. 'surname' rises along the table: anyone who has its values in order "
         "knows whose row each is."
     )
     assert any(str(one.message).startswith(found) for one in caught)
@@ -440,7 +440,5 @@ def test_the_order_of_adult_gives_nine_in_ten_ages_back(adult_path):
     assert leak == ((("age", "rises", *figures[:2]),), sizes.min(), figures[2])
     assert figures == (24_086, 22_260, 12_093) and sizes.min() == 1
     (found,) = order_remarks_of(done).values()
-    assert (
-        "gives back 22\u202f260 of 24\u202f086 generalised values, and the smallest class" in found
-    )
-    assert "becomes 1 record (12\u202f093 records stand alone)" in found
+    assert "gives back 22\u202f260 of 24\u202f086 generalised values. The smallest class " in found
+    assert "becomes 1 record, and 12\u202f093 records stand alone." in found

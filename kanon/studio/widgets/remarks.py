@@ -15,8 +15,7 @@ from kanon.studio.session.findings import Result
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
-_AT_ONCE = 8
-"""So many remarks of a kind are spelt out, the weightiest first."""
+_AT_ONCE = 8  # so many remarks of a kind are spelt out, the weightiest first
 
 
 def remarked_table(work: Work) -> None:
@@ -40,9 +39,8 @@ def remarked_table(work: Work) -> None:
 
 def remarked_release(result: Result, done: Run, k: int) -> None:
     """The remarks on the release that is shown, with the way to the roles."""
-    remarks = state.remembered(
-        "remarks", (result, k, done.prepared.plan.order), lambda: done.remarks
-    )
+    key = (result, k, done.prepared.plan.order)
+    remarks = state.remembered("remarks", key, lambda: done.remarks)
     show_remarks(remarks, released=True)
 
 
