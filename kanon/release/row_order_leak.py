@@ -91,7 +91,6 @@ def measure_leak(
 ) -> OrderLeak:
     """What somebody reads off a release, of the original class of each row in the table's order."""
     narrowed, columns = recoding.assigned[row_class], []
-    shown = narrowed >= 0
     for j, name in enumerate(recoding.classes.attributes):
         tree, before = recoding.hierarchies[j], recoding.classes.nodes[row_class, j]
         leaves, after = np.arange(tree.n_leaves), recoding.targets[row_class, j]
@@ -109,7 +108,7 @@ def measure_leak(
         columns.append((name, found.verb, int(raised.sum()), read_off))
         for bound in (least, greatest):
             narrowed = np.unique(narrowed * (top + 2) + bound, return_inverse=True)[1]
-    records = np.unique(narrowed[shown], return_counts=True)[1]
+    records = np.unique(narrowed[recoding.assigned[row_class] >= 0], return_counts=True)[1]
     return OrderLeak(tuple(columns), min(records, default=0), int((records == 1).sum()))
 
 
@@ -169,8 +168,9 @@ def order_remarks(
     else:
         leak = measure_leak(recoding, row_class, kinds)
         for name, verb, raised, read_off in leak.columns:
-            back = f"{thin(read_off)} of {counted(raised, 'generalised value')}"
-            given.append(f"{quoted(name)} {verb} along the table: that gives back {back}.")
+            back = f"that gives back {thin(read_off)} of {counted(raised, 'generalised value')}"
+            back = back if raised else "it is released as it was"
+            given.append(f"{quoted(name)} {verb} along the table: {back}.")
         if leak.smallest < (recoding.min_k or 0):
             becomes = f"The smallest class becomes {counted(leak.smallest, 'record')}"
             alone = counted(leak.alone, "record stands", "records stand")

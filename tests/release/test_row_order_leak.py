@@ -221,6 +221,33 @@ def read_off_by_hand(rows: list[tuple[str, str, str]]) -> int:
     return count
 
 
+SCHOOLS = ["Primary", "Middle", "High", "Bachelor", "Master", "Doctorate"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["9", "10", "100"],
+        ["1.000,50", "1.200,00", "10.000,00"],
+        ["13.01.1980", "02.02.1980", "01.03.1980"],
+        ["anna", "Berta", "carl"],
+        ["n9", "n10", "n100"],
+        SCHOOLS,
+    ],
+    ids=["size", "decimal commas", "days", "alphabet", "numbered", "as in the hierarchy"],
+)
+def test_values_rise_as_people_would_sort_them(values):
+    """In each order a value between two equal ones is read off."""
+    tree = Hierarchy.from_entries([("*", None, None), *((value, "*", None) for value in values)])
+    rows = [(value, shown, "FM"[shown == "*"]) for value in values for shown in (value, "*", value)]
+    recoding, row_class = recoding_of(tree, rows)
+    leak = measure_leak(recoding, row_class, {})
+    assert leak.columns[0] == ("age", "rises", len(values), len(values))
+    assert leak.smallest == 1 and leak.alone == len(values)
+    shuffled = np.random.default_rng(1).permutation(len(rows))
+    assert measure_leak(recoding, row_class[shuffled], {}).columns == ()
+
+
 # --- remarks --------------------------------------------------------------------------------
 HIDDEN = {"build": "suppression"}
 
@@ -269,6 +296,16 @@ def test_an_order_of_no_column_is_warned_of_too():
 
 def test_sorted_rows_are_not_remarked_on():
     assert order_remarks_of(released(plan_of("released", **PEOPLE), sorted_people())) == {}
+
+
+def test_a_sorted_column_without_generalised_values_gives_nothing_back():
+    table = pd.DataFrame({"age": [20] * 20 + [30] * 20, "ill": ["flu", "gout"] * 20})
+    (found,) = order_remarks_of(
+        released(plan_of("table", age=HIDDEN, ill="sensitive"), table)
+    ).values()
+    assert found == (
+        "The rows keep the table's order. 'age' rises along the table: it is released as it was."
+    )
 
 
 def test_a_list_sorted_by_surname_tells_whose_row_each_is():
