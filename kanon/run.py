@@ -332,7 +332,13 @@ class Run:
         """What the release may give away although it meets its models."""
         plan = self.prepared.plan
         found = release_remarks(
-            self.prepared.source, plan.roles.roles, self.recoding, plan.k, plan.person, plan.order
+            self.prepared.source,
+            plan.roles.roles,
+            self.recoding,
+            plan.k,
+            plan.person,
+            plan.order,
+            plan.models,
         )
         return (*found, *map(coarsened_remark, self.prepared.coarsened))
 

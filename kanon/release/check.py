@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NOT_CONSIDERED = (
-    "what is known about these persons from elsewhere, other releases of the same table, and what "
-    "columns tell that are left as they are"
+    "what is known about these persons from elsewhere, other releases of the same table, what "
+    "columns tell that are left as they are, and that a release is minimal, which may tell more"
 )
 """What no model of a release looks at; a verdict always says so."""
 

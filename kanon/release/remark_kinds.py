@@ -19,6 +19,7 @@ Kind = Literal[
     "means-beside",
     "table-order",
     "restores-order",
+    "minimality",
 ]
 
 
@@ -84,6 +85,10 @@ KINDS: Mapping[Kind, RemarkKind] = {
         "Columns that restore the table's order",
         "Sorting the released rows does not help then: drop such a column (make it an identifier), "
         "or generalise it (make it a quasi-identifier).",
+    ),
+    "minimality": RemarkKind(
+        "Classes that tell by not being split",
+        "Require a larger k: where a class is too small to be split, nothing follows from it.",
     ),
 }
 """The kinds of remark, in the order in which they are given."""

@@ -4,9 +4,11 @@ A privacy model looks at the columns that it was told of, in the role that it wa
 it cannot see is remarked on here: identifiers that show several records of a person where k counts
 records, pseudonyms that link records of a person, a quasi-identifier
 that is almost a name, a sensitive column that others know, classes that share one sensitive value,
-sensitive values that are written in several ways, and columns that pass through unchanged although
-they tell people apart. Each remark gives a figure and what to do. Everything comes from counts, so
-that a table may stay in its engine; no remark holds a value of the table.
+sensitive values that are written in several ways, columns that pass through unchanged although they
+tell people apart, what the order of rows gives away, and what follows from a release that is
+minimal. Each remark gives a figure and
+what to do. Everything comes from counts, so that a table may stay in its engine; no remark holds a
+value of the table.
 
 >>> import pandas as pd
 >>> from kanon.sources.memory import MemoryTable
@@ -31,8 +33,10 @@ from kanon.base.kinds import are_dates
 from kanon.base.values import MISSING_LABEL, Frequencies, as_read, canonical_texts
 from kanon.errors import PlanError, TableError, quoted
 from kanon.measures.cells import cells_shown, is_value
+from kanon.privacy.model import Model
 from kanon.recoding import Recoding
 from kanon.release.determination import determined_by
+from kanon.release.minimality import minimality_remarks
 from kanon.release.range_bounds import remark_on_bounds
 from kanon.release.remark_kinds import KINDS, Kind, Remark
 from kanon.release.row_order_leak import order_remarks
@@ -104,6 +108,7 @@ def release_remarks(
     k: int,
     person: str | None = None,
     order: str = "released",
+    models: Sequence[Model] = (),
 ) -> tuple[Remark, ...]:
     """What a release tells beside what its models look at.
 
@@ -126,6 +131,8 @@ def release_remarks(
       in the release for one who knows the column too. It is not counted where the rows stay in
       an engine, as it would take a grouping of all rows for each k.
     - What the order of the rows gives away: see :mod:`kanon.release.row_order_leak`.
+    - Classes tell by *minimality* if they could be split but for a model beside k: see
+      :mod:`kanon.measures.minimality`.
 
     Parameters
     ----------
@@ -139,6 +146,8 @@ def release_remarks(
         The column that says which records are of one person, if any does.
     order
         In which order the rows leave, as a plan says it.
+    models
+        What was required, beside k too.
 
     Returns
     -------
@@ -167,7 +176,8 @@ def release_remarks(
     found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms, person))
     found += remark_on_bounds(recoding, k)
     found += [*_homogeneous(recoding), *_several_spellings(texts)]
-    return _in_order([*found, *order_remarks(source, known, recoding, order)])
+    found += order_remarks(source, known, recoding, order)
+    return _in_order([*found, *minimality_remarks(recoding, models, k)])
 
 
 def _in_order(remarks: Iterable[Remark]) -> tuple[Remark, ...]:

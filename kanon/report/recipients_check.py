@@ -48,7 +48,8 @@ AT_LEAST = ("k-anonymity", "distinct-l-diversity", "entropy-l-diversity")  # at 
 NOT_CHECKED = """
 Not checked, as the file does not tell: what is known about these people from elsewhere, other
 releases of the same table, what columns tell that are neither quasi-identifiers nor sensitive,
-whether the plan asks for enough, and whether the cells are true."""
+that a release is minimal, which may tell more, whether the plan asks for enough, and whether the
+cells are true."""
 
 
 def cell_text(cell: Any) -> str:

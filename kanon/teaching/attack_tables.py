@@ -1,4 +1,4 @@
-"""Four small tables of invented people, one for each attack, with a 3-anonymous release."""
+"""Small tables of invented people, one for each attack, with a release."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import pandas as pd
 from kanon.hierarchy import build
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from kanon.teaching.case import Case, case_of
+from kanon.teaching.case import Case, case_of, with_release
+from kanon.teaching.deductions import required_diversity
 from kanon.teaching.small_tables import raised
 
 _ROLES = {
     "name": Role.IDENTIFIER,
     "age": Role.QUASI_IDENTIFIER,
     "zip": Role.QUASI_IDENTIFIER,
+    "town": Role.QUASI_IDENTIFIER,
     "trade": Role.INSENSITIVE,
     "disease": Role.SENSITIVE,
     "test": Role.SENSITIVE,
@@ -88,11 +90,34 @@ Dario;46;61104;asthma
 Elsa;48;61101;influenza
 """
 
+_MINIMALITY = """name;town;disease
+Fritz;Ahlen;hepatitis
+Gerda;Ahlen;hepatitis
+Heiko;Beckum;influenza
+Imke;Beckum;asthma
+Jonas;Beckum;gout
+Kira;Celle;influenza
+Lutz;Celle;asthma
+"""
+
+_DOWNCODING = """name;age;disease
+Maren;31;influenza
+Nils;38;asthma
+Okka;38;diabetes
+Piet;45;asthma
+Quint;45;gout
+Ruth;45;influenza
+"""
+
+_CITIZENS = "name;age\nMaren;31\nNils;38\nOkka;38\nPiet;45\nQuint;45\nRuth;45\nSteen;38\n"
+
 PRESETS: Mapping[str, str] = {
     "linkage": _LINKAGE,
     "homogeneity": _HOMOGENEITY,
     "skewness": _SKEWNESS,
     "background": _BACKGROUND,
+    "minimality": _MINIMALITY,
+    "downcoding": _DOWNCODING,
 }
 """Per attack a table that shows it, as CSV."""
 
@@ -102,28 +127,28 @@ def preset(kind: str) -> Case:
 
     Ages are released in tens and postcodes with three digits, so every class has three or four
     records. The table for linkage has a column of trades that is released as it is, and a public
-    register of twelve people.
+    register of twelve people. The last two tables are released with as little loss as possible: for
+    k = 2 and two diseases in every class; for k = 3, beside a register of seven people.
 
     >>> from kanon.teaching.attacks import attack
     >>> print(attack("homogeneity", preset("homogeneity")).finding)
     The release is 3-anonymous and still tells: 3 records fit, and all say “heart disease”, ...
     """
     frame = _read(PRESETS[kind])
-    register = _read(_REGISTER) if kind == "linkage" else None
+    registers = {"linkage": _REGISTER, "downcoding": _CITIZENS}
+    register = _read(registers[kind]) if kind in registers else None
     people = frame if register is None else register  # who is in the table is in the register
     schema = Schema({name: role for name, role in _ROLES.items() if name in frame})
-    trees = {
-        "age": build.intervals(sorted({*people["age"]}), [10]),
-        "zip": build.mask(sorted({*people["zip"]}), [4, 3]),
-    }
-    source = MemorySource(frame, schema, trees)
-    return case_of(
-        frame,
-        schema,
-        trees,
-        raised(source.classes, {"age": 1, "zip": 2}),
-        register=register,
-    )
+    if kind == "minimality":
+        town = build.groups([{"North": ["Ahlen", "Beckum"]}, {"*": ["North", "Celle"]}])
+        case = case_of(frame, schema, {"town": town}, k=2)
+        return with_release(case, 2, required_diversity(case))
+    trees = {"age": build.intervals(sorted({*people["age"]}), [10])}
+    if kind == "downcoding":
+        return case_of(frame, schema, trees, register=register)
+    trees["zip"] = build.mask(sorted({*people["zip"]}), [4, 3])
+    recoding = raised(MemorySource(frame, schema, trees).classes, {"age": 1, "zip": 2})
+    return case_of(frame, schema, trees, recoding, register=register)
 
 
 def _read(text: str) -> pd.DataFrame:

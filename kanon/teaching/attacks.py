@@ -1,4 +1,4 @@
-"""Four attacks played out on a small release: it is k-anonymous and still tells.
+"""Six attacks played out on a small release: it is k-anonymous and still tells.
 
 Each is a scene: the release, what the attacker knows, the records that fit, what that tells, and
 the model that would not have allowed it. All numbers are worked out from the table that is given.
@@ -16,6 +16,7 @@ from kanon.base.formatting import counted, percent
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted
 from kanon.teaching.case import Case, Shares, texts_of
+from kanon.teaching.deductions import DEDUCTIONS
 from kanon.teaching.lesson import enumerated
 from kanon.teaching.prevention import LARGEST_T, Prevention, prevention_of
 
@@ -42,9 +43,22 @@ ATTACKS: Mapping[str, Card] = {
             "The attacker can rule out a value, and the rest tells.",
             "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007, section 2",
         ),
+        Card(
+            "minimality", "Minimality",
+            "Nothing was raised further than needed, and k needed less: some other model did.",
+            "Wong, Fu, Wang, Pei 2007",
+        ),
+        Card(
+            "downcoding", "Downcoding",
+            "Nothing was raised further than needed, so the records cannot have been any others.",
+            "Cohen 2022, Attacks on deidentification's defenses",
+        ),
     )
 }  # fmt: skip
 """The attacks, in the order in which they are told."""
+
+BY_REGISTER = ("linkage", "downcoding")
+"""Those on people of a public register."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +99,8 @@ class Scene:
         Those of them that have none of the values that are ruled out.
     before, after
         How often each sensitive value occurs in the whole release, and among the records that are
-        left: what anybody knows, and what the attacker knows.
+        left: what anybody knows, and what the attacker knows. With minimality and downcoding, what
+        :data:`kanon.teaching.deductions.DEDUCTIONS` says instead.
     told
         Whether the attack tells what it is after.
     finding
@@ -148,6 +163,9 @@ def attack(
         ruled_out = _best_ruled_out(case, fits) if kind == "background" else ()
     column = texts_of(case.released[case.sensitive])
     left = tuple(place for place in fits if column[place] not in ruled_out)
+    before, after = case.shares(), case.shares(left)
+    if kind in DEDUCTIONS:
+        before, after = DEDUCTIONS[kind](case, known)
     scene = Scene(
         card=ATTACKS[kind],
         case=case,
@@ -156,8 +174,8 @@ def attack(
         people=_people(case, known),
         fits=fits,
         left=left,
-        before=case.shares(),
-        after=case.shares(left),
+        before=before,
+        after=after,
         told=False,
         finding="",
         prevention=prevention_of(kind, case, len(ruled_out)),
@@ -175,16 +193,16 @@ def targets(kind: str, case: Case) -> tuple[Target, ...]:
     Parameters
     ----------
     kind
-        One of :data:`ATTACKS`. Linkage is after the people of the register and knows all columns
-        that it shares with the release; the others are after those of the table and know its
-        quasi-identifiers.
+        One of :data:`ATTACKS`. Those :data:`BY_REGISTER` are after the people of the register and
+        know all columns that it shares with the release; the others are after those of the table
+        and know its quasi-identifiers.
 
     >>> from kanon.teaching.attack_tables import preset
     >>> targets("homogeneity", preset("homogeneity"))[0]
     Target(name='Anton', known={'age': '23', 'zip': '47601'})
     """
     people, columns = case.table, case.recoding.classes.attributes
-    if kind == "linkage":
+    if kind in BY_REGISTER:
         people, columns = case.register, case.linkable
     columns = tuple(name for name in columns if name in people.columns)
     texts = [texts_of(people[name]) for name in columns]
@@ -205,6 +223,9 @@ def _most_telling(kind: str, case: Case, ruled_out: tuple[str, ...]) -> Mapping[
 
     def telling(place: int) -> tuple[float, ...]:
         fits = fitting[place]
+        if kind in DEDUCTIONS:
+            before, after = DEDUCTIONS[kind](case, candidates[place])
+            return _surest(after) - _surest(before), _surest(after)
         if kind != "linkage" or not fits:
             return _telling(kind, case, fits, ruled_out)
         people = _people(case, candidates[place])
@@ -350,11 +371,39 @@ def _found_background(scene: Scene) -> tuple[bool, str]:
     )
 
 
+def _found_minimality(scene: Scene) -> tuple[bool, str]:
+    """Whether a value is surer than in the class."""
+    before, after = (percent(100 * _surest(shares)) for shares in (scene.before, scene.after))
+    if _surest(scene.after) <= _surest(scene.before) + 1e-9:
+        return False, "how large their class is tells no more"
+    best = enumerated([f"“{value}”" for value in _likeliest(scene)])
+    return True, (
+        "k would have allowed smaller classes, so one of them must have broken Distinct "
+        f"l-diversity with l = 2: the attacker is {after} sure of {best}, after being at most "
+        f"{before} sure of any value"
+    )
+
+
+def _found_downcoding(scene: Scene) -> tuple[bool, str]:
+    """Whether somebody of the register has to be in the class."""
+    before = dict(scene.before)
+    sure = [name for name, share in scene.after if share == 1 > before[name]]
+    if not sure:
+        return False, "how far their values were raised tells no more"
+    return True, (
+        f"{counted(len(before), 'person', 'persons')} of the register can be meant, but any choice "
+        f"without {enumerated(sure)} would have been released with finer values: so their exact "
+        "values, which the register has, are among these records"
+    )
+
+
 _FOUND: Mapping[str, Callable[[Scene], tuple[bool, str]]] = {
     "linkage": _found_linkage,
     "homogeneity": _found_homogeneity,
     "skewness": _found_skewness,
     "background": _found_background,
+    "minimality": _found_minimality,
+    "downcoding": _found_downcoding,
 }
 
 

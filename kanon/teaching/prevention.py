@@ -13,9 +13,12 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import Model, rounded
 from kanon.privacy.t_closeness import TCloseness
+from kanon.recoding import Trace
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, classes_of_columns
 from kanon.teaching.case import METRIC, Case, with_release
+from kanon.teaching.deductions import minimality_of, required_diversity
+from kanon.teaching.small_tables import raised
 
 LARGEST_T = 0.25
 """The t asked for against skewness: no share in a class is then more than 25 points above the
@@ -58,7 +61,9 @@ def prevention_of(kind: str, case: Case, ruled_out: int = 0) -> Prevention:
       k of the release;
     - ``homogeneity``: two different values in every class;
     - ``skewness``: shares at most :data:`LARGEST_T` away from those of the table;
-    - ``background``: two values more in every class than can be ruled out.
+    - ``background``: two values more in every class than can be ruled out;
+    - ``minimality``: a k so large that it explains by itself how large classes are;
+    - ``downcoding``: the same levels for all records, chosen without looking at them.
 
     Parameters
     ----------
@@ -102,6 +107,28 @@ def _prevented_by(model: Model, symbol: str, case: Case) -> Prevention:
     )
 
 
+def _prevented_minimality(case: Case, _: int) -> Prevention:
+    """The least k of a release of which nothing follows."""
+    k, safer = case.k, case
+    while (result := minimality_of(safer)) and (result.worst or result.unreckoned):
+        k += 1
+        safer = with_release(case, k, required_diversity(case))
+    model, level = KAnonymity(k).sentence, f"k is {case.k}"
+    return _prevention(case, model, level, case.k, safer is case, lambda: safer)
+
+
+def _prevented_downcoding(case: Case, _: int) -> Prevention:
+    """The least levels that all released values lie at or below."""
+    model = "One level for all values of a column, chosen without looking at the records,"
+    level, classes = f"records were raised as little as k = {case.k} allows", case.recoding.classes
+    trees = zip(classes.hierarchies, case.recoding.nodes.T, strict=True)
+    levels = tuple(int(tree.level[nodes].max()) for tree, nodes in trees)
+    same = raised(classes, dict(zip(classes.attributes, levels, strict=True)))
+    safer = replace(case, recoding=same.with_trace(Trace(node=levels)))
+    holds = case.recoding.trace.node is not None
+    return _prevention(case, model, level, case.k, holds, lambda: safer)
+
+
 _PREVENTED: Mapping[str, Callable[[Case, int], Prevention]] = {
     "linkage": _prevented_linkage,
     "homogeneity": lambda case, _: _prevented_by(DistinctLDiversity(2, case.sensitive), "l", case),
@@ -111,6 +138,8 @@ _PREVENTED: Mapping[str, Callable[[Case, int], Prevention]] = {
     "background": lambda case, ruled_out: _prevented_by(
         DistinctLDiversity(max(ruled_out, 1) + 2, case.sensitive), "l", case
     ),
+    "minimality": _prevented_minimality,
+    "downcoding": _prevented_downcoding,
 }
 
 

@@ -465,7 +465,7 @@ def test_every_kind_has_its_advice():
     assert list(KINDS) == [
         "several-records", "linked", "homogeneous", "several-spellings", "passes-through",
         "almost-unique", "known-outside", "coarsened", "extremes", "means-beside",
-        "table-order", "restores-order",
+        "table-order", "restores-order", "minimality",
     ]  # fmt: skip
 
 

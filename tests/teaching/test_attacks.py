@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,12 +14,13 @@ from kanon.errors import CoverageError, PlanError, TableError
 from kanon.hierarchy import build
 from kanon.measures import alteration
 from kanon.metrics import metric_named
-from kanon.recoding import Recoding
+from kanon.recoding import Recoding, Trace
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.teaching.attack_tables import PRESETS, preset
 from kanon.teaching.attacks import ATTACKS, attack
 from kanon.teaching.case import case_of
+from kanon.teaching.deductions import DEDUCTIONS
 from kanon.teaching.small_tables import raised
 from support.random_tables import examples
 
@@ -31,7 +34,7 @@ def test_every_attack_has_a_table():
 @pytest.mark.parametrize("kind", ATTACKS)
 def test_a_release_that_is_anonymous_still_tells_and_the_model_keeps_it_from_telling(kind):
     scene = attack(kind, preset(kind))
-    assert scene.case.k >= 3 and scene.told
+    assert scene.case.k >= (2 if kind == "minimality" else 3) and scene.told
     assert scene.finding.startswith(f"The release is {scene.case.k}-anonymous and still tells: ")
     assert not scene.prevention.holds
     again = attack(kind, scene.prevention.case, scene.known, scene.ruled_out or None)
@@ -139,6 +142,57 @@ def test_background_knowledge_by_hand():
     assert scene.prevention.reached == 2
 
 
+def test_minimality_by_hand():
+    """Two in Ahlen, three in Beckum: k = 2 needs no class of five, so the two have one disease."""
+    scene = attack("minimality", preset("minimality"))
+    assert (scene.known, scene.fits) == ({"town": "Ahlen"}, (0, 1, 2, 3, 4))
+    assert scene.before == (
+        ("asthma", 0.2), ("gout", 0.2), ("hepatitis", 0.4), ("influenza", 0.2)
+    )  # fmt: skip
+    assert scene.after == (("hepatitis", 1.0),)
+    assert scene.finding.endswith(
+        "the attacker is 100.0 % sure of “hepatitis”, after being at most 40.0 % sure of any value."
+    )
+    third = pytest.approx(1 / 3)
+    beckum = attack("minimality", preset("minimality"), {"town": "Beckum"})
+    assert dict(beckum.after) == {"asthma": third, "gout": third, "influenza": third}
+    assert not beckum.told and "tells no more" in beckum.finding
+    celle = attack("minimality", preset("minimality"), {"town": "Celle"})
+    assert celle.before == celle.after == (("asthma", 0.5), ("influenza", 0.5))
+    assert scene.prevention.model == "k-anonymity with k = 3"
+    assert scene.prevention.case.recoding.n_classes == 1, "the two of Celle join them"
+
+
+def test_minimality_concludes_nothing_where_the_model_was_not_met():
+    """A class of one disease: two were not required, so nothing was raised for them."""
+    frame, schema = small([["21", "flu"], ["21", "flu"], ["22", "flu"], ["22", "flu"]])
+    classes = MemorySource(frame, schema, {"age": AGE}).classes
+    case = case_of(frame, schema, {"age": AGE}, raised(classes, {"age": 1}))
+    scene = attack("minimality", case)
+    assert not scene.told and scene.before == scene.after and scene.prevention.holds
+
+
+def test_downcoding_by_hand():
+    """Three of 31, 38, 38, 38 are 30-39; three of 38 would be 38: so the one of 31 is there."""
+    scene = attack("downcoding", preset("downcoding"))
+    assert (scene.known, scene.fits) == ({"age": "31"}, (0, 1, 2))
+    assert scene.before == tuple((name, 0.75) for name in ("Maren", "Nils", "Okka", "Steen"))
+    assert dict(scene.after) == {
+        "Maren": 1.0, "Nils": 2 / 3, "Okka": 2 / 3, "Steen": 2 / 3
+    }  # fmt: skip
+    assert "any choice without Maren would have been released with finer values" in scene.finding
+    ruth = attack("downcoding", preset("downcoding"), {"age": "45"})
+    assert not ruth.told and {share for _, share in ruth.after} == {1.0}
+    assert scene.prevention.case.released["age"].tolist() == ["30-39"] * 3 + ["40-49"] * 3
+
+
+def test_downcoding_concludes_nothing_from_levels_that_all_share():
+    case = preset("linkage")
+    same = replace(case, recoding=case.recoding.with_trace(Trace(node=(1, 2))))
+    scene = attack("downcoding", same)
+    assert not scene.told and scene.after == () and scene.prevention.holds
+
+
 def test_a_value_that_is_ruled_out_may_tell_nothing_or_be_wrong():
     case = preset("background")
     alma = {"age": "36", "zip": "61013"}
@@ -238,7 +292,12 @@ def test_any_table_can_be_attacked_and_what_prevents_it_does(records, kind):
     scene = attack(kind, case)
     column = case.released["ill"].tolist()
     assert scene.fits and set(scene.left) <= set(scene.fits)
-    for shares, places in ((scene.before, range(len(column))), (scene.after, scene.left)):
+    if kind in DEDUCTIONS:  # what follows beside the records that fit
+        assert (scene.before, scene.after) == DEDUCTIONS[kind](case, scene.known)
+        both = ()
+    else:
+        both = ((scene.before, range(len(column))), (scene.after, scene.left))
+    for shares, places in both:
         slow = [column[place] for place in places]
         assert dict(shares) == {value: slow.count(value) / len(slow) for value in sorted({*slow})}
     safer = scene.prevention.case

@@ -12,7 +12,7 @@ from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.schema import Role, Schema
 from kanon.teaching.attack_tables import preset
-from kanon.teaching.attacks import ATTACKS, attack, targets
+from kanon.teaching.attacks import ATTACKS, BY_REGISTER, attack, targets
 from kanon.teaching.by_hand import by_hand, column_stepped, unchanged, value_set
 from kanon.teaching.case import case_of
 from kanon.teaching.exercises import BUILT_IN, read_exercises
@@ -120,7 +120,7 @@ def test_after_any_steps_the_answer_is_allowed_and_the_state_is_that_of_its_rele
 def test_the_person_attacked_first_is_one_of_those_that_can_be(kind):
     case = preset(kind)
     people = targets(kind, case)
-    assert len(people) == len(case.register if kind == "linkage" else case.table)
+    assert len(people) == len(case.register if kind in BY_REGISTER else case.table)
     assert len({one.name for one in people}) == len(people)
     assert attack(kind, case).known in [one.known for one in people]
     for one in people:

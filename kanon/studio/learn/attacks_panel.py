@@ -27,8 +27,9 @@ from kanon.studio.session.outdated import outdated
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.teaching.attack_tables import preset
-from kanon.teaching.attacks import ATTACKS, Scene, Target, attack, targets
+from kanon.teaching.attacks import ATTACKS, BY_REGISTER, Scene, Target, attack, targets
 from kanon.teaching.case import Case, case_of, texts_of
+from kanon.teaching.deductions import DEDUCTIONS
 from kanon.teaching.small_tables import MOST_RECORDS
 
 _FITS, _OUT = "rgba(0, 114, 178, 0.26)", "rgba(213, 94, 0, 0.20)"
@@ -245,7 +246,7 @@ def _story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
     for number, (heading, said) in enumerate(zip(STEPS, _TOLD, strict=False), start=1):
         if number <= step:
             st.markdown(f"**{number}. {say_of(heading)}.** {said(scene, people, plain, '**')}")
-    if step == 2 and scene.card.name == "linkage":
+    if step == 2 and scene.card.name in BY_REGISTER:
         small_table(_register(scene))
     if step == 4:
         st.markdown(f"**4. {say_of(STEPS[3])}.**")
@@ -278,14 +279,18 @@ def _is_known(scene: Scene, people: tuple[Target, ...], write: Write, strong: st
     facts = ", ".join(
         f"{write(column)} {strong}{write(value)}{strong}" for column, value in scene.known.items()
     )
-    if scene.card.name == "linkage":
-        return say("{name} stands in a public register, with {facts}.", name=name, facts=facts)
-    said = say("{name} has a record in the table, with {facts}.", name=name, facts=facts)
+    if scene.card.name in BY_REGISTER:
+        said = say("{name} stands in a public register, with {facts}.", name=name, facts=facts)
+    else:
+        said = say("{name} has a record in the table, with {facts}.", name=name, facts=facts)
     if scene.ruled_out:
         values = f" {say('or')} ".join(
             f"{strong}{write(value)}{strong}" for value in scene.ruled_out
         )
         said = f"{said} {say('{name} does not have {values}.', name=name, values=values)}"
+    if scene.card.name in DEDUCTIONS:
+        less = say("The attacker also knows that kanon raises no value further than needed.")
+        said = f"{said} {less}"
     return said
 
 
@@ -324,7 +329,11 @@ def _shares(scene: Scene) -> pd.DataFrame:
             [value, percent(100 * share), percent(100 * after.get(value, 0.0))]
             for value, share in scene.before
         ],
-        columns=[scene.case.sensitive, say("anybody knows"), say("the attacker knows")],
+        columns=[
+            say("is in the table") if scene.card.name == "downcoding" else scene.case.sensitive,
+            say("anybody knows"),
+            say("the attacker knows"),
+        ],
     )
 
 
@@ -379,7 +388,7 @@ def _projected(scene: Scene, view: AttackView, people: tuple[Target, ...]) -> No
     left = _sheet(say("The release"), *_marked(scene, step > 2))
     if step <= len(_TOLD):
         said = _TOLD[step - 1](scene, people, on_one_line, "")
-        if step == 2 and scene.card.name == "linkage":
+        if step == 2 and scene.card.name in BY_REGISTER:
             right = _sheet(say("The register"), _register(scene))
     elif step < len(STEPS):
         said = scene.finding

@@ -16,26 +16,10 @@ STEPS = (
 
 @dataclass(frozen=True)
 class AttackView:
-    """What is shown.
-
-    Attributes
-    ----------
-    kind
-        One of :data:`kanon.teaching.attacks.ATTACKS`.
-    own
-        Whether the release that the session works on is attacked, and not the invented people.
-    person
-        The place of the person who is attacked among all who can be; None for the one whom the
-        attack tells most about.
-    ruled_out
-        The sensitive values that the attacker knows the person does not have; None for the one
-        whose absence tells most.
-    step
-        The step of the story that is shown, from 1.
-    """
+    """What is shown."""
 
     kind: str = "linkage"
-    own: bool = False
-    person: int | None = None
-    ruled_out: tuple[str, ...] | None = None
-    step: int = 1
+    own: bool = False  # attack the release of the session
+    person: int | None = None  # by place; None: whom it tells most about
+    ruled_out: tuple[str, ...] | None = None  # None: the value whose absence tells most
+    step: int = 1  # of the story, from 1

@@ -20,34 +20,16 @@ def clock() -> float:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What one student does with one set.
+    """What one student does with one set."""
 
-    Attributes
-    ----------
-    answers
-        Per question, by its id, the answer as files hold it; what was not touched is not there.
-    marks
-        What the answers are worth that were checked and not changed since.
-    hinted, shown
-        The questions whose hint is shown, and whose solution is.
-    before
-        How it was before many answers were changed at once, to go back to.
-    opened
-        When it began, by the clock of the server.
-    log
-        When which answer was changed, in an exam.
-    closed
-        Whether nothing can be changed any more, as an exam was closed here.
-    """
-
-    answers: Mapping[str, Any] = field(default_factory=dict)
-    marks: Mapping[str, Mark] = field(default_factory=dict)
-    hinted: frozenset[str] = frozenset()
-    shown: frozenset[str] = frozenset()
-    before: Attempt | None = None
+    answers: Mapping[str, Any] = field(default_factory=dict)  # by question, as files hold them
+    marks: Mapping[str, Mark] = field(default_factory=dict)  # of answers that did not change since
+    hinted: frozenset[str] = frozenset()  # questions whose hint is visible
+    shown: frozenset[str] = frozenset()  # questions whose solution is visible
+    before: Attempt | None = None  # before many answers changed at once
     opened: float = field(default_factory=clock)
-    log: tuple[AnswerChange, ...] = ()
-    closed: bool = False
+    log: tuple[AnswerChange, ...] = ()  # which answer changed when, in an exam
+    closed: bool = False  # an exam that was closed here
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,32 +42,13 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class ExercisesView:
-    """What is shown.
-
-    Attributes
-    ----------
-    opened
-        The set that was loaded; None for the one that comes with kanon.
-    place
-        The place of the question that is shown; after the last one comes handing in.
-    attempts
-        What was done with each set, by its fingerprint.
-    student
-        The name or pseudonym, as it was typed.
-    metric, solutions
-        Whose costs the handout shows, empty for those that its questions go by; and whether it has
-        the solutions.
-    scores
-        The marks of a class.
-    uploads
-        How many files were taken, so that a field does not hand over a file again.
-    """
+    """What is shown."""
 
     opened: ExerciseSet | None = None
-    place: int = 0
-    attempts: Mapping[str, Attempt] = field(default_factory=dict)
+    place: int = 0  # after the last question comes handing in
+    attempts: Mapping[str, Attempt] = field(default_factory=dict)  # by the fingerprint of the set
     student: str = ""
-    metric: str = ""
-    solutions: bool = False
+    metric: str = ""  # of the handout; empty for those of its questions
+    solutions: bool = False  # whether the handout has them
     scores: Scores | None = None
-    uploads: int = 0
+    uploads: int = 0  # files taken, so that a field hands over none twice

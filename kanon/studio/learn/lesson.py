@@ -39,21 +39,11 @@ OWN = "own"
 
 @dataclass(frozen=True, eq=False)
 class TableLesson:
-    """A lesson, and the table that it is of.
-
-    Attributes
-    ----------
-    table
-        The records.
-    lesson
-        The lesson on them.
-    key
-        A fingerprint of all that both depend on.
-    """
+    """A lesson, and the table that it is of."""
 
     table: SmallTable
     lesson: Lesson
-    key: str
+    key: str  # a fingerprint of all that both depend on
 
 
 def table_of(view: StepsView) -> str:

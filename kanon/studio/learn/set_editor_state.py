@@ -43,36 +43,14 @@ class CheckedDraft:
 
 @dataclass(frozen=True, eq=False)
 class SetEditorView:
-    """What is shown.
-
-    Attributes
-    ----------
-    open
-        Whether the editor stands in the place of the exercises.
-    draft
-        The set that is made; None if none was begun.
-    before
-        The drafts in whose place others were begun, to go back to; the last one comes first.
-    table, question
-        The places of those that are shown.
-    began
-        Rises whenever something else than typing changes a table, so that its editor begins anew.
-    records
-        How many records of the session's table would be taken.
-    tried
-        What was answered in the preview.
-    checked
-        The draft that was checked last.
-    own_sets
-        The fingerprints of sets that were opened and hold some.
-    """
+    """What is shown."""
 
     open: bool = False
     draft: SetDraft | None = None
-    before: tuple[SetDraft, ...] = ()
+    before: tuple[SetDraft, ...] = ()  # those replaced, the last one first
     table: int = 0
     question: int = 0
-    began: int = 0
+    began: int = 0  # rises when anything but typing changes a table
     records: int = FEW
     tried: Attempt = field(default_factory=Attempt)
     checked: CheckedDraft | None = None

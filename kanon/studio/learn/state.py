@@ -14,24 +14,10 @@ LessonsPart = Literal["steps", "attacks", "exercises"]
 
 @dataclass(frozen=True)
 class LessonsView:
-    """What is shown.
-
-    Attributes
-    ----------
-    part
-        Which part of the page is open.
-    projected
-        Whether the page is one picture for a projector.
-    steps
-        What its part Step by step shows.
-    attack
-        The attack that is played out.
-    exercises
-        The exercise set, and what was answered.
-    """
+    """What is shown."""
 
     part: LessonsPart = "steps"
-    projected: bool = False
+    projected: bool = False  # whether the page is one picture for a projector
     steps: StepsView = field(default_factory=StepsView)
     attack: AttackView = field(default_factory=AttackView)
     exercises: ExercisesView = field(default_factory=ExercisesView)

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Beside:
-    """The lesson beside the first one, on the same table and with the same k.
-
-    Attributes
-    ----------
-    algorithm, metric, strategy
-        As those of :class:`StepsView`.
-    """
+    """The lesson beside the first one, on the same table and with the same k."""
 
     algorithm: str
     metric: str
@@ -22,35 +16,15 @@ class Beside:
 
 @dataclass(frozen=True)
 class StepsView:
-    """What is shown.
-
-    Attributes
-    ----------
-    algorithm
-        Its name.
-    table
-        The name of a table that comes with kanon, ``own`` for that of the session, empty for the
-        one on which the algorithm is seen best.
-    records, seed
-        How many records of the session's table, 6 to 30, and what draws them at random; None for
-        the first ones.
-    metric, strategy, k
-        What guides; an empty metric, and None for k, for what is usual on the table.
-    step
-        The position of the step that is shown; of two lessons, their place side by side.
-    playing
-        Whether the steps follow each other by themselves.
-    beside
-        The lesson that stands beside this one; None for no other.
-    """
+    """What is shown."""
 
     algorithm: str = "gaa"
-    table: str = ""
-    records: int = 12
-    seed: int | None = None
+    table: str = ""  # of kanon, `own`, or empty: where the algorithm is seen best
+    records: int = 12  # of the session's table, 6 to 30
+    seed: int | None = None  # draws these; None for the first ones
     metric: str = ""
     strategy: str = "s1"
-    k: int | None = None
-    step: int = 0
+    k: int | None = None  # None for what is usual on the table
+    step: int = 0  # of two lessons, their place side by side
     playing: bool = False
-    beside: Beside | None = None
+    beside: Beside | None = None  # the other lesson on this table

@@ -26,15 +26,9 @@ SIDES = ("one", "other")
 
 @dataclass(frozen=True, eq=False)
 class Two:
-    """Two lessons on the same table, as far as they can be told.
+    """Two lessons on the same table, as far as they can be told."""
 
-    Attributes
-    ----------
-    told
-        Each lesson, or the sentence that says why it cannot be told.
-    """
-
-    told: tuple[TableLesson | KanonError, TableLesson | KanonError]
+    told: tuple[TableLesson | KanonError, TableLesson | KanonError]  # or why it cannot be told
 
     @cached_property
     def pair(self) -> SideBySide | None:
