@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from kanon.base.kinds import ColumnKind, numbers, sizes
+from kanon.base.spelling import fold_spelling
 from kanon.base.values import MISSING_LABEL
 
 
@@ -36,6 +38,17 @@ def order_of_values(texts: Sequence[str], kind: ColumnKind | None = None) -> tup
         ordered = [present[place] for place in np.argsort(found, kind="stable")]
     numeric = found is not None and numbers(present, kind) is not None
     return ordered + [MISSING_LABEL] * (len(present) < len(texts)), numeric
+
+
+class SensitiveValues(tuple[str, ...]):
+    """The distinct values of a column, which know those that read alike once somebody asks."""
+
+    @cached_property
+    def read_as(self) -> np.ndarray | None:
+        """Per value the number of what it reads as, by the first of each; None if all differ."""
+        place: dict[Hashable, int] = {}
+        numbers = [place.setdefault(fold_spelling(text), len(place)) for text in self]
+        return None if len(place) == len(numbers) else np.array(numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +84,7 @@ class Sensitive:
     """
 
     name: str
-    values: tuple[str, ...]
+    values: SensitiveValues
     numeric: bool
     start: np.ndarray
     value: np.ndarray
@@ -114,7 +127,28 @@ class Sensitive:
         n_classes: int,
     ) -> Sensitive:
         """The same from records that were counted: ``counts`` says how many each entry is of."""
-        return _counted(name, tuple(values), numeric, group, codes, counts, n_classes)
+        values = SensitiveValues(values)
+        return _counted(name, values, numeric, group, codes, counts, n_classes)
+
+    @cached_property
+    def folded(self) -> Sensitive:
+        """The histograms as diversity counts them: values that read alike are one.
+
+        >>> ills = ["ASTHMA", "Asthma", "cold"]
+        >>> ill = Sensitive.from_records("ill", ills, False, [0, 0, 1, 1], [0, 1, 1, 2], 2)
+        >>> ill.folded.values, ill.folded.dense().tolist()
+        (('ASTHMA', 'cold'), [[2, 0], [1, 1]])
+        """
+        read_as = self.values.read_as
+        if read_as is None:
+            return self
+        values = SensitiveValues(self.values[at] for at in np.unique(read_as, return_index=True)[1])
+        folded = _counted(
+            self.name, values, self.numeric,
+            self.of_entry, read_as[self.value], self.count, self.n_classes,
+        )  # fmt: skip
+        total = np.bincount(read_as, self.total, len(values)).astype(np.int64)
+        return replace(folded, total=total)
 
     @property
     def n_classes(self) -> int:
@@ -177,7 +211,7 @@ class Sensitive:
 
 def _counted(
     name: str,
-    values: tuple[str, ...],
+    values: SensitiveValues,
     numeric: bool,
     group: Sequence[int] | np.ndarray,
     codes: Sequence[int] | np.ndarray,

@@ -211,7 +211,8 @@ def _looking(task: Task, classes: EquivalenceClasses) -> StrategyView:
     seen = classes.n_classes
     if needs_sensitive(task.strategy):
         assert task.sensitive is not None, "checked with the plan"
-        histograms = histograms_of(classes.sensitive_named(task.sensitive), 2 * seen)
+        sensitive = classes.sensitive_named(task.sensitive)
+        histograms = histograms_of(sensitive.folded if at == LOOKS_AT_L else sensitive, 2 * seen)
     else:
         histograms = empty_histograms(2 * seen)
     bucket, shares = _buckets(histograms.total)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -119,6 +117,7 @@ def canonical_text(value: Any) -> str:
 
     >>> [canonical_text(v) for v in (39, 39.0, "39", " 39.0 ", "007", True)]
     ['39', '39', '39', '39', '007', 'True']
+    >>> from decimal import Decimal
     >>> canonical_text("1.000"), canonical_text(Decimal("1.00"))
     ('1.000', '1')
     >>> canonical_text(pd.Timestamp("2021-03-04"))
@@ -171,26 +170,3 @@ def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
         text = canonical_text(value)
         lookup[index] = position.setdefault(text, len(position))
     return lookup[raw_codes], list(position)
-
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-_UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")
-
-
-def as_read(text: str) -> Decimal | str:
-    """What a reader takes a text for: its number if it has one, else what is seen of it.
-
-    Texts that kanon tells apart are equal here if they are equal as numbers (1.5 and 1.50, 1e3 and
-    1000, 7 and 007), or in Unicode's canonical form without blanks and invisible signs.
-
-    >>> as_read("1.50") == as_read("+1.5"), as_read("cafe\\u0301") == as_read("caf\\xe9\\u200b")
-    (True, True)
-    """
-    if not text.isprintable():
-        text = "".join(sign for sign in text if unicodedata.category(sign) not in _UNSEEN)
-    text = unicodedata.normalize("NFC", text.replace(" ", ""))
-    try:
-        return Decimal(text) if _NUMBER.fullmatch(text) else text
-    except ArithmeticError:  # an exponent beyond all bounds
-        return text

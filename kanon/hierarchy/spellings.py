@@ -6,13 +6,14 @@ import itertools
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from kanon.base.spelling import fold_spelling
 from kanon.hierarchy.edit import join
 from kanon.hierarchy.tree import Hierarchy
 
@@ -50,7 +51,8 @@ def spellings(counts: Mapping[str, int]) -> list[Spellings]:
     letters has none, one of fewer than 8 at most one and not in its first letter, a longer one at
     most two, or one where its first letter is wrong; its length differs by at most one. So
     "Nurse assistant" is no spelling of "Nurse", nor "female" of "male". Values with a digit
-    (numbers, dates, codes) are never alike.
+    (numbers, dates, codes), and words for missing, are alike if diversity counts them as one:
+    :func:`kanon.base.spelling.fold_spelling`.
 
     Each value stands in one group at most: with the spelling that it is nearest to, of several the
     most frequent. What two spellings have in common with a third does not join them.
@@ -70,12 +72,14 @@ def spellings(counts: Mapping[str, int]) -> list[Spellings]:
     """
     if len(counts) > MOST_VALUES:
         return []
-    texts = sorted(
-        (text for text in counts if not re.search(r"\d", text)),
-        key=lambda text: (-counts[text], text),
-    )
-    words = [_words(text) for text in texts]
+    texts = sorted(counts, key=lambda text: (-counts[text], text))
+    words = [[] if re.search(r"\d", text) else _words(text) for text in texts]
     near: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    first: dict[Hashable, int] = {}
+    for place, text in enumerate(texts):
+        same = first.setdefault(fold_spelling(text), place)
+        if same != place:
+            near[place].append((0, same))
     records = np.array([counts[text] for text in texts], dtype=np.int64)
     for frequent, rare in _pairs(["".join(each) for each in words], records):
         mistakes = _mistakes(words[frequent], words[rare])

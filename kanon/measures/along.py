@@ -350,9 +350,13 @@ def _worst(path: MergePath, at: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
     """The l and t of the worst class of every release, per sensitive column."""
     entropy_l, t_norm1 = {}, {}
     for each in path.classes.sensitive:
-        state = np.array([len(each.value)], dtype=np.int64)
-        bad, far = measure_along(histograms_of(each, len(path.counts)), path.parts, state)
-        entropy_l[each.name], t_norm1[each.name] = np.exp(-bad[at]), far[at]
+        worst = {}
+        for seen in dict.fromkeys((each.folded, each)):  # l by what reads alike, t as written
+            state = np.array([len(seen.value)], dtype=np.int64)
+            histograms = histograms_of(seen, len(path.counts))
+            worst[seen] = measure_along(histograms, path.parts, state)
+        entropy_l[each.name] = np.exp(-worst[each.folded][0][at])
+        t_norm1[each.name] = worst[each][1][at]
     return {"entropy_l": entropy_l, "t_norm1": t_norm1}
 
 

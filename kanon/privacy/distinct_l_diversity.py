@@ -25,7 +25,7 @@ CARD = Card(
 
 
 def each(sensitive: Sensitive) -> np.ndarray:
-    """The number of different values of each class.
+    """The number of different values of each class; those that read alike are one.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).tolist()
     [1, 2]
     """
-    return np.diff(sensitive.start)
+    return np.diff(sensitive.folded.start)
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).round(9).tolist()
     [1.0, 2.0]
     """
+    sensitive = sensitive.folded  # values that read alike are one
     sizes = sensitive.sizes
     entropy = np.log(sizes) - sensitive.summed(sensitive.count * np.log(sensitive.count)) / sizes
     return np.clip(np.exp(entropy), 1.0, distinct_l_diversity.each(sensitive))

@@ -53,6 +53,7 @@ def each(sensitive: Sensitive, l: int) -> np.ndarray:  # noqa: E741
     >>> [float(each(ill, l)[0]) for l in (2, 3, 4)]
     [1.0, 3.0, inf]
     """
+    sensitive = sensitive.folded  # values that read alike are one
     most_first = np.lexsort((-sensitive.count, sensitive.of_entry))
     counts = sensitive.count[most_first]
     rank = np.arange(len(counts)) - np.repeat(sensitive.start[:-1], np.diff(sensitive.start))

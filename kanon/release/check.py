@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, time
@@ -36,6 +36,7 @@ from kanon.plan import Plan
 from kanon.privacy.t_closeness import SPOKEN
 from kanon.release.model_checks import MODEL_CHECKS, ClassMix
 from kanon.release.read_back import UNREADABLE, read_back
+from kanon.release.spelling_checks import read_as
 from kanon.schema import Role
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling
 from kanon.sources.writing import arrow_table
@@ -391,7 +392,12 @@ def _verdicts(
             ).to_arrow_table()
             # The groups of a coarsened column are called in a way of their own.
             kind = "" if column in plan.coarsened else (plan.read.kinds or {}).get(column, "")
-            numbers = pa.array(_numbered(texts["text"].to_pylist(), kind))
+            written = texts["text"].to_pylist()
+            numbers = pa.array(_numbered(written, kind))
+            if part.model.endswith("-diversity") or part.model == "alpha-k-anonymity":
+                place: dict[Hashable, int] = {}
+                read = [read_as(_value(text or "")) for text in written]
+                numbers = pa.array([place.setdefault(value, len(place)) for value in read])
             connection.register("known", texts.append_column("number", numbers))
             # A number of 64 bits for a class: two of ten million classes share one in 1e-5 cases.
             groups = connection.sql(

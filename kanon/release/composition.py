@@ -391,7 +391,7 @@ def _undone(releases: Sequence[Release]) -> Iterator[str]:
 def _learnt(
     views: Sequence[ReleaseView], ground: EquivalenceClasses, sensitive: Sensitive
 ) -> LearntValues:
-    column = sensitive.name
+    column, sensitive = sensitive.name, sensitive.folded
     showing = [each for each in views if each.release.shows(column)]
     few = np.full(ground.n_classes, _ABSENT)  # values, by a single release
     for view in showing:
@@ -403,7 +403,7 @@ def _learnt(
         return int(ground.counts[certain & ~told].sum())
 
     lined, group = side_by_side(views, ground, column)
-    alike = np.diff(lined.sensitive[0].start) == 1
+    alike = np.diff(lined.sensitive[0].folded.start) == 1
     some = group >= 0
     values, records = _compose(showing, ground, sensitive, column)
     return LearntValues(

@@ -46,7 +46,8 @@ KINDS: Mapping[Kind, RemarkKind] = {
     ),
     "several-spellings": RemarkKind(
         "Values written in several ways",
-        "Clean such a column before, so that each value is written in one way.",
+        "Clean such a column before, so that each value is written in one way, or coarsen it to a "
+        "level that joins its spellings, which Hierarchies proposes.",
     ),
     "passes-through": RemarkKind(
         "Columns that pass through",

@@ -2,13 +2,12 @@
 
 A privacy model looks at the columns that it was told of, in the role that it was told. What
 it cannot see is remarked on here: identifiers that show several records of a person where k counts
-records, pseudonyms that link records of a person, a quasi-identifier
-that is almost a name, a sensitive column that others know, classes that share one sensitive value,
-sensitive values that are written in several ways, columns that pass through unchanged although they
-tell people apart, what the order of rows gives away, and what follows from a release that is
-minimal. Each remark gives a figure and
-what to do. Everything comes from counts, so that a table may stay in its engine; no remark holds a
-value of the table.
+records, pseudonyms that link records of a person, a quasi-identifier that is almost a name, a
+sensitive column that others know, classes that share one sensitive value, sensitive values that are
+written in several ways, columns that pass through unchanged although they tell people apart, what
+the order of rows gives away, and what follows from a release that is minimal. Each remark gives a
+figure and what to do. Everything comes from counts, so that a table may stay in its engine; no
+remark holds a value of the table.
 
 >>> import pandas as pd
 >>> from kanon.sources.memory import MemoryTable
@@ -30,7 +29,8 @@ import pandas as pd
 
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.kinds import are_dates
-from kanon.base.values import MISSING_LABEL, Frequencies, as_read, canonical_texts
+from kanon.base.spelling import fold_spelling
+from kanon.base.values import MISSING_LABEL, Frequencies, canonical_texts
 from kanon.errors import PlanError, TableError, quoted
 from kanon.measures.cells import cells_shown, is_value
 from kanon.privacy.model import Model
@@ -68,9 +68,8 @@ def table_remarks(
       somebody of whom this column alone is known (the distinct ratio of Motwani and Xu 2007).
     - A sensitive column looks *known outside* if its name says so, if it holds exact dates, or if
       it is almost unique itself.
-    - A sensitive column, or that of the person, has *several spellings* of a value if texts that
-      are told apart are equal to a reader (:func:`kanon.base.values.as_read`), or show nothing as a
-      missing cell does.
+    - A sensitive column, or that of the person, has *several spellings* of a value if different
+      texts read alike (:func:`kanon.base.spelling.fold_spelling`).
     - An insensitive column *passes through* what may tell people apart if its name says so, if it
       holds exact dates or free text, or if some of its values have fewer than k records.
 
@@ -96,7 +95,7 @@ def table_remarks(
     return _in_order(
         [
             *_of_columns(table, known, k, {}, None, pseudonyms, person),
-            *_several_spellings(_texts(table, known, person)),
+            *_several_spellings(_texts(table, known, person), person),
         ]
     )
 
@@ -175,7 +174,7 @@ def release_remarks(
         texts |= _texts(table, {person: known[person]}, person)
     found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms, person))
     found += remark_on_bounds(recoding, k)
-    found += [*_homogeneous(recoding), *_several_spellings(texts)]
+    found += [*_homogeneous(recoding), *_several_spellings(texts, person)]
     found += order_remarks(source, known, recoding, order)
     return _in_order([*found, *minimality_remarks(recoding, models, k)])
 
@@ -372,23 +371,32 @@ def _texts(
     return found
 
 
-def _several_spellings(texts: Mapping[str, Mapping[str, int]]) -> Iterator[Remark]:
+def _several_spellings(
+    texts: Mapping[str, Mapping[str, int]], person: str | None
+) -> Iterator[Remark]:
     for column, counts in texts.items():
         written = {text: records for text, records in counts.items() if records}
-        seen = ["" if text == MISSING_LABEL else as_read(text) for text in written]
-        several = {value for value, spellings in Counter(seen).items() if spellings > 1}
-        if several:
+        read = [fold_spelling(text) for text in written]
+        spellings = {value: number for value, number in Counter(read).items() if number > 1}
+        if spellings:
             alike = sum(
-                n for value, n in zip(seen, written.values(), strict=True) if value in several
+                n for value, n in zip(read, written.values(), strict=True) if value in spellings
             )
-            are = "value that is" if len(several) == 1 else "values that are"
+            are = "value that is" if len(spellings) == 1 else "values that are"
+            pairs = sum(number * (number - 1) // 2 for number in spellings.values())
+            counts_as = (
+                "k counts each spelling as a person"
+                if column == person
+                else "diversity counts them as one value, t-closeness, beta-likeness and "
+                "delta-disclosure as different ones"
+            )
             yield Remark(
                 "several-spellings",
                 column,
                 alike / sum(written.values()),
-                f"{quoted(column)} has {thin(len(several))} {are} written in several ways (equal "
-                "as numbers, or as Unicode texts without blanks and invisible signs): l, t and all "
-                "other models count them as different.",
+                f"{quoted(column)} has {thin(len(spellings))} {are} written in several ways (equal "
+                "as numbers or codes, or but for case, blanks or the form of signs, or words for "
+                f"missing), {counted(pairs, 'pair')} in all: {counts_as}.",
             )
 
 
@@ -407,7 +415,7 @@ def _homogeneous(recoding: Recoding) -> Iterator[Remark]:
         return
     released = recoding.released
     for sensitive in released.sensitive:
-        one_value = np.diff(sensitive.start) == 1
+        one_value = np.diff(sensitive.folded.start) == 1
         records = int(sensitive.sizes[one_value].sum())
         if not records:
             continue

@@ -7,8 +7,9 @@ It reads SHA256SUMS, plan.json (what was asked for) and the released file, and c
 Exit status: 0 if all that it can check holds, else 1.
 
 Rows that agree in all quasi-identifiers form a class. Each model of the plan is reckoned for every
-class; the table shows that of the worst one. Blank cells of a column are one value. Levels within
-a billionth of what was asked count as equal, as computers round.
+class; the table shows that of the worst one. Blank cells of a column are one value; to l-diversity
+and (alpha, k)-anonymity values that read alike are one too (Asthma and ASTHMA, I21.0 and I210).
+Levels within a billionth of what was asked count as equal, as computers round.
 """
 
 import csv
@@ -17,9 +18,12 @@ import json
 import math
 import re
 import sys
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from decimal import Decimal
+from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
@@ -42,6 +46,13 @@ LIMIT_OF = {
     "basic-beta-likeness": "beta",
     "enhanced-beta-likeness": "beta",
 }
+MISSING = """? na n/a nan null #n/a - -- --- . .. ... ?? / n.a. n.d. nil none <na> (missing) #value!
+#ref! #div/0! missing notavailable notapplicable notknown notspecified notstated noanswer unknown
+unk unspecified undefined unbekannt nichtbekannt k.a. keineangabe keineangaben ohneangabe fehlt
+fehlend inconnu inconnue nonrenseigné nonprécisé sansréponse manquant manquante"""
+BESIDE = r"((?:eur|usd|gbp|chf|fr\.|kr|zł|[^\w.,+-])*)"  # a number: its unit, or < and >
+NUMBER = rf"{BESIDE}([+-]?)(\.\d+|\d(?:['’]?[.,\d])*)((?:e[+-]?\d+)?){BESIDE}"
+DAY = r"\d\d?([-./])\d\d?\1(\d\d){1,2}|\d{4}([-./])\d\d?\3\d\d?|\d\d?(:\d\d){1,2}"
 HOLDS = {True: "yes", False: "NO", None: "cannot be told"}
 AT_LEAST = ("k-anonymity", "distinct-l-diversity", "entropy-l-diversity")  # at most: all others
 
@@ -86,6 +97,38 @@ def value_of(text: str) -> str:
     """A sensitive value: blanks around it, .0 behind a whole number and -0 make no other one."""
     value = re.sub(r"^([+-]?\d+)\.0$", r"\1", text.strip())
     return "0" if value in ("+0", "-0") else value
+
+
+@cache
+def read_as(text: str) -> Hashable:
+    """What diversity counts a value as: values that read alike are one, and blank is missing."""
+    for _ in "ab":  # what is put in its usual form may have blanks and capitals again
+        text = "".join(s for s in text if unicodedata.category(s) not in "Cc Cf Zl Zp Zs")
+        usual = unicodedata.normalize("NFKC", text)
+        raised = len(re.findall(r"\d", usual)) > len(re.findall(r"\d", text))  # as in 10²
+        usual = unicodedata.normalize("NFC", text) if raised else usual
+        text = re.sub("[‐‑‒–—―−﹣－]", "-", usual.casefold())
+    text = re.sub("^'(?=.)", "", text)
+    if not text or text in MISSING.split():
+        return ""
+    if match := re.fullmatch(NUMBER, text):
+        before, sign, digits, power, after = match.groups()
+        if re.fullmatch(r"[1-9]\d?\d?([,'’]\d{3})+(\.\d*)?", digits):
+            digits = re.sub("[,'’]", "", digits)
+        elif re.fullmatch(r"[1-9]\d?\d?(\.\d{3})+,\d*", digits):
+            digits = digits.replace(".", "")
+        with suppress(ArithmeticError):  # 1.2.3 is no number
+            value = Decimal(f"{sign}{digits.replace(',', '.')}{power}")
+            # 1,5 and 1.5 are written in two ways that no column of numbers has both of.
+            return before, value, "," in digits and value != value.to_integral_value(), after
+    if re.fullmatch(DAY, text):
+        return re.sub(r"(?<!\d)0+(?=\d)", "", text)
+    if text[0].isalpha() and re.fullmatch(r"(?=.*\d)[\w./-]*[+*!†]?", text):  # a code
+        if not text.replace(".", "").replace("-", "")[:4].isalpha():
+            text = text.replace(".", "")  # behind four letters it is that of a number
+        text = re.sub(r"(?<!\d)\.|\.(?!\d)", "", text)
+        text = re.sub(r"(?<=[^\W_])-+(?=[^\W_])", "", text)
+    return text
 
 
 def sizes_of(texts: list[str], kind: str) -> list[float]:
@@ -185,11 +228,15 @@ def worst_class(
     return max(levels), enough
 
 
-def classes_by(rows: list[Row], quasi: list[str], column: str | None) -> list[Counter[str]]:
-    """Per class how many rows have each value of a column; without one, how many rows."""
+def classes_by(
+    rows: list[Row], quasi: list[str], column: str | None, alike: bool = False
+) -> list[Counter[str]]:
+    """Per class how many rows have each value of a column (of alike ones the first), or in all."""
     classes: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    first: dict[Hashable, str] = {}
     for row in rows:
         value = value_of(row[column]) if column else ""
+        value = first.setdefault(read_as(value), value) if alike else value
         classes[tuple(row[name] for name in quasi)][value] += 1
     return list(classes.values())
 
@@ -226,7 +273,9 @@ def check_table(plan: dict[str, Any], names: list[str], rows: list[Row]) -> list
         kind = (plan.get("read", {}).get("kinds") or {}).get(column, "")
         if column and columns[column].get("level") is not None:  # groups have names of their own
             kind = ""
-        found.append((what, said, *worst_class(asked, classes_by(rows, quasi, column), kind)))
+        alike = asked["model"].endswith("-diversity") or asked["model"] == "alpha-k-anonymity"
+        classes = classes_by(rows, quasi, column, alike)
+        found.append((what, said, *worst_class(asked, classes, kind)))
     if person := plan.get("person"):
         k = max(part.get("k", 1) for part in plan["privacy"])
         classes = classes_by(rows, quasi, person) if person in names else []

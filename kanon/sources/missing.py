@@ -22,23 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kanon.base.formatting import thin
+from kanon.base.spelling import BLANK, KNOWN_MARKERS, LIKELY_MARKERS
 from kanon.errors import quoted
-
-BLANK = ""
-"""The text, its outer blanks left out, that always counts as a missing cell."""
-
-KNOWN_MARKERS = (BLANK, "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A")
-"""Texts that count as a missing cell unless the settings say otherwise."""
-
-LIKELY_MARKERS = frozenset({
-    "-", "--", "---", ".", "..", "...", "??", "/", "na", "n/a", "n.a.", "n. a.", "n.d.", "nan",
-    "nil", "none", "null", "<na>", "(missing)", "#value!", "#ref!", "#div/0!", "missing",
-    "not available", "not applicable", "not known", "not specified", "not stated", "no answer",
-    "unknown", "unk", "unspecified", "undefined", "unbekannt", "nicht bekannt", "k.a.", "k. a.",
-    "keine angabe", "keine angaben", "ohne angabe", "fehlt", "fehlend", "inconnu", "inconnue",
-    "non renseigné", "non précisé", "sans réponse", "manquant", "manquante",
-})  # fmt: skip
-"""Texts, in lower case, that look like a marker and are counted, so that a person can say."""
 
 NUMBER_MARKERS = ("9", "99", "999", "9999", "99999", "999999", "9999999", "99999999",
                   "-1", "-9", "-99", "-999", "-9999", "-99999")  # fmt: skip

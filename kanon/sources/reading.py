@@ -19,17 +19,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from kanon.base.spelling import KNOWN_MARKERS
 from kanon.errors import TableError, quoted
 from kanon.settings import bytes_of, exceeded
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
-from kanon.sources.missing import (
-    KNOWN_MARKERS,
-    OddNumber,
-    about_missing,
-    mark_missing,
-    odd_numbers,
-)
+from kanon.sources.missing import OddNumber, about_missing, mark_missing, odd_numbers
 from kanon.sources.names import kind_of
 from kanon.sources.sentences import empty
 from kanon.sources.text_files import read_text

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.kinds import ColumnKind
+from kanon.base.spelling import BLANK, KNOWN_MARKERS
 from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
 from kanon.classes import EquivalenceClasses, cells_at
 from kanon.errors import PlanError, TableError, listing, quoted
@@ -33,7 +34,6 @@ from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sensitive_values
 from kanon.sources.memory import require_records
-from kanon.sources.missing import BLANK, KNOWN_MARKERS
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.stored_values import (

@@ -193,6 +193,7 @@ def _sensitive(
 ) -> Worked:
     """What each class tells of the sensitive value."""
     sensitive = release.released.sensitive_named(question.column(table))
+    sensitive = sensitive if question.number == "t" else sensitive.folded
     write: Callable[[np.ndarray, np.ndarray], str]
     match question.number:
         case "entropy-l":

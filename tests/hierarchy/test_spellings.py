@@ -66,6 +66,14 @@ def test_other_words_numbers_codes_and_dates_are_no_spellings(one, other):
     assert found({one: 400, other: 1}) == found({one: 1, other: 400}) == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("I21.0", "I210"), ("i-21 0", "I21.0"), ("1.5", "1.50"), ("None", "n/a"), ("B-12", "b12")],
+)
+def test_codes_numbers_and_words_for_missing_that_read_alike_are_spellings(one, other):
+    assert found({one: 4, "I21.1": 9, "1.51": 8, other: 3}) == [[one, other]]
+
+
 def test_each_value_goes_to_the_nearest_and_mistakes_do_not_add_up():
     counts = {"Psychologist": 100, "Psychologyst": 20, "Psichologyst": 4, "Psichologysd": 1}
     assert found(counts) == [["Psychologist", "Psychologyst", "Psichologyst"]]

@@ -9,8 +9,8 @@ import streamlit as st
 
 from kanon.base.formatting import joined, thin
 from kanon.base.language import say, say_counted
+from kanon.base.spelling import BLANK
 from kanon.errors import quoted
-from kanon.sources.missing import BLANK
 from kanon.sources.reading import TableFile
 from kanon.studio.data.reading_panel import replaced, take_reading
 from kanon.studio.session import state

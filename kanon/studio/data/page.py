@@ -315,17 +315,21 @@ def hierarchy_choice(
     with rest:
         st.caption(plain(f"{facts(choice)} {why}"))
         parameters(version, name, choice, prefix)
-        found = proposed_spellings(work, name)
-        if found:
-            st.caption(
-                say_counted(
-                    len(found),
-                    "{count} group of values looks like spellings of one; Edit shows it, to be "
-                    "joined.",
-                    "{count} groups of values look like spellings of one; Edit shows them, to be "
-                    "joined.",
-                )
+        mention_spellings(work, name)
+
+
+def mention_spellings(work: Work, name: str) -> None:
+    """How many groups of spellings can be joined in the hierarchy of a column."""
+    found = proposed_spellings(work, name)
+    if found:
+        st.caption(
+            say_counted(
+                len(found),
+                "{count} group of values looks like spellings of one; Edit shows it, to be joined.",
+                "{count} groups of values look like spellings of one; Edit shows them, to be "
+                "joined.",
             )
+        )
 
 
 def coarsening_choice(
@@ -348,6 +352,7 @@ def coarsening_choice(
     with rest:
         st.caption(plain(f"{facts(choice)} {why}"))
         parameters(version, name, choice, prefix)
+        mention_spellings(work, name)
         if one is None:
             return
         levels = {level: replace(one, level=level) for level in range(1, one.tree.height)}

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.language import say, say_counted
-from kanon.sources.missing import KNOWN_MARKERS
+from kanon.base.spelling import KNOWN_MARKERS
 from kanon.sources.opening import OpenedTable
 from kanon.sources.reading import ReadSettings, TableFile
 from kanon.sources.separators import SEPARATORS

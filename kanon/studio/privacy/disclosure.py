@@ -153,7 +153,7 @@ def worst_classes(
     columns: dict[str, object] = {say("records"): released.counts[order]}
     for name in dict.fromkeys(["l", "t", by, *extra]):
         columns[LEVELS[name].title] = LEVELS[name].shown(shown)
-    columns[say("most frequent")] = pd.array(_most_frequent(shown), dtype="str")
+    columns[say("most frequent")] = pd.array(_most_frequent(shown.folded), dtype="str")
     columns[LEVELS["alpha"].title] = LEVELS["alpha"].shown(shown)
     trees = zip(released.attributes, released.hierarchies, strict=True)
     for j, (name, tree) in enumerate(trees):
@@ -188,7 +188,7 @@ def class_named(
 # --- sentences ------------------------------------------------------------------------------
 def class_sentence(released: EquivalenceClasses, column: str, position: int) -> str:
     """What is known of who is in one class."""
-    sensitive = released.sensitive_named(column)
+    sensitive = released.sensitive_named(column).folded
     one = sensitive.only(np.array([position]))
     size, most = int(one.sizes[0]), int(one.count.max())
     value = int(one.value[one.count.argmax()])
@@ -217,7 +217,7 @@ def class_sentence(released: EquivalenceClasses, column: str, position: int) -> 
 
 def what_it_means(released: EquivalenceClasses, column: str) -> str:
     """What the worst class gives away, for who has to sign; never a verdict."""
-    sensitive = released.sensitive_named(column)
+    sensitive = released.sensitive_named(column).folded
     surest = alpha_k_anonymity.each(sensitive)
     certain = surest == 1
     if np.count_nonzero(sensitive.total) == 1:
@@ -283,7 +283,7 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
 # --- numbers --------------------------------------------------------------------------------
 def of_attribute(done: Run, column: str) -> list[Number]:
     """What the worst class of a release says about a sensitive attribute."""
-    sensitive = done.recoding.released.sensitive_named(column)
+    sensitive = done.recoding.released.sensitive_named(column).folded
     values = int(np.count_nonzero(sensitive.total))
     fewest = int(distinct_l_diversity.each(sensitive).min())
     surest = float(alpha_k_anonymity.each(sensitive).max())

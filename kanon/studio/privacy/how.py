@@ -31,10 +31,10 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
     counts, size, n = one.dense()[0], int(one.sizes[0]), int(sensitive.total.sum())
     shares, overall = counts / size, sensitive.total / n
     there = [int(place) for place in np.argsort(-counts, kind="stable") if counts[place]]
+    mixed = sorted(one.folded.count.tolist(), reverse=True)
     entropy = " + ".join(
-        f"{thin(int(counts[place]))}/{thin(size)} · ln {thin(int(counts[place]))}/{thin(size)}"
-        for place in there[:most]
-    ) + (" + …" if len(there) > most else "")
+        f"{thin(count)}/{thin(size)} · ln {thin(count)}/{thin(size)}" for count in mixed[:most]
+    ) + (" + …" if len(mixed) > most else "")
     gaps = np.argsort(-np.abs(shares - overall), kind="stable")
     gaps = gaps[np.abs(shares - overall)[gaps] > 0]
     differences = " + ".join(
@@ -60,7 +60,7 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
         l=rounded(l_level, up=False),
         t_formula=f"½ · Σ |p − q| = ½ · ({plain(differences or '0')}) = {t_level:.4f}",
         t=rounded(t_level, up=True),
-        share=f"{thin(int(counts.max()))}/{thin(size)}",
+        share=f"{thin(mixed[0])}/{thin(size)}",
         sources=plain(sources),
     )
 

@@ -11,6 +11,7 @@ from support.dashboard import (
     HIERARCHIES,
     as_bytes,
     captions,
+    choose,
     give_role,
     go,
     press,
@@ -91,6 +92,22 @@ def test_all_are_joined_by_one_press_and_taken_back_by_one_undo(page):
         assert series[below(page, group)].idxmax() == frequent
     assert not any((one.key or "").startswith("spellings-") for one in page.button)
     assert undone(work(page), "job").table.choices["job"].tree == before
+
+
+def test_spellings_of_a_sensitive_column_are_joined_and_released_as_one(page):
+    """A hierarchy is chosen on Data, its spellings are joined, and level 1 is released."""
+    ill = ["I21.0"] * 5 + ["I210"] * 2 + ["Asthma"] * 3 + ["ASTHMA"] * 2
+    table = pd.DataFrame({"ill": ill, "sex": ["F", "M"] * 6})
+    give_role(upload(page, "ill.csv", as_bytes(table, "csv")), "ill", "sensitive")
+    assert "spellings" not in " ".join(captions(page))
+    choose(page, f"coarse-{work(page).version}-0-builder", "suppression")
+    assert "2 groups of values look like spellings of one" in " ".join(captions(page))
+    go(page, HIERARCHIES)
+    page.button_group(key=f"tree-column-{work(page).version}").set_value("ill")
+    go(page)
+    press(page, "Join all 2 groups")
+    released = work(page).table.coarse_records.counted("ill").counts
+    assert released == {"I21.0 (spellings)": 7, "Asthma (spellings)": 5}
 
 
 def test_a_column_without_typos_has_no_panel(page):
