@@ -84,7 +84,7 @@ from kanon.release.views import (
     number_cells,
     side_by_side,
 )
-from kanon.sensitive import Sensitive
+from kanon.sensitive import Sensitive, SensitiveValues
 from kanon.sources.tables import Table
 
 _ABSENT = np.iinfo(np.int64).max
@@ -336,7 +336,7 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame) -> Combine
     matched, lined_up = find_matched(views)
     whole = ground.attributes == list_comparable(releases)
     each, counts = np.arange(ground.n_classes + 1), ground.counts
-    everybody = Sensitive("", ("",), False, each, 0 * counts, counts, counts[:1])
+    everybody = Sensitive("", SensitiveValues([""]), False, each, 0 * counts, counts, counts[:1])
     return CombinedReleases(
         tuple(each.recoding.min_k for each in releases),
         together,

@@ -193,7 +193,9 @@ class StoredSource:
         import ibis
 
         keeps = self._keep_suppressed
-        rows, by, parts = table.expression, [], {}
+        rows = table.expression
+        by: list[str] = []
+        parts: dict[str, dict[int, np.ndarray]] = {}
         if order == "table" and table.engine == "other":  # which may begin a join at either side
             by = [f"{KEY} row"]
             rows = rows.mutate(**{by[0]: ibis.row_number()})
@@ -215,7 +217,7 @@ class StoredSource:
             nodes = np.vstack([nodes, roots])
         labels = {f"{place}, known": np.arange(len(nodes), dtype=np.int32)}
         if order == "released":
-            by, parts = self._sorting(recoding, nodes.T)
+            by, parts = self._sorting(recoding, list(nodes.T))
         for key, adds in parts.items():  # their ranks are narrower than the sums
             sums = reduce(add, (of_node[nodes[:, j]] for j, of_node in adds.items()))
             labels[key] = np.unique(sums, return_inverse=True)[1].astype(np.int32)
