@@ -254,15 +254,20 @@ def _look_at(
         )
     for column in set(made.of("identifier")) - hidden:
         _check_pseudonyms(_cells(made.table[column].iloc[left]), [cells[column][p] for p in at])
+    tuples = list(zip(*([cells[column][place] for place in at] for column in quasi), strict=True))
+    chosen = content["algorithm"]
+    means = chosen["name"] == "mdav" and chosen.get("ranges", "centroid") == "centroid"
     for column in quasi:
-        for row, place in zip(left, at, strict=True):
+        if means:
+            values = [made.texts[column][row] for row in left]
+            _check_means(values, tuples, quasi.index(column), above[column])
+        for row, place in zip(left, at, strict=True) if not means else ():
             value, label = made.texts[column][row], cells[column][place]
             _same(
                 _is_above(MISSING_LABEL if value is None else value, label, above[column]),
                 f"{column}: {value!r} became {label!r}",
             )
     _same(len(lost) <= _may_lose(content, len(rows)), f"{len(lost)} records were suppressed")
-    tuples = list(zip(*([cells[column][place] for place in at] for column in quasi), strict=True))
     sensitive = {name: [cells[name][place] for place in at] for name in made.of("sensitive")}
     for part in content["privacy"]:
         missed = missed_by(part, tuples, sensitive)
@@ -317,26 +322,58 @@ def _check_pseudonyms(persons: Sequence, labels: Sequence) -> None:
 
 
 _BOUNDS = re.compile(r"\[(.+), (.+)\]")
+_OPEN = re.compile(r"(.+) or (less|more|earlier|later)")
+
+
+def _check_means(
+    values: Sequence[str],
+    tuples: Sequence[tuple],
+    place: int,
+    above: Mapping[str, Sequence[str]],
+) -> None:
+    """Every class shows the mean of its values, as exactly as the values are written."""
+    numbers = [_middle(value, above) for value in values]
+    digits = max((len(value.partition(".")[2]) for value in values if _is_leaf(value, above)),
+                 default=0)  # fmt: skip
+    for row in set(tuples):
+        members = [number for number, own in zip(numbers, tuples, strict=True) if own == row]
+        off = abs(sum(members) / len(members) - float(row[place]))
+        _same(off <= 0.5 / 10**digits + NARROW, f"{members} became {row[place]!r}")
+
+
+def _leaves(above: Mapping[str, Sequence[str]]) -> set[str]:
+    return {path[0] for path in above.values()} - {node for p in above.values() for node in p[1:]}
+
+
+def _is_leaf(value: str, above: Mapping[str, Sequence[str]]) -> bool:
+    return value in _leaves(above)
+
+
+def _middle(value: str, above: Mapping[str, Sequence[str]]) -> float:
+    below = [float(leaf) for leaf in _leaves(above) if value in above[leaf]]
+    return (min(below) + max(below)) / 2
 
 
 def _is_above(value: str, label: str, above: Mapping[str, Sequence[str]]) -> bool:
     """Whether a label stands at or above a value: a node of its path, or a range around it."""
-    if label in above[value]:
+    if label in above[value] or label.partition(", mean ")[0] in above[value]:
         return True
-    leaves = {path[0] for path in above.values()} - {node for p in above.values() for node in p[1:]}
-    below = [leaf for leaf in leaves if value in above[leaf]]
-    return all(_covers(label, leaf) for leaf in below)
+    return all(_covers(label, leaf) for leaf in _leaves(above) if value in above[leaf])
 
 
 def _covers(label: str, leaf: str) -> bool:
-    """Whether a range holds a leaf: ``[1, 3]``, ``{a, b}``, either with missing cells."""
+    """Whether a range holds a leaf: ``[1, 3]``, ``3 or less``, ``{a, b}``, or missing cells."""
     missing = f" or {MISSING_LABEL}"
     if leaf == MISSING_LABEL and missing in label:
         return True
     label = re.sub(r" \(\d+\)$", "", label).partition(", mean ")[0].removesuffix(missing)
     if label.startswith("{"):
         return leaf in label.strip("{}").split(", ")
-    bounds = _BOUNDS.fullmatch(label)
+    bounds, bound = _BOUNDS.fullmatch(label), _OPEN.fullmatch(label)
+    if bound is not None and leaf != MISSING_LABEL:
+        order = float if bound[2] in ("less", "more") else str  # dates are YYYY-MM-DD
+        at, end = order(leaf), order(bound[1])
+        return at <= end if bound[2] in ("less", "earlier") else at >= end
     if bounds is None:
         return label == leaf
     return leaf != MISSING_LABEL and float(bounds[1]) <= float(leaf) <= float(bounds[2])
