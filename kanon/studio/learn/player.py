@@ -34,13 +34,7 @@ def forward(last: int) -> None:
 
 
 def player(view: StepsView, last: int) -> int:
-    """Draw the slider and the buttons; returns the step that is shown.
-
-    Parameters
-    ----------
-    view
-        What is shown.
-    """
+    """Draw the slider and the buttons; returns the step that is shown."""
     if view.playing and state.typed("learn-next") is None:
         change(playing=False)  # the page was left, or loaded anew, meanwhile
         view = state.work().view(LessonsView).steps
