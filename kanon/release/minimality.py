@@ -21,7 +21,8 @@ def minimality_remarks(recoding: Recoding, models: Sequence[Model], k: int) -> I
     column, known = beside[0].column, ""
     if result.worst:
         old, new = (percent(100 * share) for share in result.worst)
-        known = f": at worst a person's {quoted(column)} is known with {new} instead of {old}"
+        where = "at worst, in the classes that were reckoned," if result.unreckoned else "at worst"
+        known = f": {where} a person's {quoted(column)} is known with {new} instead of {old}"
     least = counted(k, "record" if recoding.classes.persons is None else "person")
     told = []
     if result.telling:
