@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import hypothesis.strategies as st
@@ -17,9 +18,11 @@ from hypothesis import assume, given
 
 from kanon.errors import KanonError, PlanError, TableError
 from kanon.plan import Plan
+from kanon.privacy.k_anonymity import KAnonymity
+from kanon.privacy.t_closeness import TCloseness
 from kanon.release.check import check_release
-from kanon.release.common_classes import Release, list_known
-from kanon.release.composition import CombinedReleases, combine
+from kanon.release.common_classes import Release, list_known, needs_table
+from kanon.release.composition import CombinedModel, CombinedReleases, LearntValues, combine
 from kanon.run import Run, run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
@@ -633,6 +636,44 @@ def test_rows_that_no_other_row_looks_like_are_matched_without_the_order() -> No
     assert combined(runs[:1], table).matched == 0
     same = combined([run(one, table[["age", "sex", "ill"]]) for one in (kept(CLEAR),) * 2], SICK)
     assert (same.matched, same.lined_up) == (6, True), "age stays as it is in both"
+
+
+@pytest.mark.parametrize(
+    ("model", "level", "records", "said"),
+    [
+        (KAnonymity(3), 2, 1, "2 in the worst group of all together; 1 record in groups below it"),
+        (KAnonymity(3), 4, 0, "4 in the worst group of all together"),
+        (KAnonymity(3), None, 0, "no class in the worst group of all together"),
+        (TCloseness(0.2, "ill"), 0.5, 2, "0.5 in the worst group of all together; 2 records in "
+         "groups above it"),
+    ],
+)  # fmt: skip
+def test_a_model_says_its_better_side_and_whether_it_is_met(
+    model: Any, level: float | None, records: int, said: str
+) -> None:
+    assert CombinedModel(model, (1, 2), 4, level, records, not records).said("ab").endswith(said)
+
+
+def test_numbers_that_json_lacks_are_null() -> None:
+    numbers = [
+        CombinedModel(KAnonymity(3), (1,), 4, level, 0, True).numbers["together"]
+        for level in (2.5, math.inf, None)
+    ]
+    assert numbers == [2.5, None, None]
+
+
+def test_releases_of_nobody_and_columns_undone_are_said() -> None:
+    assert LearntValues("ill", 0, 0, None, None, None).sentence == "'ill': no release shows it"
+    assert "left with 1 value and at most 2 rows" in LearntValues("ill", 0, 0, 2, 1, 2).sentence
+    for k, undone, size in ((None, (), "no"), (3, ("age",), "3")):
+        together = SimpleNamespace(min_k=k, unique_records=0, n_records=0)
+        said = CombinedReleases((k, 5), together, (), (), undone).said(["one", "two"])
+        assert said[0].startswith(
+            f"The smallest class has {size} and 5 records in one and two, the smallest group that "
+            f"looks alike in all of them {size} (↑ better)"
+        )
+        assert said[1:] == ("'age': generalised or left out in one release, shown as it is in "
+                            "another",) * len(undone)  # fmt: skip
 
 
 # --- what cannot be combined ----------------------------------------------------------------------

@@ -7,6 +7,7 @@ import json
 import math
 import re
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,14 @@ from kanon.release.context import (
     thresholds,
     with_own,
 )
-from kanon.release.decision import MOST_CHOICES, decide, decision_table, levels_reached
+from kanon.release.decision import (
+    MOST_CHOICES,
+    Decision,
+    Part,
+    decide,
+    decision_table,
+    levels_reached,
+)
 from kanon.run import run
 
 PEOPLE = pd.DataFrame({"sex": list("FFFMMMM"), "ill": [*"ccf", *"ffgc"]})
@@ -94,6 +102,44 @@ def test_a_release_of_nothing_is_not_judged():
     assert not done.recoding.n_classes
     decision = decide(Context(release="public"), found)
     assert decision.parts == () and decision.sentence.startswith("Nothing is released")
+
+
+@pytest.mark.parametrize(
+    ("reached", "met"),
+    [
+        ((5, 5), "0 of 2 thresholds are met"),
+        ((5, 11), "1 of 2 thresholds is met"),
+        ((11, 12), "2 of 2 thresholds are met"),
+        ((12,), "1 of 1 threshold is met"),
+    ],
+)
+@pytest.mark.parametrize("known", [1, 2])
+def test_a_verdict_counts_what_is_met_and_what_is_known(reached, met, known):
+    context = Context(release="public")
+    parts = tuple(Part(thresholds(context)["k"], "", level) for level in reached)
+    numbers = SimpleNamespace(
+        levels={("k", ""): 1}, records=7, known=known, n_quasi_identifiers=2, sensitive=(),
+        population=False,
+    )  # fmt: skip
+    said = Decision(context, numbers, parts).sentence
+    assert f": {met}." in said
+    assert ("any 1 of their 2 quasi-identifiers" in said) is (known == 1)
+    assert ("knows all their quasi-identifiers" in said) is (known == 2)
+    more = ["1 quasi-identifier"] * (known == 1)
+    assert re.findall("that somebody knows more than ([^,]*)", said) == more
+
+
+@pytest.mark.parametrize(
+    ("level", "said"),
+    [
+        (1, "1 equally frequent one,"),
+        (1.004, "1 equally frequent one,"),
+        (2, "2 equally frequent ones,"),
+    ],
+)
+def test_one_value_and_several_are_as_hard_to_guess(level, said):
+    own = with_own(Context(release="public"), "l", ChosenThreshold(wanted=2))
+    assert f"as hard to guess as {said}" in Part(thresholds(own)["l"], "ill", level).sentence
 
 
 # --- an oracle --------------------------------------------------------------------------------

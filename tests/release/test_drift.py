@@ -119,6 +119,8 @@ def test_missing_cells_need_a_rule():
     table = changed(sex=["F", None, "F", "M", "M", None])
     (finding,) = check_next(plan(), table)
     assert finding.sentence.startswith("2 records lack a quasi-identifier, 33.3 % of all")
+    (finding,) = check_next(plan(), changed(sex=["F", None, "F", "M", "M", "F"]))
+    assert finding.sentence.startswith("1 record lacks a quasi-identifier, 16.7 % of all")
     for rule in ("drop-records", "as-value"):
         assert found(table, read={"missing": rule}) == []
     nobody = changed(sex=[None] * 6)

@@ -24,7 +24,7 @@ from kanon.cards import parts_of
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
 from kanon.privacy.t_closeness import HIGHEST
-from kanon.release.check import check_files, check_release, require
+from kanon.release.check import Verdict, check_files, check_release, require
 from kanon.run import prepare, run
 from kanon.sensitive import Sensitive
 from kanon.sources.addresses import Address
@@ -463,3 +463,42 @@ def test_numbers_that_the_check_cannot_read_become_others(tmp_path, kind, most, 
         run(asked, given_table).write(Address(str(tmp_path / "out.parquet")))
         found = read_table(tmp_path / "out.parquet").table["n"]
         assert canonical_texts(found)[1] == texts and found.isna().tolist() == [False] * 3 + [True]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sentence"),
+    [
+        (Verdict("columns", "", "", None, False), "its columns are not those of the plan"),
+        (
+            Verdict("pseudonyms", "name", "", None, False),
+            "'name' has values that are no pseudonyms",
+        ),
+        (
+            Verdict("coarsened", "job", "level 1", None, False),
+            "'job' shows values finer than level 1 of its hierarchy",
+        ),
+        (
+            Verdict("suppressed", "job", "", None, False),
+            "'job' shows values in rows that are marked as suppressed",
+        ),
+        (
+            Verdict("k-anonymity", "", "k = 2", None, True),
+            "k-anonymity (k = 2): no class is left",
+        ),
+        (
+            Verdict("k-anonymity", "", "k = 2", 3, True),
+            "k-anonymity (k = 2): 3 in the worst class",
+        ),
+    ],
+)
+def test_a_verdict_is_a_sentence_whatever_it_is_about(verdict, sentence):
+    assert verdict.sentence == sentence
+
+
+@pytest.mark.parametrize(("file", "begin"), [("csv", "Read back from its file"), ("", "The rel")])
+def test_only_what_fails_is_refused_and_the_file_is_named(file, begin):
+    good, bad = (Verdict("k-anonymity", "", "k = 3", k, k >= 3) for k in (3, 2))
+    require([good], file)
+    with pytest.raises(ReleaseError, match=f"^{begin}") as raised:
+        require([good, bad], file)
+    assert raised.value.sentence.count("k-anonymity") == 1

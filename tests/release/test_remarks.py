@@ -306,6 +306,18 @@ def test_the_records_of_homogeneous_classes_are_counted():
     assert said == [f"{remark.found} {KINDS['homogeneous'].advice}"]
 
 
+def test_one_homogeneous_record_is_said_as_one():
+    """The woman stands alone, as nothing is asked but that shares stay near the table's."""
+    frame = pd.DataFrame({"x": ["F", "M", "M"], "ill": ["flu", "flu", "cold"]})
+    columns = {"x": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+               "ill": {"role": "sensitive"}}  # fmt: skip
+    asked = {"model": "t-closeness", "t": 2, "distance": "norm1"}
+    plan = {"version": 2, "columns": columns, "algorithm": {"name": "gaa"}, "privacy": [asked]}
+    (remark,) = (one for one in run(Plan.from_content(plan), frame).remarks
+                 if one.kind == "homogeneous")  # fmt: skip
+    assert remark.found.startswith("1 record, 33.3 %, is in 1 class whose records")
+
+
 def test_l_diversity_leaves_no_homogeneous_class():
     frame = pd.DataFrame({"x": list("aaabbcc"), "ill": list("fffgccc")})
     asked = [{"model": "distinct-l-diversity", "l": 2}]
