@@ -78,13 +78,14 @@ from kanon.release.common_classes import (
     placed,
 )
 from kanon.release.views import (
+    CellsOfPairs,
     ReleaseView,
     find_matched,
     grouped_by_sight,
     number_cells,
     side_by_side,
 )
-from kanon.sensitive import Sensitive, SensitiveValues
+from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
 
 _ABSENT = np.iinfo(np.int64).max
@@ -333,19 +334,20 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame) -> Combine
     known = list_known(releases)
     views = [ReleaseView(each, ground, placed(each, ground), known) for each in releases]
     together, _ = side_by_side(views, ground, None)
-    matched, lined_up = find_matched(views)
+    cells: CellsOfPairs = {pair: number_cells(pair) for pair in combinations(views, 2)}
+    matched, lined_up = find_matched(views, cells)
     whole = ground.attributes == list_comparable(releases)
     each, counts = np.arange(ground.n_classes + 1), ground.counts
-    everybody = Sensitive("", SensitiveValues([""]), False, each, 0 * counts, counts, counts[:1])
+    everybody = Sensitive("", ("",), False, each, 0 * counts, counts, counts[:1])
     return CombinedReleases(
         tuple(each.recoding.min_k for each in releases),
         together,
         tuple(_asked(views, ground, together)),
-        tuple(_learnt(views, ground, each) for each in ground.sensitive),
+        tuple(_learnt(views, cells, each) for each in ground.sensitive),
         tuple(sorted(_undone(releases))),
         int(ground.counts[matched].sum()) if whole else None,
         lined_up,
-        _find_fewest(_compose(views, ground, everybody, None)[1]),
+        _find_fewest(_compose(views, cells, everybody, None)[1]),
     )
 
 
@@ -389,9 +391,9 @@ def _undone(releases: Sequence[Release]) -> Iterator[str]:
 
 # --- what becomes known of a sensitive column -----------------------------------------------------
 def _learnt(
-    views: Sequence[ReleaseView], ground: EquivalenceClasses, sensitive: Sensitive
+    views: Sequence[ReleaseView], cells: CellsOfPairs, sensitive: Sensitive
 ) -> LearntValues:
-    column, sensitive = sensitive.name, sensitive.folded
+    column, ground = sensitive.name, views[0].ground
     showing = [each for each in views if each.release.shows(column)]
     few = np.full(ground.n_classes, _ABSENT)  # values, by a single release
     for view in showing:
@@ -403,9 +405,9 @@ def _learnt(
         return int(ground.counts[certain & ~told].sum())
 
     lined, group = side_by_side(views, ground, column)
-    alike = np.diff(lined.sensitive[0].folded.start) == 1
+    alike = np.diff(lined.sensitive[0].start) == 1
     some = group >= 0
-    values, records = _compose(showing, ground, sensitive, column)
+    values, records = _compose(showing, cells, sensitive, column)
     return LearntValues(
         column,
         newly(some & np.append(alike, False)[group]),
@@ -422,38 +424,33 @@ def _find_fewest(numbers: np.ndarray) -> int | None:
 
 
 def _compose(
-    showing: Sequence[ReleaseView],
-    ground: EquivalenceClasses,
-    sensitive: Sensitive,
-    column: str | None,
+    showing: Sequence[ReleaseView], cells: CellsOfPairs, sensitive: Sensitive, column: str | None
 ) -> np.ndarray:
     """Per ground class how many values, and the most records, are left without the order.
 
     All releases are compared by the values, two by all cells that both show.
     """
-    left = np.full((2, ground.n_classes), _ABSENT)
+    n_classes = sensitive.n_classes
+    left = np.full((2, n_classes), _ABSENT)
     for some in {tuple(showing), *combinations(showing, 2)}:
-        cells = number_cells(some) if len(some) == 2 else np.zeros(ground.n_classes, int)
-        width = int(cells.max()) + 1
-        keys = sensitive.value * width + cells[sensitive.of_entry]
+        beside = cells.get(some, np.zeros(n_classes, int))
+        width = int(beside.max()) + 1
+        keys = sensitive.value * width + beside[sensitive.of_entry]
         distinct, code = np.unique(keys, return_inverse=True)
         shown = Sensitive.from_counts(
             "", [""] * len(distinct), False,
-            sensitive.of_entry, code, sensitive.count, ground.n_classes,
+            sensitive.of_entry, code, sensitive.count, n_classes,
         )  # fmt: skip
-        left = np.minimum(left, _intersect(some, ground, shown, column, distinct // width))
+        value_of = np.unique(distinct // width, return_inverse=True)[1]
+        left = np.minimum(left, _intersect(some, shown, column, value_of))
     return left
 
 
 def _intersect(
-    showing: Sequence[ReleaseView],
-    ground: EquivalenceClasses,
-    sensitive: Sensitive,
-    column: str | None,
-    value_of: np.ndarray,
+    showing: Sequence[ReleaseView], sensitive: Sensitive, column: str | None, value_of: np.ndarray
 ) -> np.ndarray:
     """What the classes have in common, by histograms of cells; each has a value."""
-    classes, histograms = [], []
+    classes, histograms, ground = [], [], showing[0].ground
     for view in showing:
         _, sizes, group = grouped_by_sight(view.seen(column), ground.counts, view.present)
         classes.append(group)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from kanon.classes import EquivalenceClasses, group_tuples, tuple_keys
 from kanon.release.common_classes import Release
@@ -58,15 +61,22 @@ class ReleaseView:
                 found.append((self._shown(self.ground.nodes[:, j]), tree.n_nodes))
         return [(codes, size + 1) for codes, size in found]
 
-    @cached_property
-    def shown(self) -> set[str]:
-        """The columns that show every value as it is: they pass through, or nothing was raised."""
+    def describe(self, place: int) -> np.ndarray:
+        """Per ground class a number for what the release tells of its value of a column.
+
+        Values below labels that overlap share one, so that it is known of every row.
+        """
+        column, values = self.ground.attributes[place], self.ground.nodes[:, place]
         recoding = self.release.recoding
-        parts = zip(
-            recoding.classes.attributes, recoding.hierarchies, recoding.nodes.T, strict=True
-        )
-        unchanged = (name for name, tree, nodes in parts if (nodes < tree.n_leaves).all())
-        return {*self.release.passing, *unchanged}
+        if column not in recoding.classes.attributes:
+            return values if self.release.shows(column) else 0 * values
+        own = recoding.classes.attributes.index(column)
+        tree, nodes = recoding.hierarchies[own], recoding.nodes[:, own]
+        labels = np.unique(nodes)
+        labels = labels[np.argsort(tree.first[labels])]
+        reached = np.append(0, np.maximum.accumulate(tree.last[labels]))[:-1]
+        begins = tree.first[labels][tree.first[labels] >= reached]
+        return np.searchsorted(begins, tree.first[np.append(nodes, 0)[self.at]], side="right")
 
     def _shown(self, codes: np.ndarray) -> np.ndarray:
         return np.where(self.present, codes + 1, 0)
@@ -103,27 +113,39 @@ def side_by_side(
 
 # --- rows that can be matched -------------------------------------------------------------------
 def number_cells(views: Sequence[ReleaseView]) -> np.ndarray:
-    """Per ground class a number for the cells that all of these releases show as they are."""
-    ground, shown = views[0].ground, set.intersection(*(view.shown for view in views))
-    places = [place for place, name in enumerate(ground.attributes) if name in shown]
-    sizes = [ground.hierarchies[place].n_nodes for place in places]
-    return np.unique(tuple_keys(ground.nodes[:, places], sizes), return_inverse=True)[1]
+    """Per ground class a number for what all of these releases tell of each of its cells."""
+    ground, parts = views[0].ground, []
+    for place in range(len(ground.attributes)):
+        values, edges = ground.nodes[:, place], []
+        above = int(values.max()) + 1
+        for view in views:
+            described = view.describe(place) + above
+            edges.append(np.stack([values, described])[:, view.present])
+            above = int(described.max()) + 1
+        ends = np.hstack(edges)
+        graph = coo_array((np.ones(ends.shape[1]), tuple(ends)), shape=(above, above))
+        parts.append(connected_components(graph, directed=False)[1][values])
+    sizes = [int(part.max()) + 1 for part in parts]
+    return np.unique(tuple_keys(np.stack(parts, axis=1), sizes), return_inverse=True)[1]
 
 
-def find_matched(views: Sequence[ReleaseView]) -> tuple[np.ndarray, bool]:
+CellsOfPairs: TypeAlias = Mapping[tuple[ReleaseView, ...], np.ndarray]
+
+
+def find_matched(views: Sequence[ReleaseView], cells: CellsOfPairs) -> tuple[np.ndarray, bool]:
     """Which ground classes have rows that can be matched between two releases; whether all can.
 
-    By their order where both releases kept it. Else by the cells that both show, where no other
-    row of either release has the same ones.
+    By their order where both releases kept it. Else by the cells of each pair, where no other row
+    of either release has the same ones.
     """
-    ground = views[0].ground
-    matched, lined_up = np.zeros(ground.n_classes, dtype=bool), True
+    counts = views[0].ground.counts
+    matched, lined_up = np.zeros(len(counts), dtype=bool), True
     for pair in combinations(views, 2):
         alike = both = pair[0].present & pair[1].present
         if not all(view.release.keeps_order for view in pair):
-            cells = number_cells(pair)
             for view in pair:
-                alike = alike & (np.bincount(cells, ground.counts * view.present)[cells] == 1)
+                rows = np.bincount(cells[pair], counts * view.present)
+                alike = alike & (rows[cells[pair]] == 1)
         matched |= alike
         lined_up &= np.array_equal(alike, both)
     return matched, lined_up
