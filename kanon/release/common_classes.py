@@ -59,11 +59,6 @@ class Release:
         return cls(made.plan, slim, made.source.passed_through(), made.dropped, made.coarsened)
 
     @property
-    def keeps_order(self) -> bool:
-        """Whether its rows stand in the table's order, not sorted by what they show."""
-        return self.plan.order == "table"
-
-    @property
     def n_records(self) -> int:
         """The number of records of the table."""
         return self.recoding.classes.n_records + self.dropped

@@ -316,11 +316,6 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame) -> Combine
         No release is given; they are not of one table; or a plan counts k in persons.
     TableError
         The table cannot be counted by all of their columns.
-
-    Notes
-    -----
-    Takes a sort of the table's classes per pair of releases and sensitive column.
-    Sources: see the module.
     """
     check_sizes(releases)
     check_coarsened(releases)

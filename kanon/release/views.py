@@ -142,7 +142,7 @@ def find_matched(views: Sequence[ReleaseView], cells: CellsOfPairs) -> tuple[np.
     matched, lined_up = np.zeros(len(counts), dtype=bool), True
     for pair in combinations(views, 2):
         alike = both = pair[0].present & pair[1].present
-        if not all(view.release.keeps_order for view in pair):
+        if any(view.release.plan.order != "table" for view in pair):
             for view in pair:
                 rows = np.bincount(cells[pair], counts * view.present)
                 alike = alike & (rows[cells[pair]] == 1)

@@ -6,6 +6,7 @@ Kept are plans and arrays of classes, no rows. Another table forgets them.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from kanon.run import Run
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 
-_CLASSES_AT_ONCE, _RECORDS_AT_ONCE = 200_000, 500_000
+_CLASSES_AT_ONCE, _RECORDS_AT_ONCE = 200_000, 300_000
 """What is worked out while a page waits, about two seconds; the rest is the worker's."""
 
 
@@ -70,7 +71,8 @@ def key_of_all(releases: Sequence[EarlierRelease]) -> str:
 def at_once(releases: Sequence[Release], table: Table) -> bool:
     """Whether releases are combined while a page waits: few classes, and no engine to be asked."""
     few = sum(each.recoding.classes.n_classes for each in releases) <= _CLASSES_AT_ONCE
-    return few and not isinstance(table, StoredTable) and table.n_records <= _RECORDS_AT_ONCE
+    records = table.n_records * math.comb(len(releases), 2)  # which are compared pair by pair
+    return few and not isinstance(table, StoredTable) and records <= _RECORDS_AT_ONCE
 
 
 def worked_out(

@@ -233,4 +233,4 @@ def test_a_release_in_another_order_is_another_release(hospital):
     kept = replace(done, prepared=replace(done.prepared, plan=plan))
     one, other = (EarlierRelease.of("the same settings", "k2", each) for each in (done, kept))
     assert one.key != other.key
-    assert [each.release.keeps_order for each in (one, other)] == [False, True]
+    assert [each.release.plan.order for each in (one, other)] == ["released", "table"]
