@@ -84,7 +84,7 @@ class Sensitive:
     """
 
     name: str
-    values: SensitiveValues
+    values: tuple[str, ...]
     numeric: bool
     start: np.ndarray
     value: np.ndarray
@@ -127,8 +127,11 @@ class Sensitive:
         n_classes: int,
     ) -> Sensitive:
         """The same from records that were counted: ``counts`` says how many each entry is of."""
-        values = SensitiveValues(values)
-        return _counted(name, values, numeric, group, codes, counts, n_classes)
+        return _counted(name, tuple(values), numeric, group, codes, counts, n_classes)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.values, SensitiveValues):
+            object.__setattr__(self, "values", SensitiveValues(self.values))
 
     @cached_property
     def folded(self) -> Sensitive:
@@ -139,10 +142,11 @@ class Sensitive:
         >>> ill.folded.values, ill.folded.dense().tolist()
         (('ASTHMA', 'cold'), [[2, 0], [1, 1]])
         """
+        assert isinstance(self.values, SensitiveValues)
         read_as = self.values.read_as
         if read_as is None:
             return self
-        values = SensitiveValues(self.values[at] for at in np.unique(read_as, return_index=True)[1])
+        values = tuple(self.values[place] for place in np.unique(read_as, return_index=True)[1])
         folded = _counted(
             self.name, values, self.numeric,
             self.of_entry, read_as[self.value], self.count, self.n_classes,
@@ -211,7 +215,7 @@ class Sensitive:
 
 def _counted(
     name: str,
-    values: SensitiveValues,
+    values: tuple[str, ...],
     numeric: bool,
     group: Sequence[int] | np.ndarray,
     codes: Sequence[int] | np.ndarray,

@@ -231,7 +231,7 @@ def table() -> pd.DataFrame:
         {
             "age": rng.integers(20, 70, 120),
             "sex": rng.choice(["F", "M"], 120),
-            "ill": rng.choice(["none", "flu", "cold", None], 120),
+            "ill": rng.choice(["gout", "flu", "cold", None], 120),
             "pay": rng.integers(1, 6, 120) * 100,
         }
     )

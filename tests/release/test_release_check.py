@@ -113,34 +113,41 @@ def test_the_same_number_in_two_spellings_is_one_value():
 
 
 @pytest.mark.parametrize(
-    ("values", "different"),
+    ("values", "written", "read"),
     [
-        (["01", "1"], 2),
-        (["10.5", "10.50"], 2),
-        (["flu", "flu "], 1),
-        (["39", "39.0"], 1),
-        (["39", "39.0", "cold"], 2),
-        (["9007199254740993", "9007199254740992", ""], 3),
-        (["0", "-0", "+0.0", " -0.0"], 1),
-        (["39", "39.00"], 2),
-        (["1", "1.000"], 2),
-        (["\u0663", "\u0663.0", "3"], 2),
-        (["flu", "flu\x1c", "flu\u2003"], 1),
-        ([0.0, -0.0], 1),
+        (["01", "1"], 2, 1),
+        (["10.5", "10.50"], 2, 1),
+        (["flu", "flu "], 1, 1),
+        (["flu", "Flu", "F LU"], 3, 1),
+        (["39", "39.0"], 1, 1),
+        (["39", "39.0", "cold"], 2, 2),
+        (["9007199254740993", "9007199254740992", ""], 3, 3),
+        (["0", "-0", "+0.0", " -0.0"], 1, 1),
+        (["39", "39.00"], 2, 1),
+        (["1", "1.000"], 2, 1),
+        (["\u0663", "\u0663.0", "3"], 2, 1),
+        (["flu", "flu\x1c", "flu\u2003"], 1, 1),
+        (["none", "unknown", ""], 3, 1),
+        ([0.0, -0.0], 1, 1),
     ],
 )
-def test_values_are_told_apart_as_kanon_does(values, different):
-    table, told_apart = known_of(mark_missing(pd.DataFrame({"ill": values}))[0])
-    assert told_apart == different
-    assert level(table, "distinct-l-diversity", l=2)[0] == different
+def test_values_are_told_apart_as_kanon_does(values, written, read):
+    """By closeness as they are written, by diversity as they read."""
+    table, ill = known_of(mark_missing(pd.DataFrame({"ill": values}))[0])
+    told_apart = ill.total[ill.total > 0]
+    assert len(told_apart) == written and len(ill.folded.values) == read
+    assert level(table, "distinct-l-diversity", l=2)[0] == read
+    each_apart = table.assign(age=[f"age {place}" for place in range(len(table))])
+    t = level(each_apart, "t-closeness", t=1, distance="variational")[0]
+    assert t == pytest.approx(1 - told_apart.min() / len(table))
 
 
 def known_of(table):
-    """A table with one class, and how many values kanon's own classes tell apart there."""
+    """A table with one class, and the values that kanon's own classes have there."""
     table = table.assign(age="X")
     columns = {"age": AGE, "ill": {"role": "sensitive"}}
     (ill,) = prepare(plan(K2, columns=columns), table).source.classes.sensitive
-    return table, np.count_nonzero(ill.total)
+    return table, ill
 
 
 MIXED = st.sampled_from([
@@ -160,8 +167,11 @@ def test_mixed_types_are_told_apart_as_kanon_does(cells, dtype):
     """What is in memory alone: a right release is not refused for how Arrow would hold it."""
     if dtype == "category":
         cells = [cell if isinstance(cell, str) else None for cell in cells]
-    table, told_apart = known_of(pd.DataFrame({"ill": pd.Series(cells, dtype=dtype)}))
-    assert level(table, "distinct-l-diversity", l=2)[0] == told_apart
+    table, ill = known_of(pd.DataFrame({"ill": pd.Series(cells, dtype=dtype)}))
+    assert level(table, "distinct-l-diversity", l=2)[0] == len(ill.folded.values)
+    each_apart = table.assign(age=[f"age {place}" for place in range(len(table))])
+    t = level(each_apart, "t-closeness", t=1, distance="variational")[0]
+    assert t == pytest.approx(1 - ill.total[ill.total > 0].min() / len(table))
 
 
 @pytest.mark.parametrize(
