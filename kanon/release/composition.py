@@ -388,7 +388,7 @@ def _undone(releases: Sequence[Release]) -> Iterator[str]:
 def _learnt(
     views: Sequence[ReleaseView], cells: CellsOfPairs, sensitive: Sensitive
 ) -> LearntValues:
-    column, ground = sensitive.name, views[0].ground
+    column, ground, sensitive = sensitive.name, views[0].ground, sensitive.folded
     showing = [each for each in views if each.release.shows(column)]
     few = np.full(ground.n_classes, _ABSENT)  # values, by a single release
     for view in showing:
@@ -400,7 +400,7 @@ def _learnt(
         return int(ground.counts[certain & ~told].sum())
 
     lined, group = side_by_side(views, ground, column)
-    alike = np.diff(lined.sensitive[0].start) == 1
+    alike = np.diff(lined.sensitive[0].folded.start) == 1
     some = group >= 0
     values, records = _compose(showing, cells, sensitive, column)
     return LearntValues(

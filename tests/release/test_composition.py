@@ -21,7 +21,7 @@ from kanon.plan import Plan
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.release.check import check_release
-from kanon.release.common_classes import Release, list_known, needs_table
+from kanon.release.common_classes import Release, list_known
 from kanon.release.composition import CombinedModel, CombinedReleases, LearntValues, combine
 from kanon.run import Run, run
 from kanon.schema import Role

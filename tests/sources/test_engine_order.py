@@ -29,7 +29,23 @@ from support.spark import SPARK, spark_is_there
 
 SUPPRESSION = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
 PASSED = {"role": "insensitive"}
-TEXTS = ["10", "9", "9.0", "-3", "-12.5", "+9", "-0", "0", "007", "b", "B", "é", "a,b", "1e5", "5\n"]
+TEXTS = [
+    "10",
+    "9",
+    "9.0",
+    "-3",
+    "-12.5",
+    "+9",
+    "-0",
+    "0",
+    "007",
+    "b",
+    "B",
+    "é",
+    "a,b",
+    "1e5",
+    "5\n",
+]
 TEXTS += [".5", ",", "[5, 9]", "(missing)", "𝒳", "\uffee"]
 SPARK_NIGHTLY = pytest.param("spark", marks=[pytest.mark.nightly])
 
@@ -112,7 +128,7 @@ def put(table: pa.Table, folder: Path, engine: str, name: str = "people") -> Add
 
 
 def as_it_stands(frame: pd.DataFrame) -> list[list[str]]:
-    """The rows as texts in their order, missing cells alike; 3 and 3.0 are the same number, and zeros."""
+    """The rows as texts in their order, missing cells alike; 3 and 3.0 are one number, and zeros."""
     found = frame.astype(object).where(frame.notna(), None)
     return [
         [str(float(cell) + 0.0) if isinstance(cell, (int, float)) else str(cell) for cell in row]
