@@ -170,7 +170,8 @@ def _plan_for_recipients(done: Run) -> dict[str, Any]:
             kept = _KEPT[chosen["build"]]
             column["hierarchy"] = {key: chosen[key] for key in kept if key in chosen}
         elif chosen is not None:
-            column["hierarchy"] = {"nodes": nodes_above(tree, np.unique(nodes))}
+            nodes = np.unique(nodes[nodes <= tree.root])  # a range says itself what it stands for
+            column["hierarchy"] = {"nodes": nodes_above(tree, nodes)}
     sensitive = plan.roles.columns(Role.SENSITIVE)
     kinds = content["read"].get("kinds", {})
     read = {"kinds": {one: kinds[one] for one in kinds if one in sensitive}}

@@ -128,7 +128,7 @@ def put(table: pa.Table, folder: Path, engine: str, name: str = "people") -> Add
 
 
 def as_it_stands(frame: pd.DataFrame) -> list[list[str]]:
-    """The rows as texts in their order, missing cells alike; 3 and 3.0 are one number, and zeros."""
+    """The rows as texts in their order, missing cells alike; 3 and 3.0 are one, zeros too."""
     found = frame.astype(object).where(frame.notna(), None)
     return [
         [str(float(cell) + 0.0) if isinstance(cell, (int, float)) else str(cell) for cell in row]
