@@ -318,7 +318,9 @@ def what_leaves(done: Run) -> str:
     """What the release protects and what it does not: the sentence that somebody has to sign."""
     coarse = [one.column for one in done.prepared.coarsened]
     passed = [one for one in done.prepared.source.passed_through() if one not in coarse]
-    dropped = done.prepared.plan.roles.columns(Role.IDENTIFIER)
+    replaced = done.prepared.source.pseudonyms
+    identifiers = done.prepared.plan.roles.columns(Role.IDENTIFIER)
+    dropped = [column for column in identifiers if column not in replaced]
     gone = done.recoding.suppressed_records
     attributes = done.prepared.classes.attributes
     said = [say("The records are alike in {columns} only.", columns=_listed(attributes))]
@@ -339,6 +341,8 @@ def what_leaves(done: Run) -> str:
         )
     if passed:
         said.append(say("Left as they are: {columns}.", columns=_listed(passed)))
+    if replaced:
+        said.append(say("Replaced by random labels: {columns}.", columns=_listed(replaced)))
     if dropped:
         said.append(say("Left out: {columns}.", columns=_listed(dropped)))
     return " ".join(said)

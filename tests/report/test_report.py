@@ -271,6 +271,15 @@ def test_no_one_and_several_suppressed_records_are_said(changes, table, limit, s
     assert re.findall(r"Suppressed: .*?\.(?= |$)", what_leaves(done)) == [leaves] * bool(leaves)
 
 
+@pytest.mark.parametrize("pseudonym", [False, True])
+def test_identifiers_are_left_out_or_replaced(pseudonym):
+    columns = plan_with()["columns"]
+    columns["name"] = {"role": "identifier", "pseudonym": pseudonym}
+    said = what_leaves(run(Plan.from_content(content(columns=columns)), PEOPLE))
+    assert ("Left out: 'name'." in said) != pseudonym
+    assert ("Replaced by random labels: 'name'." in said) == pseudonym
+
+
 @pytest.mark.parametrize(
     ("missing", "lacking", "sentence"),
     [
