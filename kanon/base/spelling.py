@@ -44,6 +44,8 @@ def fold_spelling(text: str) -> Hashable:
     >>> fold_spelling("n/a") == fold_spelling("None") == fold_spelling(" ")
     True
     """
+    if text.isascii() and text.isdecimal():
+        return "", Decimal(text), False, ""
     plain = _without_form(text)
     if not plain or plain in _MISSING:
         return BLANK

@@ -387,16 +387,16 @@ def _several_spellings(
             counts_as = (
                 "k counts each spelling as a person"
                 if column == person
-                else "diversity counts them as one value, t-closeness, beta-likeness and "
-                "delta-disclosure as different ones"
+                else "Diversity counts them as one value; t-closeness, beta-likeness and "
+                "delta-disclosure count them as different"
             )
             yield Remark(
                 "several-spellings",
                 column,
                 alike / sum(written.values()),
                 f"{quoted(column)} has {thin(len(spellings))} {are} written in several ways (equal "
-                "as numbers or codes, or but for case, blanks or the form of signs, or words for "
-                f"missing), {counted(pairs, 'pair')} in all: {counts_as}.",
+                "as numbers, codes or words for missing, or apart from case, blanks and the form "
+                f"of signs), {counted(pairs, 'pair')} in all. {counts_as}.",
             )
 
 

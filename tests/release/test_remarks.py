@@ -178,7 +178,7 @@ def test_spellings_of_a_person_are_told():
     done, _ = released(frame, plan={"person": "who"}, who="id", town="qi")
     (remark,) = done.remarks
     assert (remark.kind, remark.column) == ("several-spellings", "who")
-    assert remark.found.endswith("1 pair in all: k counts each spelling as a person.")
+    assert remark.found.endswith("1 pair in all. k counts each spelling as a person.")
 
 
 # --- a sensitive column that others know ----------------------------------------------------
@@ -362,7 +362,7 @@ def test_one_value_that_is_written_in_two_ways_is_remarked(one, other):
     assert homogeneous.share == 1, "everybody has the same value"
     assert (remark.kind, remark.column, remark.share) == ("several-spellings", "ill", 1)
     assert "'ill' has 1 value that is written in several ways" in remark.found
-    assert "1 pair in all: diversity counts them as one value, t-closeness" in remark.found
+    assert "1 pair in all. Diversity counts them as one value; t-closeness" in remark.found
     assert f"{remark.found} {KINDS['several-spellings'].advice}" in said
     assert table_remarks(MemoryTable(frame), done.prepared.plan.roles.roles, 2) == (remark,)
 
