@@ -17,6 +17,9 @@ from kanon.stored_classes import TupleNumbers
 KEY = f"{OURS} order"
 """How columns are called that rows are sorted by and that do not leave."""
 
+NodeParts = dict[str, dict[int, np.ndarray]]
+"""Per key the quasi-identifiers that are in it, by their places, and what each node adds to it."""
+
 _NUMBER = NUMBER.replace("$", r"\z")  # a "$" may stand before a last line break
 
 
@@ -32,30 +35,15 @@ def rank_nodes(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
 
 def pack_ranks(
     columns: Sequence[str], attributes: Sequence[str], ranks: Sequence[np.ndarray]
-) -> tuple[list[str], dict[str, dict[int, np.ndarray]]]:
-    """Few keys to sort by: quasi-identifiers that stand side by side become one whole number.
+) -> tuple[list[str], NodeParts]:
+    """The columns to sort by, where neighbouring quasi-identifiers are one whole number.
 
-    Parameters
-    ----------
-    columns
-        Those of the release.
-    attributes, ranks
-        The quasi-identifiers among them, and of each its :func:`rank_nodes`.
-
-    Returns
-    -------
-    by
-        The columns that rows are sorted by, in order.
-    parts
-        Per key the quasi-identifiers in it, by their places, and what each of their nodes adds.
-
-    >>> ages, zips = np.array([0, 1]), np.array([2, 0, 1])
-    >>> by, parts = pack_ranks(["zip", "age", "ill"], ["age", "zip"], [ages, zips])
-    >>> by, {key: {j: adds.tolist() for j, adds in its.items()} for key, its in parts.items()}
-    (['kanon: order 0', 'ill'], {'kanon: order 0': {1: [4, 0, 2], 0: [0, 1]}})
+    >>> by, parts = pack_ranks(["age", "sex", "ill"], ["age", "sex"], [np.arange(3), np.arange(2)])
+    >>> by, {place: adds.tolist() for place, adds in parts[by[0]].items()}
+    (['kanon: order 0', 'ill'], {0: [0, 2, 4], 1: [0, 1]})
     """
     by: list[str] = []
-    parts: dict[str, dict[int, np.ndarray]] = {}
+    parts: NodeParts = {}
     for packed, names in groupby(columns, lambda column: column in attributes):
         if not packed:
             by.extend(names)
@@ -80,13 +68,11 @@ def _sort_keys(cells: Any) -> list[Any]:
     """What a column is sorted by, missing cells first."""
     import ibis
 
-    kind = cells.type()
-    if kind.is_floating():  # 0.0 and -0.0 are written differently
+    if cells.type().is_floating():  # 0.0 and -0.0 are written differently
         negative = cells.cast("string").startswith("-")
         present = cells.isnan().ifelse(None, cells)
         return [present, (present == 0).ifelse(~negative, None)]
-    if kind.is_nested():
-        cells = cells.cast("string")
+    cells = cells.cast("string") if cells.type().is_nested() else cells
     if not cells.type().is_string():
         return [cells]
     last = ibis.literal(float("inf"))

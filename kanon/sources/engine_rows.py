@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from kanon.sources.engine_groups import keys, scaled
+from kanon.sources.engine_order import NodeParts
 from kanon.sources.stored_values import OURS, TableConnection
 from kanon.stored_classes import TupleNumbers
 
@@ -96,18 +97,13 @@ def with_released(
     return rows.mutate(**{GONE: rows[f"{names[0]}, kept"].isnull()})
 
 
-def with_labels(
-    rows: Any,
-    recoding: EngineRecoding,
-    parts: Mapping[str, Mapping[int, np.ndarray]],
-    keeps: bool = False,
-) -> Any:
+def with_labels(rows: Any, recoding: EngineRecoding, parts: NodeParts, keeps: bool) -> Any:
     """The same rows with the labels that they are released with, as ``kanon: label 0``, ….
 
     Parameters
     ----------
     parts
-        What they are sorted by: see :func:`kanon.sources.engine_order.pack_ranks`.
+        What rows are sorted by.
     keeps
         Whether rows are marked as suppressed: those get the roots.
     """

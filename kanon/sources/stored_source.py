@@ -32,7 +32,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coverage import check_covered, with_missing_leaf
 from kanon.sources.engine_classes import EngineClasses, EngineRecoding
 from kanon.sources.engine_groups import keys
-from kanon.sources.engine_order import KEY, pack_ranks, rank_nodes
+from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_nodes
 from kanon.sources.engine_rows import GONE, keyed, with_labels, with_released
 from kanon.sources.memory import require_records
 from kanon.sources.room import check_room, growing, size_of
@@ -181,29 +181,19 @@ class StoredSource:
         table
             The table, maybe through another connection.
         order
-            See :meth:`write`.
-
-        Returns
-        -------
-        rows
-            The columns of the release, and others to sort by.
-        by
-            What the rows are still to be sorted by; nothing where they stay as they come.
+            See :meth:`write`. What comes is not sorted yet: the columns to sort by come along.
         """
         import ibis
 
-        keeps = self._keep_suppressed
-        rows = table.expression
-        by: list[str] = []
-        parts: dict[str, dict[int, np.ndarray]] = {}
-        if order == "table" and table.engine == "other":  # which may begin a join at either side
-            by = [f"{KEY} row"]
-            rows = rows.mutate(**{by[0]: ibis.row_number()})
+        rows, keeps = table.expression, self._keep_suppressed
+        if order == "table" and table.engine == "other":
+            rows = rows.mutate(**{_ROW: ibis.row_number()})
+        if self.pseudonyms:
+            rows = rows.mutate(**{_LAST: ibis.random()})
         for number, column in enumerate(self.pseudonyms):
             rows = _with_pseudonyms(table, rows, column, f"{OURS} pseudonym {number}")
         if isinstance(recoding, EngineRecoding):
-            if order == "released":
-                by, parts = self._sorting(recoding, recoding.released_nodes)
+            by, parts = self._sorting(recoding, recoding.released_nodes, order)
             rows = with_released(table, rows, recoding, keeps)
             rows = with_labels(rows, recoding, parts, keeps)
             return self._shown(table, rows, rows[GONE] if keeps else None, by), by
@@ -216,8 +206,7 @@ class StoredSource:
             roots = np.array([tree.root for tree in self.classes.hierarchies], dtype=np.int32)
             nodes = np.vstack([nodes, roots])
         labels = {f"{place}, known": np.arange(len(nodes), dtype=np.int32)}
-        if order == "released":
-            by, parts = self._sorting(recoding, list(nodes.T))
+        by, parts = self._sorting(recoding, list(nodes.T), order)
         for key, adds in parts.items():  # their ranks are narrower than the sums
             sums = reduce(add, (of_node[nodes[:, j]] for j, of_node in adds.items()))
             labels[key] = np.unique(sums, return_inverse=True)[1].astype(np.int32)
@@ -228,9 +217,11 @@ class StoredSource:
         return self._shown(table, rows, gone, by), by
 
     def _sorting(
-        self, recoding: Recoding, nodes: Sequence[np.ndarray]
-    ) -> tuple[list[str], dict[str, dict[int, np.ndarray]]]:
+        self, recoding: Recoding, nodes: Sequence[np.ndarray], order: str
+    ) -> tuple[list[str], NodeParts]:
         """What released rows are sorted by: see :func:`kanon.sources.engine_order.pack_ranks`."""
+        if order == "table":  # a database may begin its joins at either side
+            return ([_ROW] if self._table.engine == "other" else []), {}
         ranks = list(map(rank_nodes, recoding.hierarchies, nodes))
         hidden = {*self._schema.columns(Role.IDENTIFIER), *self.pseudonyms}
         columns = [column for column in self._table.columns if column not in hidden]
@@ -259,8 +250,6 @@ class StoredSource:
         gone
             Whether a row is suppressed; None where such rows left.
         """
-        import ibis
-
         wanted = {}
         for column in table.columns:
             if column in self.classes.attributes:
@@ -272,9 +261,7 @@ class StoredSource:
                 wanted[column] = cells if gone is None else gone.ifelse(None, cells)
         if gone is not None:
             wanted[SUPPRESSED] = gone.cast("int64")
-        for key in by:
-            if key not in wanted:
-                wanted[key] = ibis.random() if key == _LAST else rows[key]
+        wanted |= {key: rows[key] for key in by if key.startswith(KEY)}
         return rows.select([cells.name(column) for column, cells in wanted.items()])
 
     def write(
@@ -363,8 +350,8 @@ class StoredSource:
 
 
 _KEY = f"{OURS} key"
-_LAST = f"{KEY} last"
-"""A random number: rows that differ in pseudonyms alone are shuffled."""
+_ROW, _LAST = f"{KEY} row", f"{KEY} last"
+"""A row's place in the table, and a random number: rows alike but for pseudonyms are shuffled."""
 
 _FIRST = 10_000
 _NUMBER = 8

@@ -29,24 +29,8 @@ from support.spark import SPARK, spark_is_there
 
 SUPPRESSION = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
 PASSED = {"role": "insensitive"}
-TEXTS = [
-    "10",
-    "9",
-    "9.0",
-    "-3",
-    "-12.5",
-    "+9",
-    "-0",
-    "0",
-    "007",
-    "b",
-    "B",
-    "é",
-    "a,b",
-    "1e5",
-    "5\n",
-]
-TEXTS += [".5", ",", "[5, 9]", "(missing)", "𝒳", "\uffee"]
+TEXTS = ["10", "9", "9.0", "-3", "-12.5", "+9", "-0", "0", "007", "b", "B", "é", "a,b", "1e5"]
+TEXTS += ["5\n", ".5", ",", "[5, 9]", "(missing)", "𝒳", "\uffee"]
 SPARK_NIGHTLY = pytest.param("spark", marks=[pytest.mark.nightly])
 
 rarely_missing = st.integers(0, 3).map(bool)
@@ -128,7 +112,7 @@ def put(table: pa.Table, folder: Path, engine: str, name: str = "people") -> Add
 
 
 def as_it_stands(frame: pd.DataFrame) -> list[list[str]]:
-    """The rows as texts in their order, missing cells alike; 3 and 3.0 are one, zeros too."""
+    """The rows as texts in their order; missing cells are alike, and 3 and 3.0, and both zeros."""
     found = frame.astype(object).where(frame.notna(), None)
     return [
         [str(float(cell) + 0.0) if isinstance(cell, (int, float)) else str(cell) for cell in row]
@@ -314,7 +298,7 @@ def test_what_sorting_needs_beyond_its_memory_is_said(tmp_path, monkeypatch):
 
     def ordered() -> list[str]:
         address, tell = Address(str(tmp_path / "people.sqlite"), "people"), lambda *_: None
-        with sorted_batches(rows.to_reader(), ["note"], address, 1e-6, tell) as batches:
+        with sorted_batches(rows.to_reader(), ["note"], address, 10**6, tell) as batches:
             return [note for batch in batches for note in batch["note"].to_pylist()]
 
     (tmp_path / "people.sqlite").touch()

@@ -1,4 +1,4 @@
-"""One table in every engine: the same classes, and the same release; its order: test_engine_order.py."""
+"""One table in every engine: the same classes and release; its order: test_engine_order.py."""
 
 from __future__ import annotations
 

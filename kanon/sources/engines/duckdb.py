@@ -93,9 +93,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         with saying(name, _ERRORS, partial(_said, address)):
             return connection.to_pyarrow(wanted)
 
-    def write(
-        wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str] = ()
-    ) -> None:
+    def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Any = ()) -> None:
         with saying(name, _ERRORS, partial(_said, address)):
             wanted = _with_tables(connection, sort_rows(wanted, by))
             whole = 100 * _told_in_the_end(connection, wanted)
@@ -174,19 +172,9 @@ def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
 
 @contextmanager
 def sorted_batches(
-    batches: Any, by: Sequence[str], address: Address, share: float, progress: Progress
+    batches: Any, by: Sequence[str], address: Address, total: int, progress: Progress
 ) -> Iterator[Any]:
-    """Batches of records from another engine, sorted here: as texts compare, and as room allows.
-
-    Parameters
-    ----------
-    by
-        See :func:`kanon.sources.engine_order.sort_rows`.
-    address
-        Where they come from, for sentences.
-    share
-        What a record is of the whole, for the progress.
-    """
+    """Batches of so many records of a database, sorted here within what DuckDB may take."""
     connection = ibis.duckdb.connect(":memory:", **duckdb_settings())
     try:
         with saying(address.name, (duckdb.Error,), partial(_said, address)):
@@ -196,7 +184,7 @@ def sorted_batches(
             for batch in batches:
                 _append(connection, "rows", pa.Table.from_batches([batch]))
                 done += batch.num_rows
-                progress(min(1.0, done * share), "Writing the release")
+                progress(min(0.99, done / max(total, 1)), "Writing the release")
             yield connection.to_pyarrow_batches(sort_rows(connection.table("rows"), by))
     finally:
         connection.disconnect()

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from kanon.base.progress import Progress, stretch
+from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines import sqlite
@@ -59,17 +59,14 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         ):
             return batches.read_all()
 
-    def write(
-        wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str] = ()
-    ) -> None:
+    def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Any = ()) -> None:
         with saying(name, errors, partial(_said, name)):
             total = fetch(rows.aggregate(n=rows.count()))["n"][0].as_py()
-            share = 1 / max(int(total), 1)
             with (
                 batches_of(connection, wanted) as batches,
-                sorted_batches(batches, by, address, share, stretch(progress, 0, 0.5)) as ordered,
+                sorted_batches(batches, by, address, int(total), progress) as ordered,
             ):
-                _write(ordered, path, kind, share, stretch(progress, 0.5, 1))
+                _write(ordered, path, kind)
 
     workspace = None
     if not address.is_url:  # what a server lets be kept there is not known
@@ -102,12 +99,11 @@ def _batches(connection: Any, wanted: Any) -> Any:
     return connection.to_pyarrow_batches(wanted, chunk_size=sqlite.BATCH)
 
 
-def _write(batches: Any, path: Path, kind: str, share: float, progress: Progress) -> None:
+def _write(batches: Any, path: Path, kind: str) -> None:
     """Write batches of records as they come."""
     if kind == "folder":
         path.mkdir()
         path = path / "part-0.parquet"
-    done = 0
     if kind in ("csv", "tsv"):
         options = pyarrow.csv.WriteOptions(delimiter={"csv": ",", "tsv": "\t"}[kind])
         writer: Any = pyarrow.csv.CSVWriter(path, batches.schema, write_options=options)
@@ -116,8 +112,6 @@ def _write(batches: Any, path: Path, kind: str, share: float, progress: Progress
     with writer:
         for batch in batches:
             writer.write_batch(batch)
-            done += batch.num_rows
-            progress(min(0.99, done * share), "Writing the release")
 
 
 def _errors() -> tuple[type[Exception], ...]:

@@ -19,13 +19,7 @@ def scratch() -> list[Path]:
 
 
 def duckdb_settings(in_order: bool = False) -> dict[str, Any]:
-    """No extensions, nothing spilled unless allowed, no more memory than ``KANON_MEMORY`` says.
-
-    Parameters
-    ----------
-    in_order
-        Whether rows stay in the order in which they come.
-    """
+    """No extensions, nothing spilled unless allowed, no more memory than ``KANON_MEMORY`` says."""
     folders, limit = scratch(), os.environ.get("KANON_MEMORY", "").strip()
     return {
         "threads": os.cpu_count() or 1,
