@@ -14,12 +14,9 @@ from kanon.sources.row_order import NUMBER, rank_texts
 from kanon.sources.stored_values import OURS
 from kanon.stored_classes import TupleNumbers
 
-KEY = f"{OURS} order"
-"""How columns are called that rows are sorted by and that do not leave."""
-
+KEY = f"{OURS} order"  # how columns begin that rows are sorted by and that do not leave
 NodeParts = dict[str, dict[int, np.ndarray]]
-"""Per key the quasi-identifiers that are in it, by their places, and what each node adds to it."""
-
+"""Per key the places of the quasi-identifiers in it, and what each of their nodes adds to it."""
 _NUMBER = NUMBER.replace("$", r"\z")  # a "$" may stand before a last line break
 
 

@@ -98,14 +98,9 @@ def with_released(
 
 
 def with_labels(rows: Any, recoding: EngineRecoding, parts: NodeParts, keeps: bool) -> Any:
-    """The same rows with the labels that they are released with, as ``kanon: label 0``, ….
+    """Rows with their released labels, ``kanon: label 0``, …, and with the keys to sort them by.
 
-    Parameters
-    ----------
-    parts
-        What rows are sorted by.
-    keeps
-        Whether rows are marked as suppressed: those get the roots.
+    If rows are marked as suppressed (``keeps``), those get the roots.
     """
     import ibis
 

@@ -172,17 +172,7 @@ class StoredSource:
         return row_class[self._keep_suppressed | (recoding.assigned[row_class] >= 0)]
 
     def released(self, recoding: Recoding, table: StoredTable, order: str) -> tuple[Any, list[str]]:
-        """The release as an expression: identifiers dropped, labels for values.
-
-        See :meth:`kanon.sources.memory.MemorySource.release`.
-
-        Parameters
-        ----------
-        table
-            The table, maybe through another connection.
-        order
-            See :meth:`write`. What comes is not sorted yet: the columns to sort by come along.
-        """
+        """The release as an expression, not sorted yet, and the columns to sort it by."""
         import ibis
 
         rows, keeps = table.expression, self._keep_suppressed
@@ -243,13 +233,7 @@ class StoredSource:
         return _matching(rows, ibis.memtable(pa.table({**tuples, **known})), names)
 
     def _shown(self, table: StoredTable, rows: Any, gone: Any, by: Sequence[str]) -> Any:
-        """The columns of a release, and what else it is sorted by, of rows with labels.
-
-        Parameters
-        ----------
-        gone
-            Whether a row is suppressed; None where such rows left.
-        """
+        """The columns of a release and keys to sort by; ``gone`` is None where no blank row stays."""
         wanted = {}
         for column in table.columns:
             if column in self.classes.attributes:
