@@ -23,7 +23,7 @@ _NUMBER = NUMBER.replace("$", r"\z")  # a "$" may stand before a last line break
 def rank_nodes(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
     """Per node of a hierarchy the place of its label among those of the given nodes."""
     nodes = np.unique(nodes)
-    labels = pd.Series([tree.labels[node] for node in nodes.tolist()], dtype="str")
+    labels = np.array([tree.labels[node] for node in nodes.tolist()], dtype=object)
     codes, texts = pd.factorize(labels)  # a range may be called as another node is
     ranks = np.zeros(tree.n_nodes, dtype=np.int64)
     ranks[nodes] = rank_texts(list(texts))[codes]

@@ -215,8 +215,8 @@ class StoredSource:
         ranks = list(map(rank_nodes, recoding.hierarchies, nodes))
         hidden = {*self._schema.columns(Role.IDENTIFIER), *self.pseudonyms}
         columns = [column for column in self._table.columns if column not in hidden]
-        marks = [SUPPRESSED] if self._keep_suppressed else []
-        by, parts = pack_ranks([*columns, *marks], self.classes.attributes, ranks)
+        columns += [SUPPRESSED] * self._keep_suppressed
+        by, parts = pack_ranks(columns, self.classes.attributes, ranks)
         return ([*by, _LAST] if self.pseudonyms else by), parts
 
     def _joined(
@@ -233,7 +233,7 @@ class StoredSource:
         return _matching(rows, ibis.memtable(pa.table({**tuples, **known})), names)
 
     def _shown(self, table: StoredTable, rows: Any, gone: Any, by: Sequence[str]) -> Any:
-        """The columns of a release and keys to sort by; ``gone`` is None where no blank row stays."""
+        """The columns of a release, and keys; ``gone`` is None where no suppressed row stays."""
         wanted = {}
         for column in table.columns:
             if column in self.classes.attributes:
