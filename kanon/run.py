@@ -43,6 +43,7 @@ from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource, as_table, require_records
 from kanon.sources.names import kind_of
 from kanon.sources.row_order import sort_rows
+from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Source, Table
 from kanon.sources.text_form import PLAIN, TextForm
@@ -504,6 +505,11 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     """
     schema = plan.roles
     table = as_table(table)
+    if plan.order == "table" and isinstance(table, StoredTable) and table.engine == "spark":
+        raise PlanError(
+            "Plan key order: 'table' is not allowed with Spark, which keeps no order of rows; "
+            "leave it out, or add --engine duckdb."
+        )
     schema.check(table.columns)
     require_records(table.n_records)
     columns = schema.quasi_identifiers

@@ -17,12 +17,13 @@ from kanon.release.remark_kinds import Remark
 
 def remark_on_bounds(recoding: Recoding, k: int) -> Iterator[Remark]:
     """The remarks on columns of ranges: *means-beside* of small classes, and *extremes*."""
-    small = float(recoding.counts[recoding.counts <= 3].sum() / max(recoding.counts.sum(), 1))
     for j, tree in enumerate(recoding.ranged):
         if not isinstance(tree, RangedHierarchy):
             continue
         column = recoding.classes.attributes[j]
         if tree.shows_means:
+            counts = recoding.counts
+            small = float(counts[counts <= 3].sum() / max(counts.sum(), 1))
             said = (
                 f"{quoted(column)} shows the least and the greatest value of a class beside its "
                 f"mean. In classes of at most 3 records, {percent(100 * small)} of the release, "

@@ -192,6 +192,9 @@ def order_remarks(
 
 def _cell_order(cells: pd.Series, kind: ColumnKind | None) -> RowOrder | None:
     """How the cells of a column are sorted."""
+    step = len(cells) // _FIRST_ROWS
+    if step > 1 and _cell_order(cells.iloc[::step], kind) is None:  # what is sorted is so there too
+        return None
     if getattr(cells.dtype, "kind", "O") in "iufM":
         codes, values = pd.factorize(cells, sort=True)
         return find_order(codes, [np.arange(len(values))])

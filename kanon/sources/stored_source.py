@@ -176,7 +176,7 @@ class StoredSource:
         import ibis
 
         rows, keeps = table.expression, self._keep_suppressed
-        if order == "table" and table.engine == "other":
+        if order == "table":
             rows = rows.mutate(**{_ROW: ibis.row_number()})
         if self.pseudonyms:
             rows = rows.mutate(**{_LAST: ibis.random()})
@@ -210,8 +210,8 @@ class StoredSource:
         self, recoding: Recoding, nodes: Sequence[np.ndarray], order: str
     ) -> tuple[list[str], NodeParts]:
         """What released rows are sorted by: see :func:`kanon.sources.engine_order.pack_ranks`."""
-        if order == "table":  # a database may begin its joins at either side
-            return ([_ROW] if self._table.engine == "other" else []), {}
+        if order == "table":  # joins keep no order
+            return [_ROW], {}
         ranks = list(map(rank_nodes, recoding.hierarchies, nodes))
         hidden = {*self._schema.columns(Role.IDENTIFIER), *self.pseudonyms}
         columns = [column for column in self._table.columns if column not in hidden]

@@ -72,8 +72,6 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     with saying(name, _ERRORS, partial(_said, address)):
         connection = ibis.duckdb.connect(":memory:", **duckdb_settings(bool(writes)))
         limit_spilling(connection.raw_sql)
-        if writes:  # rows stay at that side of a join that is gone through in order
-            connection.raw_sql("SET disabled_optimizers='join_order,build_side_probe_side'")
         opened = _KINDS.get(address.kind)
         if opened is None:
             raise TableError(
