@@ -326,7 +326,7 @@ def plan_of_visits(k, persons, **algorithm):
 def by_pandas(table, persons, k, proposal):
     """What a proposal's settings lose for k, and its l and t, counted from the released rows."""
     chosen = {name: proposal[name] for name in ("metric", "strategy", "scope")}
-    rows = run(plan_of_visits(k, persons, **chosen), table).released()
+    rows = run(plan_of_visits(k, persons, **chosen), table).released(order="table")
     shares = table["ill"].value_counts(normalize=True, dropna=False)
     levels, distances = [], []
     for _, one in rows.groupby([*"xyz"])["ill"]:

@@ -516,7 +516,7 @@ def test_k_counts_persons_where_the_plan_tells_them_apart_by_pandas(seed):
     assert study.interval == (3, everybody)
     lost = []
     for k in study.ks:
-        rows = run(asking(k), table).released()
+        rows = run(asking(k), table).released(order="table")
         assert table["who"].groupby([rows[c] for c in "xyz"]).nunique().min() >= k
         lost.append(100 * (rows[[*"xyz"]] == "*").mean().mean())
     (one,) = found_by(study, [StudyRun(COLUMNS[0], "s1")])

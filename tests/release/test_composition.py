@@ -703,15 +703,18 @@ def test_numbers_that_json_lacks_are_null() -> None:
 
 def test_releases_of_nobody_and_columns_undone_are_said() -> None:
     assert LearntValues("ill", 0, 0, None, None, None).sentence == "'ill': no release shows it"
-    assert "left with 1 value and at most 2 rows" in LearntValues("ill", 0, 0, 2, 1, 2).sentence
+    assert (
+        "in the worst case 1 value and at most 2 rows are left"
+        in LearntValues("ill", 0, 0, 2, 1, 2).sentence
+    )
     for k, undone, size in ((None, (), "no"), (3, ("age",), "3")):
         together = SimpleNamespace(min_k=k, unique_records=0, n_records=0)
-        said = CombinedReleases((k, 5), together, (), (), undone).said(["one", "two"])
+        said = CombinedReleases((k, 5), together, (), (), undone, 0, True, 3).said(["one", "two"])
         assert said[0].startswith(
             f"The smallest class has {size} and 5 records in one and two, the smallest group that "
             f"looks alike in all of them {size} (↑ better)"
         )
-        assert said[1:] == ("'age': generalised or left out in one release, shown as it is in "
+        assert said[2:] == ("'age': generalised or left out in one release, shown as it is in "
                             "another",) * len(undone)  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def test_one_label_is_one_sight_to_anyone_who_combines_releases():
     task = prepare(asked, table).task()
     group = np.array([int(row[1]) for row in task.classes.nodes])
     recoding = mdav.released(task, mdav.columns_of(task.classes), group)
-    view = ReleaseView(Release(asked, recoding), task.classes, recoding.assigned)
+    view = ReleaseView(Release(asked, recoding, ("ill",)), task.classes, recoding.assigned)
     assert recoding.n_classes == 2
     (codes, size), _ = view.seen("y")
     assert len(set(codes.tolist())) == 1

@@ -210,7 +210,7 @@ def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, foun
     now = work(go(at))
     assert now.settings.k == k and button(at, "In use").disabled
     done = run(plan_of(now), now.table.records)
-    rows, quasi = done.released(), [*done.recoding.released.attributes]
+    rows, quasi = done.released(order="table"), [*done.recoding.released.attributes]
     assert rows.groupby(quasi).size().min() >= 5
     for _, ill in rows.groupby(quasi)["disease"]:
         share = ill.value_counts(normalize=True)
