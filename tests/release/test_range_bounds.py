@@ -82,7 +82,9 @@ def test_one_label_is_one_sight_to_anyone_who_combines_releases():
     task = prepare(asked, table).task()
     group = np.array([int(row[1]) for row in task.classes.nodes])
     recoding = mdav.released(task, mdav.columns_of(task.classes), group)
-    view = ReleaseView(Release(asked, recoding, ("ill",)), task.classes, recoding.assigned)
+    view = ReleaseView(
+        Release(asked, recoding, ("ill",)), task.classes, recoding.assigned, ("x", "y")
+    )
     assert recoding.n_classes == 2
     (codes, size), _ = view.seen("y")
     assert len(set(codes.tolist())) == 1
@@ -140,7 +142,7 @@ def test_no_value_follows_from_means_of_three_records(drawn):
 def test_least_greatest_and_mean_of_three_records_are_all_values():
     asked = plan(["age"], {"name": "mdav", "ranges": "beside"})
     done, told = run_told(asked, PATIENTS)
-    labels = list(dict.fromkeys(done.released()["age"]))
+    labels = list(dict.fromkeys(done.released(order="table")["age"]))
     assert labels == ["[21, 24], mean 22.33", "[41, 49], mean 45", "[60, 66], mean 63"]
     middle = [round(3 * 22.33 - 21 - 24), 3 * 45 - 41 - 49, 3 * 63 - 60 - 66]
     assert middle == [22, 45, 63]
@@ -151,7 +153,7 @@ def test_least_greatest_and_mean_of_three_records_are_all_values():
 def test_outward_means_stand_beside_open_bounds():
     asked = plan(["age"], {"name": "mdav", "ranges": "outward"})
     done, told = run_told(asked, PATIENTS)
-    labels = list(dict.fromkeys(done.released()["age"]))
+    labels = list(dict.fromkeys(done.released(order="table")["age"]))
     assert labels == ["24 or less, mean 22", "[41, 49], mean 45", "60 or more, mean 63"]
     assert "of the table" not in told
     assert "beside its mean" in told
@@ -196,7 +198,7 @@ def test_outward_ranges_of_a_plan_stay_open_at_the_extremes():
     table = pd.DataFrame({"age": [21, 22, 24, 41, 45, 49, 50, 52, 55, 60, 63, 66], "ill": "a"})
     done, told = run_told(plan(["age"], {"name": "mondrian"}, ranges="outward"), table)
     labels = ["24 or less", "[41, 49]", "[50, 55]", "60 or more"]
-    assert list(dict.fromkeys(done.released()["age"])) == labels
+    assert list(dict.fromkeys(done.released(order="table")["age"])) == labels
     assert told == ""
     # Of 12 leaves 3, 3, 3 and 3 are covered: (3 - 1) / (12 - 1) each.
     assert done.measures["general_loss"] == pytest.approx(2 / 11)
@@ -208,7 +210,7 @@ def test_dates_stay_open_outward_and_show_extremes_tight():
     _, told = run_told(plan(["seen"], {"name": "mondrian"}), table)
     assert "'seen' show the least and the greatest value" in told
     done, told = run_told(plan(["seen"], {"name": "mondrian", "ranges": "outward"}), table)
-    assert list(dict.fromkeys(done.released()["seen"])) == [
+    assert list(dict.fromkeys(done.released(order="table")["seen"])) == [
         "2024-01-13 or earlier",
         "{2024-02-11, 2024-02-12, 2024-02-13}",
         "{2024-03-11, 2024-03-12, 2024-03-13}",
