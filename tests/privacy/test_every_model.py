@@ -297,7 +297,7 @@ def test_the_models_ask_for_more_than_k():
     for name, seed in product(algorithms(), SEEDS):
         table = people(seed)
         more = at_good_levels(None, table) if name == "levels" else {}
-        released = run(plan(name, None, "none", **more), table).released()
+        released = run(plan(name, None, "none", **more), table).released(order="table")
         assert not any(meets(released, model) for model in MODELS), (name, seed)
 
 
@@ -324,7 +324,7 @@ def test_a_release_meets_the_model_or_the_pair_is_refused(algorithm, model, limi
             assert told == [], "refused before the run"
             continue
         more = at_good_levels(model, table) if algorithm == "levels" else {}
-        released = run(plan(algorithm, model, limit, **more), table).released()
+        released = run(plan(algorithm, model, limit, **more), table).released(order="table")
         check_release(released, table, may_lose(algorithm, limit))
         assert meets(released, model)
 
@@ -339,7 +339,7 @@ def test_k_alone_is_refused_by_mingen_with_suppression_and_by_nobody_else(algori
                 run(plan(algorithm, None, limit), table)
             continue
         more = at_good_levels(None, table) if algorithm == "levels" else {}
-        released = run(plan(algorithm, None, limit, **more), table).released()
+        released = run(plan(algorithm, None, limit, **more), table).released(order="table")
         check_release(released, table, may_lose(algorithm, limit))
 
 
@@ -371,7 +371,7 @@ def test_every_choice_of_an_algorithm_meets_every_model_that_it_takes(
             with pytest.raises(PlanError, match=rf"^The lattice sweep .*{choice}.* cannot keep"):
                 run(asked, table)
             continue
-        released = run(asked, table).released()
+        released = run(asked, table).released(order="table")
         check_release(released, table, may_lose(algorithm, limit))
         assert model is None or meets(released, model), model
 
@@ -388,7 +388,7 @@ def test_without_hierarchies(algorithm):
         if model is not None and pairs("none")[algorithm, model] != ".":
             continue
         table = people(seed)
-        released = run(plan(algorithm, model, "none", bare=True), table).released()
+        released = run(plan(algorithm, model, "none", bare=True), table).released(order="table")
         check_release(released, table, 0)
         assert model is None or meets(released, model), model
 
@@ -403,7 +403,7 @@ def test_records_that_are_kept_though_suppressed_are_in_no_class():
     lost = 0
     for seed in range(6):
         table = people(seed)
-        released = run(content, table).released()
+        released = run(content, table).released(order="table")
         gone = released[released["suppressed"] == 1]
         stayed = released[released["suppressed"] == 0]
         assert len(released) == len(table)

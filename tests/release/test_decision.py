@@ -119,7 +119,7 @@ def test_a_verdict_counts_what_is_met_and_what_is_known(reached, met, known):
     parts = tuple(Part(thresholds(context)["k"], "", level) for level in reached)
     numbers = SimpleNamespace(
         levels={("k", ""): 1}, records=7, known=known, n_quasi_identifiers=2, sensitive=(),
-        population=False,
+        population=False, order="released",
     )  # fmt: skip
     said = Decision(context, numbers, parts).sentence
     assert f": {met}." in said

@@ -95,7 +95,11 @@ def test_every_model_has_a_reckoning():
 def spoiling(monkeypatch, spoil):
     """Have every release spoiled before it is looked at."""
     true = Run.released
-    monkeypatch.setattr(Run, "released", lambda self, index: spoil(true(self, index)))
+
+    def spoiled(self, index=False, order=None):
+        return spoil(true(self, index, order))
+
+    monkeypatch.setattr(Run, "released", spoiled)
 
 
 def swapped(released):
@@ -129,6 +133,23 @@ def without_a_row(released):
 )
 def test_a_spoiled_release_is_noticed(monkeypatch, spoil, said):
     spoiling(monkeypatch, spoil)
+    with pytest.raises(Broken, match=said):
+        for number in range(40):
+            release_one_table(Random(f"spoiled/{number}"), Counts())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [(swapped, "in the order of their cells"), (without_a_row, "other rows leave")],
+)
+def test_rows_that_leave_otherwise_are_noticed(monkeypatch, spoil, said):
+    true = Run.released
+
+    def spoiled(self, index=False, order=None):
+        released = true(self, index, order)
+        return released if order == "table" else spoil(released)
+
+    monkeypatch.setattr(Run, "released", spoiled)
     with pytest.raises(Broken, match=said):
         for number in range(40):
             release_one_table(Random(f"spoiled/{number}"), Counts())
