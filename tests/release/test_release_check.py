@@ -472,7 +472,7 @@ def test_numbers_that_the_check_cannot_read_become_others(tmp_path, kind, most, 
     for given_table in (read, from_pandas):
         run(asked, given_table).write(Address(str(tmp_path / "out.parquet")))
         found = read_table(tmp_path / "out.parquet").table["n"]
-        assert canonical_texts(found)[1] == texts and found.isna().tolist() == [False] * 3 + [True]
+        assert canonical_texts(found)[1] == texts and found.isna().tolist() == [True] + [False] * 3
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_a_missing_cell_is_never_shown_as_it_was(seed):
     born = pd.concat([days, days.head(3), pd.Series([None] * 25)], ignore_index=True)
     frame = pd.DataFrame({"born": born, "town": draw.choice([*"ab", None], len(born))})
     done, _ = released(frame, born="qi", town="qi")
-    after = done.released()
+    after = done.released(order="table")
     assert (after["born"][frame["born"].isna()] == "(missing)").any(), "some are in the release"
     for column in ("born", "town"):
         shown = int((after[column] == frame[column])[frame[column].notna()].sum())
@@ -257,7 +257,7 @@ SHORT = {"patient": "pseudonym", "place": "qi", "ill": "s"}
 def test_a_pseudonym_tells_who_was_here_and_there():
     """A alone was at X and at Y: who knows that finds P_i with HIV, although k = l = 2."""
     done, said = released(VISITS, privacy=TWO, **SHORT)
-    assert done.released()["place"].tolist() == list("XYXY")
+    assert done.released(order="table")["place"].tolist() == list("XYXY")
     (remark,) = done.remarks
     assert (remark.kind, remark.column, remark.share) == ("linked", "patient", 0.5)
     assert "1 person has several, and for 1 of them, 100.0 %, fewer than 2" in remark.found

@@ -113,7 +113,7 @@ def test_nothing_of_the_original_table_is_told_but_names(tmp_path):
         {"name": "women", "parent": "*", "values": 2},
         {"name": "*", "parent": None, "values": 3},
     ]
-    assert set(plan) == {"version", "columns", "privacy", "suppressed", "read"}
+    assert set(plan) == {"version", "columns", "privacy", "suppressed", "order", "read"}
     assert "name" in plan["columns"], "said in README.txt, as the report names it too"
     assert "names of its\ncolumns, those of left-out identifiers too." in (
         tmp_path / "README.txt"
