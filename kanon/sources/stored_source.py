@@ -203,8 +203,9 @@ class StoredSource:
         for j, tree in enumerate(recoding.hierarchies):
             labels[f"{OURS} label {j}"] = pa.DictionaryArray.from_arrays(nodes[:, j], tree.labels)
         rows = _matching(rows, ibis.memtable(pa.table(labels)), [place])
-        gone = rows[place] == recoding.n_classes if keeps else None
-        return self._shown(table, rows, gone, by), by
+        return self._shown(
+            table, rows, rows[place] == recoding.n_classes if keeps else None, by
+        ), by
 
     def _sorting(
         self, recoding: Recoding, nodes: Sequence[np.ndarray], order: str
