@@ -39,8 +39,7 @@ def pack_ranks(
     >>> by, {place: adds.tolist() for place, adds in parts[by[0]].items()}
     (['kanon: order 0', 'ill'], {0: [0, 2, 4], 1: [0, 1]})
     """
-    by: list[str] = []
-    parts: NodeParts = {}
+    by, parts = list[str](), NodeParts()
     for packed, names in groupby(columns, lambda column: column in attributes):
         if not packed:
             by.extend(names)

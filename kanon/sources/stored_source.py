@@ -203,9 +203,8 @@ class StoredSource:
         for j, tree in enumerate(recoding.hierarchies):
             labels[f"{OURS} label {j}"] = pa.DictionaryArray.from_arrays(nodes[:, j], tree.labels)
         rows = _matching(rows, ibis.memtable(pa.table(labels)), [place])
-        return self._shown(
-            table, rows, rows[place] == recoding.n_classes if keeps else None, by
-        ), by
+        gone = rows[place] == recoding.n_classes if keeps else None
+        return self._shown(table, rows, gone, by), by
 
     def _sorting(
         self, recoding: Recoding, nodes: Sequence[np.ndarray], order: str
@@ -214,8 +213,8 @@ class StoredSource:
         if order == "table":  # joins keep no order
             return [_ROW], {}
         ranks = list(map(rank_nodes, recoding.hierarchies, nodes))
-        hidden = {*self._schema.columns(Role.IDENTIFIER), *self.pseudonyms}
-        columns = [column for column in self._table.columns if column not in hidden]
+        identifiers = self._schema.columns(Role.IDENTIFIER)  # pseudonyms among them decide nothing
+        columns = [column for column in self._table.columns if column not in identifiers]
         columns += [SUPPRESSED] * self._keep_suppressed
         by, parts = pack_ranks(columns, self.classes.attributes, ranks)
         return ([*by, _LAST] if self.pseudonyms else by), parts
