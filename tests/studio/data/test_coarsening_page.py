@@ -80,7 +80,7 @@ def test_page_command_and_pandas_say_the_same(data, tmp_path):
     at = anonymised(by_tens(data))
     done = work(at).findings.result.release(work(at).settings.k)
     assert any("'income' was coarsened before anything was counted" in one for one in captions(at))
-    released = done.released().reset_index(drop=True)
+    released = done.released(order="table").reset_index(drop=True)
     assert released["income"].fillna("").tolist() == GROUPS.fillna("").tolist()
     expected = plainly(released)
     measured = done.measures["distinct_l"], done.measures["t_variational"]
