@@ -23,7 +23,6 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
-from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
@@ -99,7 +98,6 @@ def value_of(text: str) -> str:
     return "0" if value in ("+0", "-0") else value
 
 
-@cache
 def read_as(text: str) -> Hashable:
     """What diversity counts a value as: values that read alike are one, and blank is missing."""
     for _ in "ab":  # what is put in its usual form may have blanks and capitals again
