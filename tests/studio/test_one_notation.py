@@ -108,7 +108,9 @@ def test_a_missing_cell_has_one_name_before_and_after(seed, suppressed):
     )  # fmt: skip
     before, after = (each.data for each in before_and_after(done))
     assert not before.isna().any(axis=None) and not after.isna().any(axis=None)
-    rows = table if suppressed == "keep" else table.loc[done.released(index=True, order="table").index]
+    rows = (
+        table if suppressed == "keep" else table.loc[done.released(index=True, order="table").index]
+    )
     gone = after["suppressed"].eq(1) if suppressed == "keep" else pd.Series(False, after.index)
     for column in ("age", "city", "ill", "pay"):
         missing = rows[column].head(len(before)).isna().to_numpy()

@@ -178,8 +178,14 @@ def test_a_release_is_the_same_as_that_of_the_upload(start, folder, people):
     here = result.release(5).released()
     columns = list(here.columns)
     assert list(there.columns) == columns
-    rows = [sorted(map(tuple, one[columns].astype(str).to_numpy())) for one in (here, there)]
-    assert rows[0] == rows[1]
+    rows = [one[columns].astype(str).to_numpy().tolist() for one in (here, there)]
+    assert rows[0] == rows[1], "in the same order"
+    (box,) = [one for one in at.checkbox if one.label == "Keep the table's order of rows"]
+    box.check()
+    go(at)
+    written(at, folder / "kept.csv")
+    kept = pd.read_csv(folder / "kept.csv", dtype=str)[columns].to_numpy().tolist()
+    assert kept != rows[1] and sorted(kept) == sorted(rows[1])
     assert numbers(at) == numbers(other)
 
 

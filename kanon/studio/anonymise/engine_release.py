@@ -32,7 +32,7 @@ from kanon.studio.session.places import Destination, suggested_destination
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.files import OF_PLAN, file_button
+from kanon.studio.widgets.files import OF_PLAN, file_button, order_choice
 from kanon.studio.widgets.how import (
     how_algorithm,
     said_checked,
@@ -106,6 +106,7 @@ def _controls(work: Work, fits: bool) -> None:
         key="release-by-engine",
         width="stretch",
     )
+    order_choice(work, "write")
     with st.container():  # always there, so that what follows stays where it is
         if wanted.problem:
             st.error(plain(wanted.problem), icon=":material/error:")

@@ -31,6 +31,7 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.server import login_name
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
+from kanon.studio.widgets.files import order_choice
 
 
 def write_controls(
@@ -62,6 +63,7 @@ def write_controls(
         key="write-release",
         width="stretch",
     )
+    order_choice(work, "write")
     with st.container():  # always there, so that what follows stays where it is
         if wanted.problem:
             st.error(plain(wanted.problem), icon=":material/error:")

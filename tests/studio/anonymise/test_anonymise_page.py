@@ -580,6 +580,20 @@ def test_a_download_is_written_as_the_upload_was(start, downloads):
     assert "download-form" not in keys(at)
 
 
+def test_the_order_of_the_table_is_kept_on_request(start, downloads):
+    header, *lines = RAW.splitlines(keepends=True)
+    upside_down = header + "".join(reversed(lines))
+    at = released_from(start, "raw.csv", upside_down.encode("cp1252"))
+    (box,) = [one for one in at.checkbox if one.label == "Keep the table's order of rows"]
+    name, make = downloads["download-release"]
+    assert not box.value and make() == RAW.encode("cp1252")
+    box.check()
+    go(at)
+    other, kept = downloads["download-release"]
+    assert other != name and kept() == upside_down.encode("cp1252")
+    assert work(at).settings.row_order == "table"
+
+
 def test_a_sheet_is_offered_as_a_sheet(start, downloads):
     book = io.BytesIO()
     pd.read_csv(io.StringIO(RAW), sep=";").to_excel(book, index=False)
