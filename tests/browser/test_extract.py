@@ -33,7 +33,11 @@ def test_an_extract_that_nobody_prepared_becomes_a_release_and_a_report(server, 
     join_typos(page)
     anonymise(page)
     by.choose(page, page.get_by_role("combobox", name="Format"), "CSV")
+    moved = by.download(page, "Released table").path().read_bytes()
+    with by.answered(page):
+        page.get_by_text("Keep the table's order of rows").click()
     content = by.download(page, "Released table").path().read_bytes()
+    assert moved != content and sorted(moved.splitlines()) == sorted(content.splitlines())
     check_release(given, pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False))
     check_report(page)
 
@@ -101,7 +105,7 @@ def check_release(given, released):
     original = given.table
     assert list(released) == [name for name in original if name not in IDENTIFIERS]
     assert len(released) == len(original)
-    persons = original["Karten-Nr."]  # the order of rows is that of the upload
+    persons = original["Karten-Nr."]  # whose order the rows keep
     classes = released.groupby(QUASI, sort=False)
     assert persons.groupby(classes.ngroup()).nunique().min() >= K
     assert classes["Diagnose"].nunique().min() >= L
