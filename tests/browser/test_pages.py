@@ -106,6 +106,12 @@ def test_adult_from_upload_to_release(server, page, adult_path, tmp_path):
     assert list(released) == columns and len(released) == 30_162
     assert released.groupby(columns).size().min() >= 12
     assert (released != original).any(axis=None)
+    with by.answered(page):
+        page.get_by_text("Keep the table's order of rows").click()
+    release = by.download(page, "Released table")
+    moved, released = released, read(release.path())
+    counted = (rows.value_counts().sort_index() for rows in (moved, released))
+    assert next(counted).equals(next(counted))
     for column in columns:
         lines = (by.ROOT / "hierarchies" / "adult" / f"{column}.csv").read_text("utf-8")
         allowed = ancestors(csv.reader(io.StringIO(lines), delimiter=";"))
