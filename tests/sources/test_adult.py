@@ -134,7 +134,7 @@ def test_a_place_on_the_path_is_a_run_of_its_own(adult_path, metric, k):
     on_the_path = prepared_for(adult_path, metric).source.release(
         path_for(adult_path, metric).at(k)
     )
-    released = done.released()
+    released = done.released(order="table")
     pd.testing.assert_frame_equal(released, on_the_path)
     check_release(adult_path, released, k)
 
@@ -151,11 +151,13 @@ def test_the_prefix_tree_takes_the_merges_of_the_plain_scan(adult_path, metric):
 
 def test_the_variant_of_2020_reaches_k_too(adult_path):
     plan = Plan.from_content(content(adult_path, 10, metric="nllm", name="gaa-small"))
-    check_release(adult_path, run(plan, frame_of(adult_path)).released(), 10)
+    check_release(adult_path, run(plan, frame_of(adult_path)).released(order="table"), 10)
 
 
 def test_the_command_line_releases_adult(adult_path, tmp_path, capsys):
-    (tmp_path / "plan.json").write_text(json.dumps(content(adult_path, 10)), "utf-8")
+    (tmp_path / "plan.json").write_text(
+        json.dumps({**content(adult_path, 10), "order": "table"}), "utf-8"
+    )
     out, measures = tmp_path / "released.csv", tmp_path / "m.json"
     arguments = ["run", str(tmp_path / "plan.json"), "--table", str(adult_path)]
     assert main([*arguments, "--out", str(out), "--measures", str(measures)]) == 0
