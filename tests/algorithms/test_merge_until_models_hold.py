@@ -380,7 +380,7 @@ def test_adult_with_five_records_and_two_occupations(adult_path, name):
     plan = adult_plan(
         adult_path, "occupation", [{"model": "entropy-l-diversity", "l": 2}], name=name
     )
-    released = run(plan, frame).released()
+    released = run(plan, frame).released(order="table")
     quasi = [column for column in frame.columns if column != "occupation"]
     counts = released.groupby([*quasi, "occupation"]).size()
     sizes = counts.groupby(level=list(range(len(quasi)))).sum()
