@@ -157,7 +157,7 @@ def test_what_is_cancelled_before_it_is_kept_is_not_kept(table, tmp_path):
         table.rows.workspace.keep(pairs, cancelled, "Keeping")
     table.check_nothing_is_left()
     with pytest.raises(KeyboardInterrupt):
-        table.rows.write(pairs, tmp_path / "released", "folder", cancelled)
+        table.rows.write(pairs, tmp_path / "released", "folder", cancelled, ())
     table.check_nothing_is_left()
     assert list(tmp_path.glob("released/**/*.parquet")) == []
 
@@ -171,7 +171,7 @@ def test_how_much_of_a_release_is_written_is_told(table, tmp_path):
 
     rows = table.rows.expression
     groups = rows.group_by("zip").aggregate(n=rows.count())
-    table.rows.write(rows.cross_join(groups), tmp_path / "released", "folder", slowly)
+    table.rows.write(rows.cross_join(groups), tmp_path / "released", "folder", slowly, ())
     assert told == sorted(told) and max(told) > 0
     written = pyarrow.parquet.read_table(tmp_path / "released")
     assert written.num_rows == PEOPLE * 30

@@ -91,7 +91,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         with saying(name, _ERRORS, partial(_said, address)):
             return connection.to_pyarrow(wanted)
 
-    def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Any = ()) -> None:
+    def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
         with saying(name, _ERRORS, partial(_said, address)):
             wanted = _with_tables(connection, sort_rows(wanted, by))
             whole = 100 * _told_in_the_end(connection, wanted)

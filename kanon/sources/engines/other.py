@@ -59,7 +59,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         ):
             return batches.read_all()
 
-    def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Any = ()) -> None:
+    def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
         with saying(name, errors, partial(_said, name)):
             total = fetch(rows.aggregate(n=rows.count()))["n"][0].as_py()
             with (

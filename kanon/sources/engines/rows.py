@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from kanon.base.progress import Progress
@@ -16,9 +17,9 @@ from kanon.sources.engines.workspace import Workspace
 from kanon.sources.names import column_names
 from kanon.sources.stored_values import OURS
 
-Writer = Callable[..., None]
+Writer = Callable[[Any, Path, str, Progress, Sequence[str]], None]
 """Writes what an expression yields to a path where nothing is yet, as ``folder`` (of Parquet
-files), ``parquet``, ``csv`` or ``tsv``; tells how far it is; and sorts by some columns, if any."""
+files), ``parquet``, ``csv`` or ``tsv``, sorted by :func:`kanon.sources.engine_order.sort_rows`."""
 
 
 @dataclass(frozen=True, eq=False)

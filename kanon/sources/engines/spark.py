@@ -84,7 +84,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         jobs.expect(frame)
         frame.write.parquet(target)
 
-    def write(wanted: Any, target: Path, kind: str, progress: Progress, by: Any = ()) -> None:
+    def write(wanted: Any, target: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
         with cluster.asked(name):
             work = partial(release, sort_rows(wanted, by), str(target))
             cluster.run(work, progress, "Writing the release")
