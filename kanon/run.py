@@ -322,7 +322,7 @@ class Run:
         return released.reset_index(drop=True)
 
     def persons_released(self) -> pd.Series | None:
-        """Whom each row of :meth:`released` is about; None where the plan does not ask."""
+        """The person of each row of :meth:`released`; None where the plan names no persons."""
         source = self.prepared.source
         if not isinstance(source, MemorySource) or source.person is None:
             return None

@@ -332,8 +332,8 @@ def combine(releases: Sequence[Release], table: Table | pd.DataFrame) -> Combine
     cells: CellsOfPairs = {pair: number_cells(pair) for pair in combinations(views, 2)}
     matched, lined_up = find_matched(views, cells)
     whole = ground.attributes == list_comparable(releases)
-    each, counts = np.arange(ground.n_classes + 1), ground.counts
-    everybody = Sensitive("", ("",), False, each, 0 * counts, counts, counts[:1])
+    starts, counts = np.arange(ground.n_classes + 1), ground.counts
+    everybody = Sensitive("", ("",), False, starts, 0 * counts, counts, counts[:1])
     return CombinedReleases(
         tuple(each.recoding.min_k for each in releases),
         together,

@@ -29,9 +29,9 @@ def minimality_remarks(recoding: Recoding, models: Sequence[Model], k: int) -> I
         told.append(
             f"{counted(result.telling, 'class', 'classes')} could be split into parts of at least "
             f"{least}, but no split of {'it' if result.telling == 1 else 'them'} meets "
-            f"{' and '.join(model.sentence for model in beside)}. Anyone who knows that kanon "
-            "makes minimal releases, so raises no more than needed, concludes that some part "
-            f"breaks that{known}."
+            f"{' and '.join(model.sentence for model in beside)}. kanon makes minimal "
+            "releases: it raises no more than needed. Anyone who knows this concludes that some "
+            f"part breaks that{known}."
         )
     if result.unreckoned:
         unreckoned = counted(result.unreckoned, "class", "classes")

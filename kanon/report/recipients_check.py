@@ -232,9 +232,12 @@ def classes_by(
     """Per class how many rows have each value of a column (of alike ones the first), or in all."""
     classes: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     first: dict[Hashable, str] = {}
+    spoken: dict[str, str] = {}  # per value the first that reads like it
     for row in rows:
         value = value_of(row[column]) if column else ""
-        value = first.setdefault(read_as(value), value) if alike else value
+        if alike and value not in spoken:
+            spoken[value] = first.setdefault(read_as(value), value)
+        value = spoken[value] if alike else value
         classes[tuple(row[name] for name in quasi)][value] += 1
     return list(classes.values())
 

@@ -433,7 +433,7 @@ class MemorySource:
         return self.release_rows(recoding, np.arange(len(self._table)))
 
     def persons_released(self, recoding: Recoding) -> pd.Series:
-        """Whom each row of :meth:`release` is about, as the table says it."""
+        """The person of each row of :meth:`release`, as the table names them."""
         return self._table[self.person].iloc[self.rows_left(recoding, np.arange(len(self._table)))]
 
     def release_rows(self, recoding: Recoding, rows: np.ndarray) -> pd.DataFrame:

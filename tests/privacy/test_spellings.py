@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import unicodedata
 import warnings
 from collections import Counter
@@ -33,8 +32,7 @@ from kanon.release.check import check_content, check_release
 from kanon.report import recipients_check
 from kanon.run import prepare, run
 from kanon.sensitive import Sensitive
-from kanon.sources.addresses import Address
-from kanon.sources.stored import open_stored
+from support.engine_tables import put_in_engine
 from support.paths import ROOT
 from support.random_tables import examples
 
@@ -328,21 +326,11 @@ def test_run_file_check_and_recipient_say_the_same(table, kind):
         assert model.holds(classes) is verdict.holds is again.holds is holds
 
 
-def stored(table, engine, folder):
-    if engine == "duckdb":
-        table.to_parquet(folder / "t.parquet", index=False)
-        return open_stored(Address(str(folder / "t.parquet")))
-    with sqlite3.connect(folder / "t.sqlite") as connection:
-        table.to_sql("t", connection, index=False)
-    connection.close()
-    return open_stored(Address(str(folder / "t.sqlite"), "t"))
-
-
 @pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
 def test_an_engine_counts_spellings_as_memory_does(engine, tmp_path):
     table = towns_by_chance(7, 12, 80)
     mine = release(DIVERSITY, table)
-    theirs = release(DIVERSITY, stored(table, engine, tmp_path))
+    theirs = release(DIVERSITY, put_in_engine(table, engine, tmp_path))
     keys = ["entropy_l", "distinct_l", "alpha", "recursive_c", "t_norm1", "basic_beta"]
     assert [mine.measures[key] for key in keys] == [theirs.measures[key] for key in keys]
     assert Counter(mine.recoding.counts.tolist()) == Counter(theirs.recoding.counts.tolist())

@@ -64,8 +64,9 @@ def test_every_algorithm_is_remarked_on_that_raises_two_people_for_their_disease
     assert (remark.column, remark.share) == ("ill", 5 / 7)
     assert remark.found == (
         "1 class could be split into parts of at least 2 records, but no split of it meets "
-        "Distinct l-diversity with l = 2 for 'ill'. Anyone who knows that kanon makes minimal "
-        "releases, so raises no more than needed, concludes that some part breaks that: at worst a "
+        "Distinct l-diversity with l = 2 for 'ill'. kanon makes minimal releases: it "
+        "raises no more than needed. Anyone who knows this concludes that some part breaks that: "
+        "at worst a "
         "person's 'ill' is known with 100.0 % instead of 40.0 %."
     )
 

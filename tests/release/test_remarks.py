@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime
 import itertools
-import sqlite3
 import warnings
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,9 @@ from kanon.report.contents import gather
 from kanon.run import run
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
-from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable
-from kanon.sources.stored import StoredTable, open_stored
+from kanon.sources.stored import StoredTable
+from support.engine_tables import put_in_engine
 from support.random_tables import examples
 
 NAMES = {
@@ -496,16 +496,7 @@ def test_every_kind_has_its_advice():
 def in_engine(request, tmp_path):
     """Put a table where an engine reads it."""
 
-    def put(frame: pd.DataFrame) -> StoredTable:
-        if request.param == "duckdb":
-            frame.to_parquet(tmp_path / "t.parquet", index=False)
-            return open_stored(Address(str(tmp_path / "t.parquet")))
-        with sqlite3.connect(tmp_path / "t.sqlite") as connection:
-            frame.to_sql("t", connection, index=False)
-        connection.close()
-        return open_stored(Address(str(tmp_path / "t.sqlite"), "t"))
-
-    return put
+    return partial(put_in_engine, engine=request.param, folder=tmp_path)
 
 
 def test_an_engine_counts_what_memory_counts(in_engine):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
-import sqlite3
 import warnings
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +26,8 @@ from kanon.report import recipients_check
 from kanon.report.explanations import guarantees, verdict_sentence
 from kanon.run import Run, prepare, run, run_prepared
 from kanon.schema import Role
-from kanon.sources.addresses import Address
-from kanon.sources.stored import StoredTable, open_stored
+from kanon.sources.stored import StoredTable
+from support.engine_tables import put_in_engine
 from support.random_tables import examples
 
 ADULT_TREES = Path(__file__).parents[2] / "hierarchies" / "adult"
@@ -402,16 +402,7 @@ def test_the_recipients_check_says_that_the_order_was_kept(tmp_path, capsys, ord
 def in_engine(request, tmp_path):
     """Put a table where an engine reads it."""
 
-    def put(frame: pd.DataFrame) -> StoredTable:
-        if request.param == "duckdb":
-            frame.to_parquet(tmp_path / "t.parquet", index=False)
-            return open_stored(Address(str(tmp_path / "t.parquet")))
-        with sqlite3.connect(tmp_path / "t.sqlite") as connection:
-            frame.to_sql("t", connection, index=False)
-        connection.close()
-        return open_stored(Address(str(tmp_path / "t.sqlite"), "t"))
-
-    return put
+    return partial(put_in_engine, engine=request.param, folder=tmp_path)
 
 
 def test_an_engine_tells_what_memory_tells(in_engine):

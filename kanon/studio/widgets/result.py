@@ -221,9 +221,11 @@ def noting(
         record = recorder(plan, lambda: fingerprint_of_table(work), who, "dashboard")
         if record is not None:
             record(hashlib.sha256(content).hexdigest(), done.verdicts)
-        file = ReleasedFile(content, kind, form, done.released(index=True))
-        told = (name, file.fingerprint) if name else None
-        made_so_far.append(replace(one, plan=canonical_plan(plan), file=told))
+        file = None
+        if name:
+            rows = done.released(index=True)
+            file = name, ReleasedFile(content, kind, form, rows).fingerprint
+        made_so_far.append(replace(one, plan=canonical_plan(plan), file=file))
         return content
 
     return made

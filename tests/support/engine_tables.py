@@ -1,0 +1,22 @@
+"""Tables put where an engine reads them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pandas as pd
+
+from kanon.sources.addresses import Address
+from kanon.sources.stored import StoredTable, open_stored
+
+
+def put_in_engine(frame: pd.DataFrame, engine: str, folder: Path) -> StoredTable:
+    """A table as a Parquet file that DuckDB reads, or in a SQLite file."""
+    if engine == "duckdb":
+        frame.to_parquet(folder / "t.parquet", index=False)
+        return open_stored(Address(str(folder / "t.parquet")))
+    with sqlite3.connect(folder / "t.sqlite") as connection:
+        frame.to_sql("t", connection, index=False)
+    connection.close()
+    return open_stored(Address(str(folder / "t.sqlite"), "t"))
