@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from kanon.hierarchy import Hierarchy
 from kanon.sources.row_order import NUMBER, rank_texts
@@ -49,6 +50,36 @@ def pack_ranks(
             by.append(f"{KEY} {len(parts)}")
             parts[by[-1]] = {places[i]: ranks[places[i]] * factor for i, factor in number.items()}
     return by, parts
+
+
+def rank_cells(
+    rows: Any, by: Sequence[str], values_of: Callable[[str], Sequence[str] | None]
+) -> tuple[Any, list[str]]:
+    """Rows with the places of texts among the few of their column, and what to sort by then.
+
+    Parameters
+    ----------
+    values_of
+        The texts of a column, without what is missing; None where they are many, or no texts.
+
+    >>> import ibis
+    >>> rows = ibis.memtable({"age": [9, 9, 9], "ill": ["b", "10", None]})
+    >>> rows, by = rank_cells(rows, ["age", "ill"], {"ill": ["b", "10"]}.get)
+    >>> by, rows.order_by(by).to_pandas()["ill"].tolist()[:2]
+    (['age', 'kanon: order of 1'], ['10', 'b'])
+    """
+    import ibis
+
+    ranked = list[str]()
+    for name in by:
+        values = None if name.startswith(KEY) else values_of(name)
+        ranked.append(name if values is None else f"{KEY} of {len(ranked)}")
+        if values is not None:
+            texts = f"{OURS} text {len(ranked)}"
+            ranks = {texts: pa.array(values, pa.string()), ranked[-1]: rank_texts(values)}
+            rows = rows.view()  # a join of its own: Ibis cannot go on from cells that were computed
+            rows = rows.left_join(ibis.memtable(pa.table(ranks)), [(name, texts)])
+    return rows, ranked
 
 
 def sort_rows(rows: Any, by: Sequence[str]) -> Any:

@@ -32,7 +32,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coverage import check_covered, with_missing_leaf
 from kanon.sources.engine_classes import EngineClasses, EngineRecoding
 from kanon.sources.engine_groups import keys
-from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_nodes
+from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_cells, rank_nodes
 from kanon.sources.engine_rows import GONE, keyed, with_labels, with_released
 from kanon.sources.memory import require_records
 from kanon.sources.room import check_room, growing, size_of
@@ -186,7 +186,7 @@ class StoredSource:
             by, parts = self._sorting(recoding, recoding.released_nodes, order)
             rows = with_released(table, rows, recoding, keeps)
             rows = with_labels(rows, recoding, parts, keeps)
-            return self._shown(table, rows, rows[GONE] if keeps else None, by), by
+            return self._shown(table, rows, rows[GONE] if keeps else None, by)
         place, assigned = f"{OURS} place", recoding.assigned
         members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
         places = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
@@ -204,7 +204,7 @@ class StoredSource:
             labels[f"{OURS} label {j}"] = pa.DictionaryArray.from_arrays(nodes[:, j], tree.labels)
         rows = _matching(rows, ibis.memtable(pa.table(labels)), [place])
         gone = rows[place] == recoding.n_classes if keeps else None
-        return self._shown(table, rows, gone, by), by
+        return self._shown(table, rows, gone, by)
 
     def _sorting(
         self, recoding: Recoding, nodes: Sequence[np.ndarray], order: str
@@ -232,7 +232,9 @@ class StoredSource:
         tuples = {f"{name}, known": cells for name, cells in zip(names, packed.T, strict=True)}
         return _matching(rows, ibis.memtable(pa.table({**tuples, **known})), names)
 
-    def _shown(self, table: StoredTable, rows: Any, gone: Any, by: Sequence[str]) -> Any:
+    def _shown(
+        self, table: StoredTable, rows: Any, gone: Any, by: Sequence[str]
+    ) -> tuple[Any, list[str]]:
         """The columns of a release, and keys; ``gone`` is None where no suppressed row stays."""
         wanted = {}
         for column in table.columns:
@@ -246,7 +248,22 @@ class StoredSource:
         if gone is not None:
             wanted[SUPPRESSED] = gone.cast("int64")
         wanted |= {key: rows[key] for key in by if key.startswith(KEY)}
-        return rows.select([cells.name(column) for column, cells in wanted.items()])
+        rows = rows.select([cells.name(column) for column, cells in wanted.items()])
+        return rank_cells(rows, by, self._few_texts)
+
+    def _few_texts(self, column: str) -> list[str] | None:
+        """The texts of a column that leaves as it is; None if they are many, or no texts."""
+        table = self._table
+        # A database's own texts may be equal where DuckDB, which sorts its rows, tells them apart.
+        if table.engine == "other" or column not in self.passed_through():
+            return None
+        rows = table.expression
+        cells = table.cleaned(rows, column)
+        if not cells.type().is_string() or table.distinct_of(column).values > _FEW:
+            return None
+        values = rows.select(text=cells).distinct().limit(_FEW + 1)
+        texts = table.opened.fetch(values)["text"].drop_null().to_pylist()
+        return texts if len(texts) <= _FEW else None
 
     def write(
         self,
@@ -337,6 +354,7 @@ _KEY = f"{OURS} key"
 _ROW, _LAST = f"{KEY} row", f"{KEY} last"
 """A row's place in the table, and a random number: rows alike but for pseudonyms are shuffled."""
 
+_FEW = 10_000  # texts of a column that are sorted by their places, fetched for that
 _FIRST = 10_000
 _NUMBER = 8
 _PACKED = 8  # so many times smaller Parquet is than text at best: none is refused that would fit

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import duckdb
 import numpy as np
@@ -21,6 +22,7 @@ from conftest import _absent
 from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.run import run
+from kanon.sources import stored_source
 from kanon.sources.addresses import Address
 from kanon.sources.engines.duckdb import sorted_batches
 from kanon.sources.reading import ReadSettings
@@ -144,7 +146,8 @@ def test_random_tables_leave_in_the_order_of_memory(tmp_path_factory, engine, da
     table = data.draw(tables(engine == "duckdb"))
     shuffled = table.take(data.draw(st.permutations(range(table.num_rows))))
     plan = plan_of(table.column_names, keeps=data.draw(st.booleans()))
-    found = written(plan, put(shuffled, folder, engine), engine, folder / "out")
+    with mock.patch.object(stored_source, "_FEW", data.draw(st.sampled_from([2, 10_000]))):
+        found = written(plan, put(shuffled, folder, engine), engine, folder / "out")
     expected = in_memory(plan, table)
     assert list(found.columns) == list(expected.columns)
     assert as_it_stands(found) == as_it_stands(expected)
