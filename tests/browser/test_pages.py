@@ -644,7 +644,8 @@ def test_two_users_at_once(server, open_window):
     names = {coming.value.suggested_filename for coming in (anas, bens)}
     assert len(contents[0]) == len(contents[1]) > 2**20 and len(names) == 2
     for content, table in zip(contents, tables.values(), strict=True):
-        assert sorted(content.splitlines()) == sorted(table.to_csv(index=False).encode().splitlines())
+        expected = table.to_csv(index=False).encode()
+        assert sorted(content.splitlines()) == sorted(expected.splitlines())
     by.go(ben, "Data")
     assert "anas" not in ben.content()
 
