@@ -1,10 +1,8 @@
-"""How Numba compiles kernels, and how long what was compiled is kept.
+"""How Numba compiles kernels, and how long compiled code is cached.
 
-Numba keeps what it compiled for a function as long as the file does not change that the function
-stands in; what that file imports it does not look at. So a kernel is kept by the contents of all
-kernels instead: a change in a helper compiles its callers anew, wherever they stand. Where it is
-kept is Numba's choice: beside the source where that can be written to, else in the user's cache;
-``NUMBA_CACHE_DIR`` names another place.
+Numba's own cache looks only at the file of a function, not at what that file imports. So the key
+is the contents of all kernels: a change in a helper compiles its callers anew. The place is Numba's
+choice: beside the source if writable, else the user's cache, or ``NUMBA_CACHE_DIR``.
 """
 
 from __future__ import annotations
@@ -51,10 +49,10 @@ _SOURCES = _all_sources()
 
 
 class _Cache(FunctionCache):
-    """What was compiled of one function; what is lacking is compiled by one process at a time.
+    """The compiled code of one function; what is lacking is compiled by one process at a time.
 
-    Whoever has waited finds what the other one has kept. What a function calls is locked while it
-    is, and never the other way round, as no kernel calls itself.
+    Waiting processes find what the first one cached. A function's callees are locked while it is,
+    never the other way round, as no kernel calls itself.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -114,7 +112,7 @@ class _Preparation:
 
     @classmethod
     def tell(cls) -> None:
-        """Tell how far it is, by the time that it takes elsewhere."""
+        """Report progress, by the time that compiling takes elsewhere."""
         if cls.begun is not None:
             passed = time.monotonic() - cls.begun
             tell_preparation(min(passed / cls.seconds, 0.99), cls.seconds)
@@ -156,10 +154,7 @@ class KernelDispatcher(CPUDispatcher):
                     _Preparation.end()
 
     def get_call_template(self, arguments: Sequence[Any], named: Any) -> Any:
-        """Have a call with a 0 or a True compiled as a call with any number or truth value.
-
-        Numba compiles a function once more for every literal that another one calls it with.
-        """
+        """Compile a literal 0 or True as any number or truth value; Numba would compile each."""
         plain = tuple(_general(each) for each in arguments)
         return super().get_call_template(plain, {n: _general(each) for n, each in named.items()})
 
@@ -231,7 +226,7 @@ def _note() -> Path | None:
 
 
 def all_is_compiled() -> bool:
-    """Whether somebody noted that all kernels, as they are now, are kept."""
+    """Whether a note says that all kernels, as they are now, are cached."""
     note = _note()
     return note is not None and note.exists()
 
