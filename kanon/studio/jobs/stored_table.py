@@ -51,22 +51,8 @@ def prepare_and_solve(
 ) -> tuple[StoredSource, int, Solution]:
     """Count the classes of a stored table and run a plan's algorithm on them.
 
-    Parameters
-    ----------
-    content
-        The plan, which cannot be sent to a worker as it is.
-
-    Returns
-    -------
-    source, dropped
-        See :class:`kanon.run.PreparedRun`.
-    solution
-        What the algorithm found.
-
-    Raises
-    ------
-    KanonError
-        The plan does not fit the table, or no release can meet it.
+    ``content`` is the plan, which cannot be sent to a worker as it is. The source and the number
+    of dropped records are those of :class:`kanon.run.PreparedRun`.
     """
     progress(0, say("Counting the classes"))
     plan = Plan.from_content(content)
@@ -90,13 +76,7 @@ def write_release(
     part: Path,
     who: str,
 ) -> None:
-    """Have the engine write a release of a plan where nothing is yet; ``who`` asks for it.
-
-    Raises
-    ------
-    KanonError
-        See :func:`kanon.run.write_stored`.
-    """
+    """Have the engine write a release of a plan where nothing is yet; ``who`` asks for it."""
     progress(0, say("Writing the release"))
     plan = Plan.from_content(content)
     address = source.table.address
