@@ -22,22 +22,12 @@ from kanon.studio.widgets.numbers import Number
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """What changed in a release.
+    """What changed in a release."""
 
-    Attributes
-    ----------
-    distributions
-        Per quasi-identifier how its values are shared out; what changed most comes first.
-    before, after
-        How closely columns go together.
-    queries
-        Counts, and how the release answers them.
-    """
-
-    distributions: tuple[Distribution, ...]
-    before: Associations
-    after: Associations
-    queries: QueryStudy
+    distributions: tuple[Distribution, ...]  # of each quasi-identifier's values; most changed first
+    before: Associations  # how closely columns go together in the table
+    after: Associations  # and in the release
+    queries: QueryStudy  # counts, and how the release answers them
 
 
 def changed_by(done: Run) -> Changes:
@@ -54,7 +44,7 @@ def changed_by(done: Run) -> Changes:
 
 # --- sentences ------------------------------------------------------------------------------
 def distribution_sentence(changed: Changes) -> str:
-    """What changed most, for who has to sign."""
+    """What changed most, for the person who signs."""
     most, least = changed.distributions[0], changed.distributions[-1]
     if most.total_variation == 0:
         return say(

@@ -42,40 +42,20 @@ _MOST_LESSONS = 40
 
 @dataclass(frozen=True, eq=False)
 class LearningInputs:
-    """What every study of a session stands on.
-
-    Attributes
-    ----------
-    prepared
-        The plan and the table.
-    labels
-        What is to be learnt.
-    settings
-        A fingerprint of all that both depend on.
-    """
+    """The table, plan and labels of every study of a session."""
 
     prepared: PreparedRun
-    labels: LabelledRecords
-    settings: str
+    labels: LabelledRecords  # what is to be learnt
+    settings: str  # a fingerprint of the plan, the table and the labels
 
 
 class LearningTask(NamedTuple):
-    """An experiment with these settings: what it is, its fits, what is known of it, and its name.
-
-    Attributes
-    ----------
-    experiment, fits
-        What a worker is given.
-    known
-        The outcomes that there are.
-    key
-        A fingerprint of all that they depend on.
-    """
+    """An experiment with the current settings: what it is, its fits, and what is known of it."""
 
     experiment: Experiment
     fits: tuple[Fit, ...]
-    known: tuple[Outcome, ...]
-    key: str
+    known: tuple[Outcome, ...]  # the outcomes so far
+    key: str  # a fingerprint of all that they depend on
 
     @property
     def lacking(self) -> list[Fit]:
@@ -102,36 +82,18 @@ def target_used(work: Work) -> str | None:
 
 
 def plan_of_studies(work: Work) -> Plan:
-    """The plan of what is chosen on Anonymise, without what no run meets.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.studio.session.work.plan_of`.
-    """
+    """The plan of what is chosen on Anonymise, without what no run meets."""
     return plan_of(without_lost(work))
 
 
 def ground_key(work: Work) -> str:
-    """A fingerprint of what :func:`ground_of` depends on.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.studio.session.work.plan_of`.
-    """
+    """A fingerprint of what :func:`ground_of` depends on."""
     view = work.view(UtilityView).learning
     return fingerprint_of(settings_of(work, plan_of_studies(work)), target_used(work), view.share)
 
 
 def ground_of(work: Work) -> LearningInputs:
-    """The table, the plan and the labels.
-
-    Raises
-    ------
-    KanonError
-        The plan does not fit the table, no column can be a target, or the target is unfit.
-    """
+    """The table, the plan and the labels; KanonError if no column can be the target."""
     target = target_used(work)
     if target is None:
         raise PlanError(
@@ -146,12 +108,7 @@ def ground_of(work: Work) -> LearningInputs:
 
 
 def ks_typed(text: str, most: int) -> tuple[int, ...]:
-    """The k that were typed, rising; those above the most there is are left out.
-
-    Raises
-    ------
-    PlanError
-        Something is no k, or stands there twice, or no k is left.
+    """The k that were typed, rising, without those above ``most``; PlanError for anything else.
 
     >>> ks_typed("10, 3 100000", 50)
     (3, 10)
@@ -180,13 +137,7 @@ def ks_typed(text: str, most: int) -> tuple[int, ...]:
 
 
 def lesson_of(work: Work, ground: LearningInputs) -> LearningTask:
-    """The experiment that is chosen, and what is known of it.
-
-    Raises
-    ------
-    KanonError
-        It cannot be run; the message says why.
-    """
+    """The chosen experiment and its known outcomes; KanonError says why it cannot be run."""
     view = work.view(UtilityView).learning
     ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
     experiment = experiment_of(ground.prepared, ks, ground.labels, view.classifier, view.trained)
@@ -197,13 +148,7 @@ def lesson_of(work: Work, ground: LearningInputs) -> LearningTask:
 
 
 def learning_request(work: Work) -> Request:
-    """Train the classifiers that the chosen experiment lacks.
-
-    Raises
-    ------
-    KanonError
-        It cannot be run; the message says why.
-    """
+    """Train the classifiers that the chosen experiment lacks."""
     lesson = lesson_of(work, ground_of(work))
     given = (lesson.experiment, lesson.lacking)
     return study_request("learning", learn_fits, given, with_outcomes, lesson.key)
@@ -341,8 +286,7 @@ def chance_said(
 def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str) -> str:
     """Of experiment 2, which representation is best to train on, and which to validate on.
 
-    The means over k are compared, over all others that a representation can be paired with; to
-    three digits, as they are shown.
+    Compared are means over k and over all paired representations, to three digits, as shown.
     """
     cells = {
         (one, name): _mean(band.mean)

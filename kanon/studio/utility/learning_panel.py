@@ -89,7 +89,7 @@ def show_learning(work: Work) -> None:
 
 
 def ground_here(work: Work) -> tuple[LearningInputs | None, str]:
-    """The table and its labels; None, and why, where there is no ground to stand on."""
+    """The table and its labels; None, and the reason, where nothing can be learnt."""
     try:
         key = ground_key(work)
         return state.remembered("learning ground", key, lambda: ground_of(work)), ""
@@ -98,7 +98,7 @@ def ground_here(work: Work) -> tuple[LearningInputs | None, str]:
 
 
 def no_ground(work: Work, problem: str) -> None:
-    """Say why nothing can be learnt, and where that is mended."""
+    """Say why nothing can be learnt, and where to change that."""
     st.error(plain(problem), icon=":material/error:")
     if not targets_offered(work):
         st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")

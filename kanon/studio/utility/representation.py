@@ -160,7 +160,7 @@ def _number(name: str, share: float) -> Number:
 
 
 def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: int) -> str:
-    """What publishing the shares adds, for who has to sign; never a verdict."""
+    """What publishing the shares adds, for the person who signs; never a verdict."""
     if found.exact:
         cells = say(
             "**{share}** of the cells were generalised in vain: all records of their class have "
