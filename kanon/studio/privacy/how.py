@@ -19,13 +19,7 @@ _how = Sections(__file__)
 
 
 def how_class(released: EquivalenceClasses, column: str, position: int, most: int = 4) -> str:
-    """l, t and the surest guess of one class, term by term.
-
-    Parameters
-    ----------
-    most
-        So many terms are written out.
-    """
+    """l, t and the surest guess of one class, with at most ``most`` terms written out."""
     sensitive = released.sensitive_named(column)
     one = sensitive.only(np.array([position]))
     counts, size, n = one.dense()[0], int(one.sizes[0]), int(sensitive.total.sum())
