@@ -63,13 +63,8 @@ _STYLE = """<style>
 def head(question: str, aloud: bool = False, line: bool = True) -> Work:
     """Draw the top of a page; returns what the session works on.
 
-    Parameters
-    ----------
-    aloud
-        Whether what went wrong is also said over the page: on a long page, what was pressed may
-        stand far below.
-    line
-        Whether the page is about the session's own table, so that the line about it is drawn.
+    ``aloud`` also says over the page what went wrong: on a long page, the pressed button may stand
+    far below. ``line``: the page is about the session's own table, so its line is drawn.
     """
     if not state.entered():
         # Beside a folder called pages, Streamlit runs the first page of a fresh server without

@@ -1,4 +1,4 @@
-"""Whoever comes back after a reload or a dropped connection finds the work as it was."""
+"""After a reload or a dropped connection, people find their work as it was."""
 
 from __future__ import annotations
 
