@@ -116,6 +116,14 @@ class TableError(KanonError):
     """The table cannot be read or used as it is."""
 
 
+class UnclearHeader(TableError):
+    """A first line reads as a record, and nobody has said whether it holds names."""
+
+    def __init__(self, sentence: str, cells: Sequence[object] = (), reason: str = "") -> None:
+        super().__init__(sentence, cells)
+        self.reason = reason  # what of it reads as a record
+
+
 class HierarchyError(KanonError):
     """A hierarchy is not a tree, or not one that can be used."""
 

@@ -31,15 +31,21 @@ def read_records(
     given: argparse.Namespace, plan: Plan | None, address: Address | None = None
 ) -> Table:
     """The table, or another one, read as the plan says if there is one."""
-    read = ReadPlan() if plan is None else plan.read
+    settings = read_settings(given, ReadPlan() if plan is None else plan.read)
+    return open_address(address or given.table, given.engine, settings)
+
+
+def read_settings(given: argparse.Namespace, read: ReadPlan | None = None) -> ReadSettings:
+    """How a table is read: as the options say, else as the plan does."""
+    read = read or ReadPlan()
     markers = read.missing_markers
-    settings = ReadSettings(
+    return ReadSettings(
         separator=given.sep or read.separator,
         encoding=read.encoding,
         missing_markers=None if markers is None else tuple(markers),
         sheet=given.sheet or read.sheet,
+        header=read.header if given.header is None else given.header == "yes",
     )
-    return open_address(address or given.table, given.engine, settings)
 
 
 def read_people(given: argparse.Namespace, context: Context | None) -> pd.DataFrame | None:

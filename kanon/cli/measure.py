@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from kanon.base.formatting import thin
-from kanon.cli.inputs import check_once, parts_of_list
+from kanon.cli.inputs import check_once, parts_of_list, read_records, read_settings
 from kanon.cli.options import add_json, add_table
 from kanon.errors import PlanError, quoted
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.schema import SUPPRESSED
 from kanon.sources.memory import MemoryTable
-from kanon.sources.opening import open_address, open_table
+from kanon.sources.opening import open_table
 from kanon.sources.people import people_in_classes
-from kanon.sources.reading import ReadSettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,8 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> None:
     """Execute the command."""
-    settings = ReadSettings(separator=given.sep, sheet=given.sheet)
-    table = open_address(given.table, given.engine, settings)
+    table = read_records(given, None)
     columns, sensitive = parts_of_list(given.qi), parts_of_list(",".join(given.sensitive))
     check_once("--qi", columns, "quasi-identifier")
     check_once("--sensitive", sensitive, "sensitive column")
@@ -70,7 +68,7 @@ def execute(given: argparse.Namespace) -> None:
     if given.population:
         if not isinstance(table, MemoryTable):
             raise PlanError("--population needs a table in memory; leave --engine out.")
-        people = open_table(given.population, given.population.name, settings).table
+        people = open_table(given.population, given.population.name, read_settings(given)).table
         numbers |= risk_summary(found, people_in_classes(table.frame, people, columns))
     print(json.dumps(numbers) if given.json else "\n".join(_lines(numbers)))
 

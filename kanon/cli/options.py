@@ -57,6 +57,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sheet", metavar="NAME", help="the sheet of an XLSX; else the plan's, or the largest"
     )
+    parser.add_argument(
+        "--header", choices=("yes", "no"), help="whether the first line holds the names of columns"
+    )
 
 
 def add_context(parser: argparse.ArgumentParser, required: bool) -> None:

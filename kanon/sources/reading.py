@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from kanon.base.formatting import thin
 from kanon.base.spelling import KNOWN_MARKERS
 from kanon.errors import TableError, quoted
 from kanon.settings import bytes_of, exceeded
@@ -46,12 +48,15 @@ class ReadSettings:
         The texts that count as a missing cell; an empty tuple means none.
     sheet
         The sheet of an XLSX file that has several.
+    header
+        Whether the first line holds the names of the columns; else they are numbered.
     """
 
     separator: str | None = None
     encoding: str | None = None
     missing_markers: tuple[str, ...] | None = None
     sheet: str | None = None
+    header: bool | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +85,8 @@ class TableFile:
         The sheets of an XLSX file that hold something, each with its rows and columns.
     form
         How a CSV or TSV is written.
+    unclear
+        Why its first line may be no record, where it is read as one and nobody has said so.
     """
 
     name: str
@@ -92,6 +99,7 @@ class TableFile:
     odd: tuple[OddNumber, ...] = ()
     sheets: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     form: TextForm = PLAIN
+    unclear: str = ""
 
     @cached_property
     def records(self) -> MemoryTable:
@@ -105,8 +113,8 @@ def read_table(
     """Read a table whose kind is told by the ending of its name.
 
     The first line holds the column names; for an XLSX see
-    :func:`kanon.sources.typed_files.read_sheet`. Empty lines are no records. A cell of an XLSX that
-    shows an error, such as ``#DIV/0!``, is missing.
+    :func:`kanon.sources.typed_files.read_sheet`. A line of blanks is no record. A cell of an XLSX
+    that shows an error, such as ``#DIV/0!``, is missing.
 
     Parameters
     ----------
@@ -138,17 +146,19 @@ def read_table(
     form, found = PLAIN, list[str]()
     if kind in ("csv", "tsv"):
         table, separator, encoding, found = read_text(
-            content, name, kind, settings.separator, settings.encoding
+            content, name, kind, settings.separator, settings.encoding, settings.header
         )
         form = TextForm.of_content(content, separator if kind == "csv" else ",", encoding)
     elif kind == "xlsx":
-        read = read_sheet(content, name, settings.sheet)
+        read = read_sheet(content, name, settings.sheet, settings.header)
         table, found, sheets = read.table, read.found, read.sizes
         sheet = read.name if len(sheets) > 1 else None
     else:
         table = read_arrow(content, name, kind)
+    table, blank = without_blank_records(table)
     if table.empty:
         raise TableError(f"{quoted(name)} has a header but no records.")
+    found += about_blank(blank)
 
     _check_lengths(table, name)
     given = settings.missing_markers
@@ -158,9 +168,38 @@ def read_table(
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
     found += about_missing(missing, present, used)
     return TableFile(
-        name, kind, table, ReadSettings(separator, encoding, used, sheet), tuple(found), missing,
-        present, odd_numbers(table, untyped), sheets, form,
+        name, kind, table, ReadSettings(separator, encoding, used, sheet, settings.header),
+        tuple(found), missing, present, odd_numbers(table, untyped), sheets, form,
     )  # fmt: skip
+
+
+def without_blank_records(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The records that hold anything but blanks, and how many do not.
+
+    >>> rows, blank = without_blank_records(pd.DataFrame({"a": ["1", " ", ""], "b": ["", "", "2"]}))
+    >>> rows.to_numpy().tolist(), blank
+    ([['1', ''], ['', '2']], 1)
+    """
+    blank = np.arange(len(table))
+    for place in range(table.shape[1]):
+        cells = table.iloc[blank, place]
+        lacking = cells.isna().to_numpy(dtype=bool)
+        if isinstance(cells.dtype, pd.StringDtype):
+            lacking = lacking | cells.str.strip().eq("").to_numpy(dtype=bool, na_value=True)
+        elif cells.dtype == object:
+            lacking = lacking | np.array(
+                [isinstance(cell, str) and not cell.strip() for cell in cells]
+            )
+        blank = blank[lacking]
+        if not len(blank):
+            return table, 0
+    return table.drop(index=table.index[blank]).reset_index(drop=True), len(blank)
+
+
+def about_blank(records: int) -> list[str]:
+    """What is said of records that were skipped."""
+    were = "record was" if records == 1 else "records were"
+    return [f"{thin(records)} empty {were} skipped."] if records else []
 
 
 def _check_lengths(table: pd.DataFrame, name: str) -> None:

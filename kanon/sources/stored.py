@@ -138,7 +138,8 @@ class StoredTable:
     def _connected(self, writes: Sequence[Path] = ()) -> TableConnection:
         self._check()
         rows = _module(self.engine).open_rows(self.address, self.settings, writes)
-        return TableConnection(rows, self.markers, self._asked, self._check)
+        knows_nan = self.engine != "other"
+        return TableConnection(rows, self.markers, self._asked, self._check, knows_nan)
 
     def learn(self, other: StoredTable) -> None:
         """Take over what the same table was asked in another process."""
@@ -177,13 +178,15 @@ class StoredTable:
     @cached_property
     def n_records(self) -> int:
         """n."""
+        if not self.leaving:
+            return self.opened.sizes["records"]
         found = self.opened.fetch(self.expression.aggregate(n=lambda t: t.count()))
         return int(found["n"][0].as_py())
 
     @property
     def expression(self) -> Any:
         """The rows, without the records that are left out."""
-        return self._staying(self.opened.rows.expression, self.leaving)
+        return self._staying(self.opened.expression, self.leaving)
 
     def _staying(self, rows: Any, leaving: Sequence[tuple[str, str | None]]) -> Any:
         """Rows without some of their records."""

@@ -27,6 +27,7 @@ from kanon.sources.arrow_sizes import (
     parquet_size,
 )
 from kanon.sources.days import check_days, far_days
+from kanon.sources.first_line import SAMPLE, read_first_line
 from kanon.sources.limits import check_size, check_unpacked
 from kanon.sources.names import column_names
 from kanon.sources.sheets import checked_book
@@ -139,11 +140,18 @@ class SheetTable:
     found: list[str]
 
 
-def read_sheet(data: bytes, name: str, wanted: str | None = None) -> SheetTable:
+def read_sheet(
+    data: bytes, name: str, wanted: str | None = None, header: bool | None = None
+) -> SheetTable:
     """Read a sheet of an XLSX file, by default the largest that is not hidden.
 
     Its header is the first row that is filled; what covers no more than half of the columns is
     taken for a title and left out, if a row of texts that covers more follows.
+
+    Parameters
+    ----------
+    header
+        See :func:`kanon.sources.first_line.read_first_line`.
 
     Raises
     ------
@@ -180,18 +188,21 @@ def read_sheet(data: bytes, name: str, wanted: str | None = None) -> SheetTable:
     if top:
         above = "; what stands above it was left out" if any(map(_filled, rows[:top])) else ""
         found.append(f"Row {thin(top + 1)} holds the names of the columns{above}.")
-    header, *below = rows[top:]
+    below = rows[top:]
     records = [row for row in below if _filled(row)]
     skipped = len(below) - len(records)
     if skipped:
         rows_were = "row was" if skipped == 1 else "rows were"
         found.append(f"{thin(skipped)} empty {rows_were} skipped.")
-    width = max(map(_width, (header, *records)))  # further columns may be formatted
-    left = min(_margin(row) for row in (header, *records))
-    check_size(name, len(records), width - left)
-    names = column_names((canonical_text(cell) for cell in header[left:width]), name)
+    width = max(map(_width, records))  # further columns may be formatted
+    left = min(map(_margin, records))
+    check_size(name, len(records) - 1, width - left)
+    texts = [list(map(canonical_text, row[left:width])) for row in records[: SAMPLE + 1]]
+    first = read_first_line(texts, name, header)
+    found += first.remarks
+    records = records[not first.is_record :]
     table = pd.DataFrame(
-        {n: _cells([row[left + i] for row in records]) for i, n in enumerate(names)}
+        {n: _cells([row[left + i] for row in records]) for i, n in enumerate(first.names)}
     )
     return SheetTable(table, chosen, sizes, found)
 

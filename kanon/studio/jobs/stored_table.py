@@ -18,7 +18,7 @@ from kanon.recoding import Recoding
 from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.run import measured_metrics, prepare, write_stored
 from kanon.sources.addresses import Address
-from kanon.sources.opening import open_stored_file
+from kanon.sources.opening import open_in_doubt, open_stored_file
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
@@ -33,7 +33,8 @@ def open_work(
     progress: Progress, address: Address, engine: str | None, settings: ReadSettings
 ) -> Work:
     """The work on a table that stays where it is, with all that its first page asks for."""
-    file = open_stored_file(address, engine, settings, stretch(progress, 0, 0.7))
+    first = stretch(progress, 0, 0.7)
+    file = open_in_doubt(lambda how: open_stored_file(address, engine, how, first), settings)
     progress(0.7, say("Looking at its columns"))
     work = opened_work(file, 0)
     file.records.head(preview_rows(file.records.n_records, len(work.table.roles)))

@@ -68,6 +68,10 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
                 "them.",
             )
         )
+    if work.table.file.unclear:
+        raise PlanError(
+            say("Say on the page Data whether the first line of the table holds names.")
+        )
     if work.table.undecided:  # never released in silence
         raise PlanError(
             say_counted(
@@ -131,6 +135,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         "encoding": settings.encoding,
         "missing_markers": None if markers is None else list(markers),
         "sheet": settings.sheet,
+        "header": settings.header,
         "missing": work.table.missing,
         "kinds": {column: str(kind) for column, kind in work.table.kinds.items()} or None,
     }

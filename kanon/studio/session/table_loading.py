@@ -10,7 +10,7 @@ from kanon.errors import quoted
 from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.limits import of_our_own
-from kanon.sources.opening import OpenedTable, open_table
+from kanon.sources.opening import OpenedTable, open_in_doubt, open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
 from kanon.studio.session.choices import as_started
 from kanon.studio.session.findings import Findings
@@ -42,7 +42,7 @@ def uploaded_work(
     TableError
         The file is not a table that can be read.
     """
-    file = open_table(content, name, settings)
+    file = open_in_doubt(lambda how: open_table(content, name, how), settings)
     if file.name == ADULT_NAME:
         return _adult_work(file, version)
     return _checked(with_choices(_work(file, content, name, "upload", version)))
