@@ -80,7 +80,7 @@ UNCLEAR = {
     "a missing cell among values": "?,M,Bonn\n51,F,Bonn\n44,M,Kiel\n",
     "a word for missing": "unknown,M,Bonn\n51,F,Bonn\n44,M,Kiel\n",
     "two cells alike": "flu,flu,Bonn\ncold,none,Kiel\n",
-    "decimals with a comma": "1,5;Ada\n2,5;Ben\n",
+    "decimals with a comma": "1,5;Ada;x\n2,5;Ben;y\n",
     "one column": "34\n35\n36\n",
 }
 
