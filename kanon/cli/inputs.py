@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -57,7 +58,7 @@ def read_people(given: argparse.Namespace, context: Context | None) -> pd.DataFr
             '--population counts in a context with "attacker": "journalist" alone, who does not '
             "know who is in the table."
         )
-    settings = ReadSettings(separator=given.sep)
+    settings = replace(read_settings(given), sheet=None)
     return open_table(given.population, given.population.name, settings).table
 
 

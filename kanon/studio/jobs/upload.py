@@ -73,7 +73,8 @@ def people_request(work: Work, content: bytes, name: str) -> Request:
     return Request(
         "people",
         open_people,
-        (PickleBuffer(content), name),
+        # Its columns are those of the table, by their names.
+        (PickleBuffer(content), name, work.table.file.settings.header is not False),
         lambda work, found: with_fields(
             work, population=found, population_origin=origin_of_content(content, name)
         ),
@@ -97,9 +98,10 @@ def open_upload(progress: Progress, content: memoryview, name: str, asked: ReadS
     )
 
 
-def open_people(progress: Progress, content: memoryview, name: str) -> TableFile:
+def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:
     """The table of a population."""
-    return _limited(progress, name, lambda: open_table(bytes(content), name))
+    settings = ReadSettings(header=header)
+    return _limited(progress, name, lambda: open_table(bytes(content), name, settings))
 
 
 def _limited(progress: Progress, name: str, make: Callable[[], T]) -> T:
