@@ -152,6 +152,16 @@ class SettingsError(KanonError):
     """The operator's settings cannot be read, or have a value that is not allowed."""
 
 
+class NotAFile(KanonError):
+    """A path leads to a pipe or a device, which may have nothing to say for ever."""
+
+    def __init__(self, path: object) -> None:
+        super().__init__(
+            f"{quoted(path, 200)} is a pipe or a device, not a file: save what comes out of it as "
+            "a file, and name that."
+        )
+
+
 class Unsatisfiable(KanonError):
     """No release of this table can satisfy the plan."""
 

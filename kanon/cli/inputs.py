@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -75,6 +76,37 @@ def read_publish(given: argparse.Namespace, option: str) -> list[str]:
 def parts_of_list(text: str) -> list[str]:
     """The parts of a list with commas between."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def columns_of(option: str, texts: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The columns that an option names: each text is one of the table, or several with commas.
+
+    Raises
+    ------
+    PlanError
+        A quote is not closed, or a part is no column where some have a comma in their name.
+
+    >>> columns_of("--qi", ["City, State", 'age,"a,b"'], ["City, State", "age", "a,b"])
+    ['City, State', 'age', 'a,b']
+    """
+    columns: list[str] = []
+    for text in texts:
+        try:
+            several = next(csv.reader([text], skipinitialspace=True, strict=True), [])
+        except csv.Error:
+            raise PlanError(
+                f"{option}: a quote in {quoted(text)} is not closed where its name ends."
+            ) from None
+        parts = [part.strip() for part in several if part.strip()]
+        columns += [text.strip()] if text.strip() in known else parts
+    absent = [column for column in columns if column not in known]
+    commas = [column for column in known if "," in column]
+    if absent and commas:
+        raise PlanError(
+            f"{option}: the table has no column {quoted(absent[0])}; put a name with a comma, "
+            f"such as {quoted(commas[0])}, in double quotes, or give {option} once per column."
+        )
+    return columns
 
 
 def check_once(option: str, columns: Sequence[str], what: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon.base.formatting import thin
-from kanon.cli.inputs import check_once, parts_of_list, read_records, read_settings
+from kanon.cli.inputs import check_once, columns_of
 from kanon.cli.options import add_json, add_table
 from kanon.errors import PlanError, quoted
 from kanon.measures.privacy import privacy_summary, risk_summary
@@ -22,10 +22,14 @@ from kanon.sources.people import people_in_classes
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add_table(parser)
-    parser.add_argument("--qi", required=True, metavar="a,b,c", help="the quasi-identifiers")
     parser.add_argument(
-        "--sensitive", action="append", default=[], metavar="s,t", help="the sensitive columns"
-    )
+        "--qi", action="append", required=True, metavar="a,b,c",
+        help="the quasi-identifiers; may be repeated, and names with commas stand in double quotes",
+    )  # fmt: skip
+    parser.add_argument(
+        "--sensitive", action="append", default=[], metavar="s,t",
+        help="the sensitive columns, written likewise",
+    )  # fmt: skip
     parser.add_argument(
         "--person", metavar="COLUMN", help="the column that says which records are of one person"
     )
@@ -37,8 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(given: argparse.Namespace) -> None:
     """Execute the command."""
-    table = read_records(given, None)
-    columns, sensitive = parts_of_list(given.qi), parts_of_list(",".join(given.sensitive))
+    settings = ReadSettings(separator=given.sep, sheet=given.sheet)
+    table = open_address(given.table, given.engine, settings)
+    columns = columns_of("--qi", given.qi, table.columns)
+    sensitive = columns_of("--sensitive", given.sensitive, table.columns)
     check_once("--qi", columns, "quasi-identifier")
     check_once("--sensitive", sensitive, "sensitive column")
     twice = [column for column in columns if column in sensitive]

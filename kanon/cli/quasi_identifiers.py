@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from kanon.cli.inputs import check_once, parts_of_list, read_records
+from kanon.cli.inputs import check_once, columns_of, read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_json, add_progress, add_table
 from kanon.errors import PlanError, listing, quoted
@@ -18,7 +18,11 @@ from kanon.sources.singling_out import singling_out
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add_table(parser)
-    parser.add_argument("--columns", metavar="a,b,c", help="the columns to look at; else all")
+    parser.add_argument(
+        "--columns", action="append", metavar="a,b,c",
+        help="the columns to look at, else all; may be repeated, and names with commas stand in "
+        "double quotes",
+    )  # fmt: skip
     parser.add_argument(
         "--plan", type=Path, metavar="PLAN.json",
         help="leave out its identifiers, say which columns it takes for harmless, and count "
@@ -46,7 +50,7 @@ def execute(given: argparse.Namespace) -> None:
     roles = {} if plan is None else plan.roles.roles
     person = given.person or (None if plan is None else plan.person)
     table = read_records(given, plan)
-    columns = parts_of_list(given.columns or "")
+    columns = columns_of("--columns", given.columns or [], table.columns)
     check_once("--columns", columns, "column")
     gone = 0
     if SUPPRESSED not in columns:

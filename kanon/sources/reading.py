@@ -22,7 +22,7 @@ import pandas as pd
 
 from kanon.base.formatting import thin
 from kanon.base.spelling import KNOWN_MARKERS
-from kanon.errors import TableError, quoted
+from kanon.errors import NotAFile, TableError, quoted
 from kanon.settings import bytes_of, exceeded
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
@@ -223,11 +223,13 @@ def file_content(path: Path) -> bytes:
     ------
     TableError
         It has more, or cannot be opened.
+    NotAFile
+        It is a pipe or a device.
     """
     try:
         check_unpacked(path.name, path.stat().st_size)  # unpacked it has no less
         if not (path.is_file() or path.is_dir()):
-            raise TableError(f"{quoted(path, 200)} is a pipe or a device, not a file.")
+            raise NotAFile(path)
         return path.read_bytes()
     except FileNotFoundError:
         reason = "does not exist"

@@ -33,7 +33,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sensitive_values
-from kanon.sources.memory import require_records
+from kanon.sources.memory import all_records_incomplete, require_records
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.stored_values import (
@@ -374,10 +374,8 @@ class StoredTable:
         """
         lacking = self._lacking(columns)
         if self.n_records and self.incomplete(columns) == self.n_records:
-            raise TableError(
-                "Every record lacks a quasi-identifier, so dropping records with missing values "
-                "leaves none; treat missing as a value instead."
-            )
+            blank = [name for name in columns if not self.distinct_of(name).filled]
+            raise all_records_incomplete(blank)
         return self._without(*lacking)
 
     def _without(self, *more: tuple[str, str | None]) -> StoredTable:

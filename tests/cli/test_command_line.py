@@ -241,6 +241,45 @@ def test_measure_counts_a_table(kanon):
     assert plain.out == "records: 6\nclasses: 5\nmin_k: 1\nunique_records: 4\n"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--qi", 'age,"City, State"'],
+        ["--qi", "City, State", "--qi", "age"],
+        ["--qi", 'age, "City, State"'],
+    ],
+)
+def test_a_name_with_a_comma_is_quoted_or_stands_alone(kanon, folder, arguments):
+    cells = '30,"Kiel, SH",a\n30,"Bonn, NW",b\n30,"Kiel, SH",a\n'
+    (folder / "t.csv").write_text(f'age,"City, State","ill, today"\n{cells}', "utf-8")
+    said = kanon("measure", "--table", "t.csv", *arguments, "--sensitive", "ill, today", "--json")
+    assert json.loads(said.out)["classes"] == 2 and json.loads(said.out)["distinct_l"] == 1
+    names = [text.replace("--qi", "--columns") for text in arguments]
+    found = kanon("quasi-identifiers", "--table", "t.csv", *names, "--json")
+    assert found.status == 0 and '"City, State"' in found.out
+    for text, part in (
+        ("City, State,age", "put a name with a comma, such as 'City, State', in double quotes"),
+        ('age,"City', "is not closed where its name ends"),
+    ):
+        said = kanon("measure", "--table", "t.csv", "--qi", text)
+        check_failure(said, 2, ["--qi: ", part])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["measure", "--table", "pipe.csv", "--qi", "age"],
+        ["measure", "--table", "pipe.csv", "--qi", "age", "--engine", "duckdb"],
+        ["run", "pipe.csv", "--table", "people.csv", "--out", "released.csv"],
+        ["hierarchy", "check", "pipe.csv"],
+        ["exercises", "score", "pipe.csv", "people.csv", "--out", "scores.csv"],
+    ],
+)
+def test_a_pipe_is_named_with_the_way_out(kanon, folder, arguments):
+    os.mkfifo(folder / "pipe.csv")
+    check_failure(kanon(*arguments), 2, ["is a pipe or a device, not a file: save what comes out"])
+
+
 def test_measure_counts_missing_as_a_value(kanon, folder):
     (folder / "t.csv").write_text("a,b\nx,1\nx,1\n,1\n?,1\n", "utf-8")
     said = kanon("measure", "--table", "t.csv", "--qi", "a", "--json")
