@@ -350,9 +350,12 @@ class Run:
         unnamed = [str(column) for column in columns if column not in plan.columns]
         if not unnamed:
             return ""
+        table = self.prepared.source.table
+        blank = [name for name in unnamed if table.distinct_of(name).filled < table.n_records]
+        but = f", but for cells that count as missing: they are blank ({listing(blank)})"
         return (
             f"The plan does not name {listing(unnamed)}: what it does not name passes into the "
-            "release unchanged."
+            f"release{but if blank else ' unchanged'}."
         )
 
     @cached_property

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from kanon.cli.messages import notify
 from kanon.errors import PlanError, quoted
 from kanon.plan import Plan, ReadPlan
 from kanon.release.context import Context
@@ -33,14 +34,17 @@ def read_records(
     given: argparse.Namespace, plan: Plan | None, address: Address | None = None
 ) -> Table:
     """The table, or another one, read as the plan says if there is one."""
-    settings = read_settings(given, ReadPlan() if plan is None else plan.read)
-    return open_address(address or given.table, given.engine, settings)
+    return open_address(
+        address or given.table, given.engine, read_settings(given, plan), notify(given)
+    )
 
 
-def read_settings(given: argparse.Namespace, read: ReadPlan | None = None) -> ReadSettings:
-    """How a table is read: as the options say, else as the plan does."""
-    read = read or ReadPlan()
+def read_settings(given: argparse.Namespace, plan: Plan | None = None) -> ReadSettings:
+    """How tables are read: as options say, else as the plan does."""
+    read = ReadPlan() if plan is None else plan.read
     markers = read.missing_markers
+    if (texts := getattr(given, "missing", None)) is not None:
+        markers = [marker for text in texts for marker in _split("--missing", text)]
     return ReadSettings(
         separator=given.sep or read.separator,
         encoding=read.encoding,
@@ -91,14 +95,7 @@ def columns_of(option: str, texts: Sequence[str], known: Sequence[str]) -> list[
     """
     columns: list[str] = []
     for text in texts:
-        try:
-            several = next(csv.reader([text], skipinitialspace=True, strict=True), [])
-        except csv.Error:
-            raise PlanError(
-                f"{option}: a quote in {quoted(text)} is not closed where its name ends."
-            ) from None
-        parts = [part.strip() for part in several if part.strip()]
-        columns += [text.strip()] if text.strip() in known else parts
+        columns += [text.strip()] if text.strip() in known else _split(option, text)
     absent = [column for column in columns if column not in known]
     commas = [column for column in known if "," in column]
     if absent and commas:
@@ -107,6 +104,15 @@ def columns_of(option: str, texts: Sequence[str], known: Sequence[str]) -> list[
             f"such as {quoted(commas[0])}, in double quotes, or give {option} once per column."
         )
     return columns
+
+
+def _split(option: str, text: str) -> list[str]:
+    """The parts of a list with commas between; those that have one stand in double quotes."""
+    try:
+        parts = next(csv.reader([text], skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        raise PlanError(f"{option}: a quote in {quoted(text)} is not closed.") from None
+    return [part.strip() for part in parts if part.strip()]
 
 
 def check_once(option: str, columns: Sequence[str], what: str) -> None:

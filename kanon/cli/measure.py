@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from kanon.base.formatting import thin
-from kanon.cli.inputs import check_once, columns_of
-from kanon.cli.options import add_json, add_table
+from kanon.cli.inputs import check_once, columns_of, read_records, read_settings
+from kanon.cli.options import add_json, add_missing, add_table
 from kanon.errors import PlanError, quoted
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.schema import SUPPRESSED
@@ -36,13 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--population", type=Path, metavar="P", help="everybody who might be in the table"
     )
+    add_missing(parser)
     add_json(parser)
 
 
 def execute(given: argparse.Namespace) -> None:
     """Execute the command."""
-    settings = ReadSettings(separator=given.sep, sheet=given.sheet)
-    table = open_address(given.table, given.engine, settings)
+    table = read_records(given, None)
     columns = columns_of("--qi", given.qi, table.columns)
     sensitive = columns_of("--sensitive", given.sensitive, table.columns)
     check_once("--qi", columns, "quasi-identifier")

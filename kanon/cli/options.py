@@ -57,9 +57,16 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sheet", metavar="NAME", help="the sheet of an XLSX; else the plan's, or the largest"
     )
+    parser.add_argument("--quiet", action="store_true", help="do not say how the table was read")
+
+
+def add_missing(parser: argparse.ArgumentParser) -> None:
+    """Take which texts mark a missing cell, where no plan says it."""
     parser.add_argument(
-        "--header", choices=("yes", "no"), help="whether the first line holds the names of columns"
-    )
+        "--missing", action="append", metavar="MARKERS",
+        help="the texts that mark a missing cell, with commas between, such as '?,*'; blank ones "
+        "always are missing; else the known ones that occur",
+    )  # fmt: skip
 
 
 def add_context(parser: argparse.ArgumentParser, required: bool) -> None:

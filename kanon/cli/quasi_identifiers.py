@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kanon.cli.inputs import check_once, columns_of, read_records
 from kanon.cli.messages import progress_shown
-from kanon.cli.options import add_json, add_progress, add_table
+from kanon.cli.options import add_json, add_missing, add_progress, add_table
 from kanon.errors import PlanError, listing, quoted
 from kanon.plan import Plan
 from kanon.schema import SUPPRESSED, Role
@@ -40,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--k", type=int, default=2, help="who is alike with fewer than k is singled out"
     )
     parser.add_argument("--size", type=int, default=3, help="so many columns in a set at most")
+    add_missing(parser)
     add_json(parser)
     add_progress(parser)
 

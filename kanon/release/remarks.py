@@ -216,7 +216,7 @@ def _of_columns(
         elif role is Role.SENSITIVE:
             yield from _known_outside(table, column, often, sample[column], released, person)
         else:
-            yield from _passing(column, often, sample[column], k, released)
+            yield from _passing(column, often, sample[column], k, released, table.n_records)
 
 
 def coarsened_remark(one: Coarsening) -> Remark:
@@ -433,7 +433,12 @@ def _homogeneous(recoding: Recoding) -> Iterator[Remark]:
 
 # --- a column that passes through -----------------------------------------------------------
 def _passing(
-    column: str, often: Frequencies, sample: pd.Series, k: int, released: _Released | None
+    column: str,
+    often: Frequencies,
+    sample: pd.Series,
+    k: int,
+    released: _Released | None,
+    n_records: int,
 ) -> Iterator[Remark]:
     records = often.distinct.filled
     rare = often.rarer_than(k)
@@ -446,7 +451,8 @@ def _passing(
     if not records or not (rare or looks):
         return
     share = rare / records
-    said = [f"{quoted(column)} passes into the release unchanged"]
+    how = "unchanged" if records == n_records else "with missing cells blank"
+    said = [f"{quoted(column)} passes into the release {how}"]
     if looks:
         said[0] += f": {', and '.join(looks)}"
     if rare:

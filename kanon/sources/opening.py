@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -90,7 +90,10 @@ def open_stored_file(
 
 
 def open_address(
-    address: Address, engine: str | None = None, settings: ReadSettings | None = None
+    address: Address,
+    engine: str | None = None,
+    settings: ReadSettings | None = None,
+    notify: Callable[[str], None] = lambda notice: None,
 ) -> Table:
     """Open a table where it is: in memory if it is a small file, else by an engine.
 
@@ -100,6 +103,8 @@ def open_address(
         Where it is.
     engine
         ``memory``, or one of :data:`kanon.sources.engines.ENGINES`; None for what fits.
+    notify
+        Takes a sentence about how the table was read, for each thing that a person should know.
 
     Raises
     ------
@@ -110,8 +115,15 @@ def open_address(
         address.check_table()
         if address.kind in ("url", *DATABASES.values()):
             raise TableError("A database is not read into memory: leave the engine out.")
-        return open_table(address.path, address.path.name, settings).records
-    return open_stored(address, engine, settings)
+        file = open_table(address.path, address.path.name, settings)
+        for notice in file.notices:
+            notify(notice)
+        return file.records
+    table = open_stored(address, engine, settings)
+    if table.text != (None, None):
+        for notice in table.found[1:]:
+            notify(notice)
+    return table
 
 
 def _fits(address: Address) -> bool:

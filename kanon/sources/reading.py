@@ -27,6 +27,7 @@ from kanon.settings import bytes_of, exceeded
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
 from kanon.sources.missing import OddNumber, about_missing, mark_missing, odd_numbers
+from kanon.sources.mixed_numbers import about_mixed_numbers
 from kanon.sources.names import kind_of
 from kanon.sources.sentences import empty
 from kanon.sources.text_files import read_text
@@ -101,6 +102,11 @@ class TableFile:
     form: TextForm = PLAIN
     unclear: str = ""
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What of :attr:`found` the command line says: all but the separator and encoding."""
+        return self.found[1:] if self.kind in ("csv", "tsv") else self.found
+
     @cached_property
     def records(self) -> MemoryTable:
         """The table, to be asked in numbers."""
@@ -166,7 +172,7 @@ def read_table(
     table, present = mark_missing(table, KNOWN_MARKERS if given is None else given, untyped)
     used = tuple(m for m in KNOWN_MARKERS if m in present) if given is None else given
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
-    found += about_missing(missing, present, used)
+    found += [*about_missing(missing, present, used), *about_mixed_numbers(table)]
     return TableFile(
         name, kind, table, ReadSettings(separator, encoding, used, sheet, settings.header),
         tuple(found), missing, present, odd_numbers(table, untyped), sheets, form,

@@ -223,6 +223,78 @@ def test_a_wrong_call_shows_how_it_is_meant(arguments, capsys):
     assert "usage: kanon" in said.err
 
 
+# how a table was read
+
+
+READ = [
+    ["measure", "--qi", "age"],
+    ["quasi-identifiers"],
+    ["run", "plan.json", "--out", "released.csv"],
+    ["advise", "plan.json", "--k", "2"],
+    ["check", "plan.json"],
+]
+
+
+@pytest.mark.parametrize("command", READ, ids=lambda command: command[0])
+def test_every_command_says_how_the_table_was_read(kanon, folder, command):
+    rows = [line.split(";") for line in TABLE.splitlines()]
+    towns = ["town", "Köln", "NA", "NA", "*", "?", "Köln"]
+    cells = [[*row, town] for row, town in zip(rows, towns, strict=True)]
+    text = "".join(";".join(row) + "\n" for row in cells).replace("31;", "31.0;", 1)
+    (folder / "people.csv").write_text(text, "cp1252")
+    said = kanon(*command, "--table", "people.csv")
+    notes = [line for line in said.err.splitlines() if line.startswith("kanon: note: ")]
+    assert said.status == 0 and said.err.startswith(notes[0]), "before the work begins"
+    for note, part in zip(
+        notes,
+        [
+            "CP1252 is a guess",
+            "1 column has missing cells ('?', 'NA'): 'town' 3.",
+            "cells that hold '?', 'NA' will be blank",
+            "Counted as values, not as missing: '*' (1).",
+            "'age' has numbers written in two ways, with '.0' (1 value) and without",
+        ],
+        strict=True,
+    ):
+        assert part in note
+    assert "Köln" not in said.err
+    quiet = kanon(*command, "--table", "people.csv", "--quiet")
+    assert "note:" not in quiet.err and quiet.out == said.out
+    if command[0] == "run":
+        assert "passes into the release, but for cells that count as missing" in said.err
+        assert "'town' passes into the release with missing cells blank" in said.err
+        assert "unchanged" not in said.err
+
+
+def test_a_sheet_and_its_empty_rows_are_said(kanon, folder):
+    with pd.ExcelWriter(folder / "people.xlsx") as book:
+        people = pd.DataFrame({"age": ["31", None, "34"], "sex": ["F", None, "M"]})
+        people.to_excel(book, sheet_name="people", index=False)
+        people.head(1).to_excel(book, sheet_name="old", index=False)
+    said = kanon("measure", "--table", "people.xlsx", "--qi", "age")
+    assert said.err.splitlines() == [
+        "kanon: note: Sheet 'people' was read, the largest of 2.",
+        "kanon: note: 1 empty row was skipped.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "classes"),
+    [
+        ([], 3),  # NA and the blank cell are missing
+        (["--missing", "*"], 3),  # * and the blank cell are
+        (["--missing", "*,NA"], 2),
+        (["--missing", "*", "--missing", "NA"], 2),
+        (["--missing", '"a,b",NA, *'], 1),
+        (["--missing", ""], 4),
+    ],
+)
+def test_markers_are_given_without_a_plan(kanon, folder, options, classes):
+    (folder / "t.csv").write_text('a,b\nNA,1\n*,1\n"a,b",1\n,1\n', "utf-8")
+    said = kanon("measure", "--table", "t.csv", "--qi", "a", "--json", *options)
+    assert json.loads(said.out)["classes"] == classes
+
+
 # measure
 
 
@@ -259,7 +331,7 @@ def test_a_name_with_a_comma_is_quoted_or_stands_alone(kanon, folder, arguments)
     assert found.status == 0 and '"City, State"' in found.out
     for text, part in (
         ("City, State,age", "put a name with a comma, such as 'City, State', in double quotes"),
-        ('age,"City', "is not closed where its name ends"),
+        ('age,"City', "is not closed."),
     ):
         said = kanon("measure", "--table", "t.csv", "--qi", text)
         check_failure(said, 2, ["--qi: ", part])

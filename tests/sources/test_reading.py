@@ -243,6 +243,42 @@ def test_texts_that_look_like_a_marker_are_counted_and_stay_values():
     assert dict(read_table(data, "t.csv", told).missing) == {"a": 1, "b": 2}
 
 
+def test_cells_of_stars_alone_may_be_missing():
+    file = read_table(b"a,b\n*,x\n**,*y\n*,010**\n", "t.csv")
+    assert dict(file.markers_present) == {"*": 2, "**": 1} and not file.missing
+    assert file.found[-1] == "Counted as values, not as missing: '*' (2), '**' (1)."
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["39", "39.0", "40"], "with '.0' (1 value) and without: they count alike"),
+        (["39", "40.0", "41.0"], "with '.0' (2 values) and without: they count alike"),
+        (["1,5", "2.5"], "with a comma (1 value) and with a point (1 value): they count as"),
+        (["1.234,50", "12,50"], ""),
+        (["1,234.50", "1,234", "12.50"], ""),
+        (["01067", "1067", "10671"], "with zeros in front (1 value) and without: they count as"),
+        (["01067", "10671"], ""),
+        (["1.5", "2.0"], ""),
+        (["a", "1"], ""),
+    ],
+)
+def test_numbers_written_in_two_ways_are_said(cells, said):
+    content = "n;m\n" + "".join(f"{cell};x\n" for cell in cells)
+    notices = read_table(content.encode(), "t.csv").notices
+    assert len(notices) == bool(said)
+    for notice in notices:
+        assert notice.startswith(f"'n' has numbers written in two ways, {said}")
+        assert not any(cell in notice for cell in cells if len(cell) > 2)
+
+
+def test_numbers_as_text_in_a_sheet_are_said():
+    notices = read_table(sheet([["n", "m"], [39, "x"], ["40", "y"], [41, "z"]]), "t.xlsx").notices
+    assert notices == (
+        "'n' has numbers written in two ways, as text (1 value) and as numbers: they count alike.",
+    )
+
+
 def written(table, kind):
     """Whole incomes without a point, as people type them; a sheet has numbers."""
     return table.assign(income=table["income"].map("{:g}".format)) if kind == "csv" else table

@@ -60,6 +60,14 @@ def test_nothing_is_dropped_before_it_is_chosen(start):
     assert go(at, DATA).radio[0].value == "as-value"
 
 
+def test_cells_that_were_suppressed_before_are_offered_as_missing(start):
+    at = with_people(start(DATA), PEOPLE.assign(sex=["F", "*", "M"] * 4))
+    (offer,) = offers(at)
+    assert "look like missing cells" in offer and "(4)" in offer
+    press(at, next(button.label for button in at.button if "is missing" in button.label))
+    assert not offers(at) and work(at).table.file.missing == {"sex": 4}
+
+
 def test_what_counts_as_missing_can_be_chosen(start):
     at = with_people(start(DATA), PEOPLE.assign(sex=["F", "?", "unclear"] * 4))
     markers = f"markers-{work(at).version}"
