@@ -45,12 +45,14 @@ def read_settings(given: argparse.Namespace, plan: Plan | None = None) -> ReadSe
     markers = read.missing_markers
     if (texts := getattr(given, "missing", None)) is not None:
         markers = [marker for text in texts for marker in _split("--missing", text)]
+    if (given.footer or 0) < 0:
+        raise PlanError(f"--footer: {given.footer} is not allowed; give a number of rows, or 0.")
     return ReadSettings(
         separator=given.sep or read.separator,
         encoding=read.encoding,
         missing_markers=None if markers is None else tuple(markers),
         sheet=given.sheet or read.sheet,
-        header=read.header if given.header is None else given.header == "yes",
+        footer=read.footer if given.footer is None else given.footer,
     )
 
 

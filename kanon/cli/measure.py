@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,8 @@ def execute(given: argparse.Namespace) -> None:
     if given.population:
         if not isinstance(table, MemoryTable):
             raise PlanError("--population needs a table in memory; leave --engine out.")
-        people = open_table(given.population, given.population.name, read_settings(given)).table
+        settings = replace(read_settings(given), footer=None)
+        people = open_table(given.population, given.population.name, settings).table
         numbers |= risk_summary(found, people_in_classes(table.frame, people, columns))
     print(json.dumps(numbers) if given.json else "\n".join(_lines(numbers)))
 

@@ -57,6 +57,10 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sheet", metavar="NAME", help="the sheet of an XLSX; else the plan's, or the largest"
     )
+    parser.add_argument(
+        "--footer", type=int, metavar="N",
+        help="how many rows at the end are totals or notes; else the plan's, or none",
+    )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="do not say how the table was read")
 
 

@@ -64,7 +64,7 @@ def mark_missing(
     total: Counter[str] = Counter()
     columns = {}
     for name, column in table.items():
-        texts = _trimmed(column)
+        texts = trimmed(column)
         if texts is not None:
             hits = pc.or_(
                 pc.is_in(texts, value_set=pa.array(looked_for, texts.type)),
@@ -135,7 +135,7 @@ def odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, 
 
 def _number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
     """How many cells hold each of the numbers that may be a marker."""
-    texts = _trimmed(column)
+    texts = trimmed(column)
     if texts is None:
         return _numbers_in(column, NUMBER_MARKERS) if numbers else {}
     hits = pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))
@@ -191,7 +191,7 @@ def without_blanks(table: pd.DataFrame) -> pd.DataFrame:
     """
     found = table
     for place, (_, column) in enumerate(table.items()):
-        texts = _trimmed(column)
+        texts = trimmed(column)
         if texts is None or not pc.any(pc.equal(texts, BLANK)).as_py():
             continue
         found = found.copy(deep=False) if found is table else found
@@ -248,7 +248,7 @@ def _masked(column: pd.Series, texts: Any, markers: Sequence[str]) -> pd.Series:
     return column.mask(cells.to_numpy(zero_copy_only=False))
 
 
-def _trimmed(column: pd.Series) -> Any:
+def trimmed(column: pd.Series) -> Any:
     """The texts of a column without outer blanks; None if it has no text."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)

@@ -6,7 +6,7 @@ not 7 and ``1.10`` is not 1.1. Files that know their types keep them.
 >>> file = read_table(b"age;zip\\n39;007\\n?;1.10\\n", "people.csv")
 >>> file.table["zip"].tolist(), dict(file.missing)
 (['007', '1.10'], {'age': 1})
->>> file.found
+>>> file.found[:2]
 ("Separator ';' and encoding UTF-8 were found.", "1 column has missing cells ('?'): 'age' 1.")
 """
 
@@ -27,9 +27,10 @@ from kanon.settings import bytes_of, exceeded
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
 from kanon.sources.missing import OddNumber, about_missing, mark_missing, odd_numbers
-from kanon.sources.mixed_numbers import about_mixed_numbers
+from kanon.sources.mixed_numbers import about_long_numbers, about_mixed_numbers
 from kanon.sources.names import kind_of
 from kanon.sources.sentences import empty
+from kanon.sources.sheet_rows import about_footer, count_footer, without_footer
 from kanon.sources.text_files import read_text
 from kanon.sources.text_form import PLAIN, TextForm
 from kanon.sources.typed_files import read_arrow, read_sheet
@@ -49,15 +50,15 @@ class ReadSettings:
         The texts that count as a missing cell; an empty tuple means none.
     sheet
         The sheet of an XLSX file that has several.
-    header
-        Whether the first line holds the names of the columns; else they are numbered.
+    footer
+        How many rows at the end of a CSV, TSV or XLSX are totals or notes, and no records.
     """
 
     separator: str | None = None
     encoding: str | None = None
     missing_markers: tuple[str, ...] | None = None
     sheet: str | None = None
-    header: bool | None = None
+    footer: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +85,8 @@ class TableFile:
         The numbers that may stand for a missing one, and count as values.
     sheets
         The sheets of an XLSX file that hold something, each with its rows and columns.
+    footer_like
+        How many rows at the end look like totals or notes, and count as records.
     form
         How a CSV or TSV is written.
     unclear
@@ -100,7 +103,7 @@ class TableFile:
     odd: tuple[OddNumber, ...] = ()
     sheets: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     form: TextForm = PLAIN
-    unclear: str = ""
+    footer_like: int = 0
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -154,9 +157,10 @@ def read_table(
         table, separator, encoding, found = read_text(
             content, name, kind, settings.separator, settings.encoding, settings.header
         )
+        table = without_footer(table, settings.footer, name)
         form = TextForm.of_content(content, separator if kind == "csv" else ",", encoding)
     elif kind == "xlsx":
-        read = read_sheet(content, name, settings.sheet, settings.header)
+        read = read_sheet(content, name, settings.sheet, settings.footer)
         table, found, sheets = read.table, read.found, read.sizes
         sheet = read.name if len(sheets) > 1 else None
     else:
@@ -167,15 +171,19 @@ def read_table(
     found += about_blank(blank)
 
     _check_lengths(table, name)
-    given = settings.missing_markers
     untyped = kind == "xlsx"  # there a column of numbers is one in which all cells are
+    given = settings.missing_markers
     table, present = mark_missing(table, KNOWN_MARKERS if given is None else given, untyped)
     used = tuple(m for m in KNOWN_MARKERS if m in present) if given is None else given
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
+    footer_like = 0
+    if settings.footer is None and kind in ("csv", "tsv", "xlsx"):
+        footer_like = count_footer(table)
+    found += [*about_footer(settings.footer, footer_like), *about_long_numbers(table, untyped)]
     found += [*about_missing(missing, present, used), *about_mixed_numbers(table)]
     return TableFile(
-        name, kind, table, ReadSettings(separator, encoding, used, sheet, settings.header),
-        tuple(found), missing, present, odd_numbers(table, untyped), sheets, form,
+        name, kind, table, ReadSettings(separator, encoding, used, sheet, settings.footer),
+        tuple(found), missing, present, odd_numbers(table, untyped), sheets, form, footer_like,
     )  # fmt: skip
 
 

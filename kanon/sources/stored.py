@@ -69,6 +69,11 @@ def open_stored(
         There is no such table, it cannot be read, or the engine is not installed.
     """
     address.check_table()
+    if settings is not None and settings.footer:
+        raise TableError(
+            "An engine cannot leave out rows at the end (footer), as it keeps no order: remove "
+            "them from the file, or add --engine memory."
+        )
     if engine is None:
         engine = "other" if address.kind in ("url", "sqlite") else "duckdb"
     if engine not in ENGINES:

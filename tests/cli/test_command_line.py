@@ -278,6 +278,22 @@ def test_a_sheet_and_its_empty_rows_are_said(kanon, folder):
     ]
 
 
+def test_a_total_at_the_end_is_said_and_left_out(kanon, folder):
+    (folder / "people.csv").write_text(TABLE + "Total;263;;\n", "utf-8")
+    command = ("measure", "--table", "people.csv", "--qi", "age", "--json")
+    said = kanon(*command)
+    assert json.loads(said.out)["records"] == 7
+    assert "The last row looks like a total or a note, and counts as a record" in said.err
+    assert json.loads(kanon(*command, "--footer", "1").out)["records"] == 6
+    assert "looks like" not in kanon(*command, "--footer", "0").err
+    write_plan(folder, read={"footer": 1})
+    assert kanon(*RUN).status == 0
+    assert "Total" not in (folder / "released.csv").read_text("utf-8")
+    check_failure(kanon(*command, "--footer", "-1"), 2, ["--footer: -1 is not allowed"])
+    said = kanon(*command, "--footer", "1", "--engine", "duckdb")
+    check_failure(said, 2, ["footer", "--engine memory"])
+
+
 @pytest.mark.parametrize(
     ("options", "classes"),
     [

@@ -68,6 +68,19 @@ def test_cells_that_were_suppressed_before_are_offered_as_missing(start):
     assert not offers(at) and work(at).table.file.missing == {"sex": 4}
 
 
+@pytest.mark.parametrize(("answer", "records"), [("Leave them out", 12), ("They are records", 14)])
+def test_a_total_and_a_note_at_the_end_are_asked_about(start, answer, records):
+    below = pd.DataFrame([["Total", *[None] * 9], ["Source: ward 3", *[None] * 9]])
+    below = below.iloc[:, : PEOPLE.shape[1]].set_axis(PEOPLE.columns, axis=1)
+    below.iloc[0, 1] = 500
+    at = with_people(start(DATA), pd.concat([PEOPLE.head(12).astype(object), below]))
+    (offer,) = offers(at)
+    assert "The last 2 rows look like totals or notes" in offer and len(shown(at)) == 14
+    press(at, answer)
+    assert not offers(at) and work(at).table.records.n_records == records
+    assert work(at).table.file.settings.footer == 14 - records
+
+
 def test_what_counts_as_missing_can_be_chosen(start):
     at = with_people(start(DATA), PEOPLE.assign(sex=["F", "?", "unclear"] * 4))
     markers = f"markers-{work(at).version}"
