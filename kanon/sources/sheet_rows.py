@@ -188,8 +188,9 @@ def _names_total(filled: Row) -> bool:
 
 
 def _is_note(row: Row, filled: Row) -> bool:
-    alone = len(filled) == 1 and len(row) > 1 and isinstance(filled[0], str)
-    return alone and (len(row) > 2 or bool(_NOTE.search(filled[0].lower())))
+    if len(filled) != 1 or len(row) < 2 or not re.search(r"[^\W\d_]{2}", str(filled[0])):
+        return False
+    return len(row) > 2 or bool(_NOTE.search(str(filled[0]).lower()))
 
 
 def _sums_up(above: pd.DataFrame, row: Row) -> bool:

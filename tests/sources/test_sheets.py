@@ -233,6 +233,8 @@ NOTE = ["Source: ward 3", None, None]
         ([["Durchschnitt", 30, 65]], 1),
         ([["Toto", 90, 195]], 0),
         ([["Zoe", None, 50]], 0),
+        ([[None, 7, None]], 0),  # a number alone is no note
+        ([[None, "7", None]], 0),
     ],
 )
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
