@@ -238,13 +238,7 @@ def check_address(address: Address, environment: Mapping[str, str] = os.environ)
 
 
 def _within(path: Path) -> list[Path]:
-    """What is in a folder, and in folders in it; nothing of a file.
-
-    Raises
-    ------
-    TableError
-        It is more than a table has parts.
-    """
+    """What is in a folder, and in folders in it; nothing of a file."""
     most = settings().folder_files
     found = list(islice(path.glob("**/*"), most + 1)) if path.is_dir() else []
     if len(found) > most:

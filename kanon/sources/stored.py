@@ -552,13 +552,7 @@ class StoredTable:
 
 
 def _module(engine: str) -> Any:
-    """The module of an engine.
-
-    Raises
-    ------
-    TableError
-        What it needs is not installed.
-    """
+    """The module of an engine."""
     try:
         return import_module(f"kanon.sources.engines.{engine}")
     except ImportError:

@@ -271,17 +271,7 @@ class TableConnection:
     def _numbered(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]
     ) -> tuple[Any, list[str], TupleNumbers]:
-        """The groups of the engine, each with the whole numbers that its tuple of codes is.
-
-        Returns
-        -------
-        listed
-            An expression: the numbers, and the records; several groups may have the same.
-        wanted
-            The names of the numbers.
-        numbers
-            See :meth:`numbers_of`.
-        """
+        """The groups of the engine, each with the whole numbers that its tuple of codes is."""
         import ibis
 
         rows = self.expression

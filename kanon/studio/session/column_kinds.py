@@ -12,13 +12,7 @@ _BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")
 
 
 def kinds_of(work: Work, column: str) -> tuple[ColumnKind, ...]:
-    """The kinds that all values of a column are of, the likeliest first.
-
-    Raises
-    ------
-    TableError
-        It has more values than can be read as text.
-    """
+    """The kinds that all values of a column are of, the likeliest first."""
     return fitting(work.table.records.counted(column).texts)
 
 
@@ -27,11 +21,6 @@ def with_kind(work: Work, column: str, kind: ColumnKind) -> Work:
 
     A hierarchy that a builder made starts again from what suits the kind; the old one can be had
     back.
-
-    Raises
-    ------
-    TableError
-        Values of the column are not of this kind.
     """
     values = work.table.file.records.counted(column)
     kind.check(column, values.texts)
