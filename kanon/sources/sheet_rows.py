@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Sequence
 from numbers import Real
@@ -19,7 +20,9 @@ _TOTAL = re.compile(
     r"|(gesamt|end|zwischen)?summe|gesamt|insgesamt|mittelwert|durchschnitt|anzahl"
     r"|(sous-)?total( g[eé]n[eé]ral)?|somme|ensemble|moyenne"
 )
-_NOTE = re.compile(r":|^([*†‡]|\(?\d+\)|source|note|quelle|hinweis|anmerkung|stand|remarque)")
+_NOTE_WORDS = r"[*†‡]|\(?\d+\)|(source|note|quelle|hinweis|anmerkung|stand|remarque)\b"
+_NOTE = re.compile(f":|^({_NOTE_WORDS})")
+_LONGEST_NOTES = 10_000
 _MOST_BELOW = 10
 """So many rows at the end are looked at."""
 
@@ -115,6 +118,31 @@ def names_of_two_rows(first: Row, second: Row) -> tuple[list[str], bool]:
         pairs = zip(groups, below, strict=True)
         names = [" ".join(filter(None, pair)) for pair in pairs]
     return names, True
+
+
+def fill_notes(content: bytes, separator: str) -> bytes:
+    """A CSV whose last lines, if they are notes of fewer cells than the header, have all of them.
+
+    >>> fill_notes(b"a,b,c\\n1,2,3\\n\\nSource: x, y\\n", ",")
+    b'a,b,c\\n1,2,3\\n\\n"Source: x, y",,\\n'
+    """
+    header = next((line for line in io.BytesIO(content) if line.strip()), b"")
+    sign = separator.encode()
+    missing = header.count(sign)
+    lines = content[-_LONGEST_NOTES:].split(b"\n")
+    for place in range(len(lines) - 1, max(len(lines) - _MOST_BELOW, 1), -1):
+        line = lines[place].rstrip()
+        if not line:
+            continue
+        text = line.decode("utf-8", "replace")
+        one = sign not in line and (missing > 1 or _NOTE.search(text.lower()))
+        starts = sign in line and re.match(_NOTE_WORDS, text.lower())
+        letters = re.search(r"[^\W\d_]{2}", text)
+        if line.count(sign) >= missing or b'"' in line or not letters or not (one or starts):
+            break
+        end = lines[place][len(line) :]
+        lines[place] = (b'"%b"' % line if starts else line) + missing * sign + end
+    return content[:-_LONGEST_NOTES] + b"\n".join(lines)
 
 
 def without_footer(records: Any, footer: int | None, name: str) -> Any:

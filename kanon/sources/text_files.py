@@ -31,6 +31,7 @@ from kanon.sources.separators import (
     find_separator,
     shown,
 )
+from kanon.sources.sheet_rows import fill_notes
 
 
 def read_text(
@@ -86,8 +87,8 @@ def read_text(
     if is_padded(content, used_separator):
         content = without_padding(content, used_separator)
         found.append("The blank after every separator was skipped.")
-    table, first = _parse(content, used_separator, name, header)
-    return table, used_separator, used_encoding, [*found, *first.remarks]
+    content = fill_notes(content, used_separator)
+    return _parse(content, used_separator, name), used_separator, used_encoding, found
 
 
 def _about(separator: str | None, told_separator: bool, encoding: str, told_encoding: bool) -> str:

@@ -259,6 +259,29 @@ def test_records_with_one_cell_are_no_notes():
     assert count_footer(pd.DataFrame(sparse)) == 0
 
 
+@pytest.mark.parametrize(
+    ("below", "rows"),
+    [
+        ("Source: ward 3\n", 1),
+        ("\nTotal;90;195\n\nSource: ward 3; 2021\n", 2),
+        ("Created by the ward\r\n", 1),
+        ("* provisional", 1),
+    ],
+)
+def test_notes_of_fewer_cells_are_no_broken_records(below, rows):
+    text = "name;age;weight\n" + "".join(f"{a};{b};{c}\n" for a, b, c in PEOPLE) + below
+    file = read_table(text.encode(), "t.csv")
+    assert file.footer_like == rows
+    settled = read_table(text.encode(), "t.csv", ReadSettings(footer=rows))
+    assert settled.table["name"].tolist() == ["Ana", "Ben", "Eve"]
+
+
+@pytest.mark.parametrize("below", ["Zoe;7\n", "8\n", '"Source: ward 3"\n', "Zoe;7;8;9\n"])
+def test_a_record_of_fewer_cells_is_refused(below):
+    with pytest.raises(TableError, match="where the header has 3"):
+        read_table(b"name;age;weight\nAna;30;60\nBen;41;80\n" + below.encode(), "t.csv")
+
+
 def test_no_record_may_be_left():
     with pytest.raises(TableError, match="2 rows below its header, and 2 at the end"):
         read_table(b"a,b\n1,2\n3,4\n", "t.csv", ReadSettings(footer=2))
