@@ -82,6 +82,7 @@ class ReadPlan(Strict):
     encoding: str | None = None
     missing_markers: list[str] | None = None
     sheet: str | None = None
+    header: StrictBool | None = None
     footer: Annotated[StrictInt, Field(ge=0)] | None = None
     missing: Literal["drop-records", "as-value"] | None = None
     kinds: dict[str, str] | None = None

@@ -34,14 +34,15 @@ def read_records(
     given: argparse.Namespace, plan: Plan | None, address: Address | None = None
 ) -> Table:
     """The table, or another one, read as the plan says if there is one."""
+    read = ReadPlan() if plan is None else plan.read
     return open_address(
-        address or given.table, given.engine, read_settings(given, plan), notify(given)
+        address or given.table, given.engine, read_settings(given, read), notify(given)
     )
 
 
-def read_settings(given: argparse.Namespace, plan: Plan | None = None) -> ReadSettings:
-    """How tables are read: as options say, else as the plan does."""
-    read = ReadPlan() if plan is None else plan.read
+def read_settings(given: argparse.Namespace, read: ReadPlan | None = None) -> ReadSettings:
+    """How a table is read: as the options say, else as the plan does."""
+    read = read or ReadPlan()
     markers = read.missing_markers
     if (texts := getattr(given, "missing", None)) is not None:
         markers = [marker for text in texts for marker in _split("--missing", text)]
@@ -52,6 +53,7 @@ def read_settings(given: argparse.Namespace, plan: Plan | None = None) -> ReadSe
         encoding=read.encoding,
         missing_markers=None if markers is None else tuple(markers),
         sheet=given.sheet or read.sheet,
+        header=read.header if given.header is None else given.header == "yes",
         footer=read.footer if given.footer is None else given.footer,
     )
 

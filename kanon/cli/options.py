@@ -58,6 +58,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "--sheet", metavar="NAME", help="the sheet of an XLSX; else the plan's, or the largest"
     )
     parser.add_argument(
+        "--header", choices=("yes", "no"), help="whether the first line holds the names of columns"
+    )
+    parser.add_argument(
         "--footer", type=int, metavar="N",
         help="how many rows at the end are totals or notes; else the plan's, or none",
     )  # fmt: skip

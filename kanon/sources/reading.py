@@ -50,6 +50,8 @@ class ReadSettings:
         The texts that count as a missing cell; an empty tuple means none.
     sheet
         The sheet of an XLSX file that has several.
+    header
+        Whether the first line holds the names of the columns; else they are numbered.
     footer
         How many rows at the end of a CSV, TSV or XLSX are totals or notes, and no records.
     """
@@ -58,6 +60,7 @@ class ReadSettings:
     encoding: str | None = None
     missing_markers: tuple[str, ...] | None = None
     sheet: str | None = None
+    header: bool | None = None
     footer: int | None = None
 
 
@@ -104,6 +107,7 @@ class TableFile:
     sheets: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     form: TextForm = PLAIN
     footer_like: int = 0
+    unclear: str = ""
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -157,15 +161,16 @@ def read_table(
         table, separator, encoding, found = read_text(
             content, name, kind, settings.separator, settings.encoding, settings.header
         )
-        table = without_footer(table, settings.footer, name)
         form = TextForm.of_content(content, separator if kind == "csv" else ",", encoding)
     elif kind == "xlsx":
-        read = read_sheet(content, name, settings.sheet, settings.footer)
+        read = read_sheet(content, name, settings.sheet, settings.header, settings.footer)
         table, found, sheets = read.table, read.found, read.sizes
         sheet = read.name if len(sheets) > 1 else None
     else:
         table = read_arrow(content, name, kind)
     table, blank = without_blank_records(table)
+    if kind in ("csv", "tsv"):
+        table = without_footer(table, settings.footer, name)
     if table.empty:
         raise TableError(f"{quoted(name)} has a header but no records.")
     found += about_blank(blank)
@@ -182,7 +187,8 @@ def read_table(
     found += [*about_footer(settings.footer, footer_like), *about_long_numbers(table, untyped)]
     found += [*about_missing(missing, present, used), *about_mixed_numbers(table)]
     return TableFile(
-        name, kind, table, ReadSettings(separator, encoding, used, sheet, settings.footer),
+        name, kind, table,
+        ReadSettings(separator, encoding, used, sheet, settings.header, settings.footer),
         tuple(found), missing, present, odd_numbers(table, untyped), sheets, form, footer_like,
     )  # fmt: skip
 

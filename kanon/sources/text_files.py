@@ -88,7 +88,8 @@ def read_text(
         content = without_padding(content, used_separator)
         found.append("The blank after every separator was skipped.")
     content = fill_notes(content, used_separator)
-    return _parse(content, used_separator, name), used_separator, used_encoding, found
+    table, first = _parse(content, used_separator, name, header)
+    return table, used_separator, used_encoding, [*found, *first.remarks]
 
 
 def _about(separator: str | None, told_separator: bool, encoding: str, told_encoding: bool) -> str:

@@ -151,7 +151,11 @@ class SheetTable:
 
 
 def read_sheet(
-    data: bytes, name: str, wanted: str | None = None, footer: int | None = None
+    data: bytes,
+    name: str,
+    wanted: str | None = None,
+    header: bool | None = None,
+    footer: int | None = None,
 ) -> SheetTable:
     """Read a sheet of an XLSX file, by default the largest that is not hidden.
 
@@ -162,13 +166,10 @@ def read_sheet(
 
     Parameters
     ----------
-    footer
-        How many rows at the end are no records.
-
-    Parameters
-    ----------
     header
         See :func:`kanon.sources.first_line.read_first_line`.
+    footer
+        How many rows at the end are no records.
 
     Raises
     ------
@@ -205,15 +206,16 @@ def read_sheet(
         how = f"the largest of {len(sizes)}" if wanted is None else f"as asked, of {len(sizes)}"
         found.append(f"Sheet {quoted(chosen)} was read, {how}.")
     top = find_header(rows)
-    header, *below = rows[top:]
+    below = rows[top:]
     records = [row for row in below if is_filled(row)]
     skipped = len(below) - len(records)
-    width = max(map(width_of, (header, *records)))  # further columns may be formatted
-    left = min(margin_of(row) for row in (header, *records))
-    cells, about = [canonical_text(cell) for cell in header[left:width]], ""
+    width = max(map(width_of, records))  # further columns may be formatted
+    left = min(map(margin_of, records))
+    top_row, *records = (row[left:width] for row in records)
+    cells, about = [canonical_text(cell) for cell in top_row], ""
     above = rows[top - 1] if top else []
-    if records and has_second_header(header, records[0], records[1:]):
-        cells, both = names_of_two_rows(header[left:width], records.pop(0)[left:width])
+    if header is not False and records and has_second_header(top_row, records[0], records[1:]):
+        cells, both = names_of_two_rows(top_row, records.pop(0))
         about = (
             f"Rows {thin(top + 1)} and {thin(top + 2)} hold the names of the columns."
             if both
@@ -221,7 +223,7 @@ def read_sheet(
             "rows below have numbers or dates."
         )
     elif is_filled(above) and len({*cells}) < len(cells):
-        cells, _ = names_of_two_rows(above[left:width], header[left:width])
+        cells, _ = names_of_two_rows(above[left:width], top_row)
         about = f"Rows {thin(top)} and {thin(top + 1)} hold the names of the columns."
     if top and not about.startswith("Rows"):
         rest = "; what stands above it was left out" if any(map(is_filled, rows[:top])) else ""
@@ -232,11 +234,14 @@ def read_sheet(
         found.append(f"{thin(skipped)} empty {rows_were} skipped.")
     records = without_footer(records, footer, name)
     check_size(name, len(records), width - left)
-    names = column_names(cells, name)
-    if shown := [names[place - left] for place in coded if left <= place < width]:
+    texts = [list(map(canonical_text, row)) for row in records[:SAMPLE]]
+    first = read_first_line([cells, *texts], name, header)
+    found += first.remarks
+    records = [top_row, *records] if first.is_record else records
+    if shown := [first.names[place - left] for place in coded if left <= place < width]:
         found.append(f"Read as the sheet shows them, not as numbers: {listing(shown)}.")
     table = pd.DataFrame(
-        {n: _cells([row[left + i] for row in records]) for i, n in enumerate(first.names)}
+        {n: _cells([row[i] for row in records]) for i, n in enumerate(first.names)}
     )
     return SheetTable(table, chosen, sizes, found)
 

@@ -287,6 +287,7 @@ def _other_reading(work: Work, plan: Plan) -> ReadSettings | None:
         read.encoding if now.encoding is not None else None,
         None if read.missing_markers is None else tuple(read.missing_markers),
         read.sheet if now.sheet is not None else None,
+        read.header,
         read.footer,
     )
     differ = any(

@@ -115,6 +115,7 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         "encoding": settings.encoding,
         "missing_markers": None if markers is None else list(markers),
         "sheet": settings.sheet,
+        "header": settings.header,
         "footer": settings.footer,
         "missing": work.table.missing,
         "kinds": {column: str(kind) for column, kind in work.table.kinds.items()} or None,

@@ -36,7 +36,7 @@ def uploaded_work(
     content: bytes, name: str, version: int, settings: ReadSettings | None = None
 ) -> Work:
     """The work on an uploaded file, with suggested roles and hierarchies."""
-    file = open_table(content, name, settings)
+    file = open_in_doubt(lambda how: open_table(content, name, how), settings)
     if file.name == ADULT_NAME:
         return _adult_work(file, version)
     return _checked(with_choices(_work(file, content, name, "upload", version)))
