@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.colors
 import plotly.graph_objects as go
 
+from kanon.base.rounding import round_apart
 from kanon.charts.style import INK, escaped, lay_out
 from kanon.learning.representations import Matrix
 from kanon.recoding import Recoding
@@ -151,7 +152,8 @@ def representation_chart(
             customdata=[
                 [[escaped(name, 90), escaped(label)] for label in shown.labels] for name in names
             ],
-            hovertemplate="%{customdata[0]}<br><b>%{customdata[1]}</b>: %{z:.3f}<extra></extra>",
+            text=round_apart(shown.entries, 3),
+            hovertemplate="%{customdata[0]}<br><b>%{customdata[1]}</b>: %{text:.3f}<extra></extra>",
             colorscale=_colours(),
             zmin=0,
             zmax=1,

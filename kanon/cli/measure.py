@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import thin, write_number
 from kanon.cli.inputs import check_once, parts_of_list, read_records, read_settings
 from kanon.cli.options import add_json, add_table
 from kanon.errors import PlanError, quoted
@@ -81,5 +81,5 @@ def _lines(numbers: Mapping[str, Any], above: str = "") -> Iterator[str]:
         elif number is None:
             yield f"{above}{name}: ∞"
         else:
-            shown = thin(number) if isinstance(number, int) else f"{number:.4g}"
+            shown = thin(number) if isinstance(number, int) else write_number(number)
             yield f"{above}{name}: {shown}"
