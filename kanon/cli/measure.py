@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from kanon.schema import SUPPRESSED
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_table
 from kanon.sources.people import people_in_classes
+from kanon.sources.suppressed_rows import describe_suppressed, find_suppressed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +57,11 @@ def execute(given: argparse.Namespace) -> None:
     if SUPPRESSED not in (*columns, *sensitive):
         table, suppressed = table.without_suppressed()
     found = table.classes_of(columns, sensitive, given.person)
+    silent = find_suppressed(table, found)
+    if silent.any():
+        rows = int(found.counts[silent].sum())
+        print(f"kanon: {describe_suppressed(rows)}", file=sys.stderr)
+        found, suppressed = found.without(silent), suppressed + rows
     in_persons = {"min_persons": found.min_persons, "unique_persons": found.unique}
     numbers: dict[str, Any] = {
         "records": found.n_records,
@@ -69,7 +76,7 @@ def execute(given: argparse.Namespace) -> None:
         if not isinstance(table, MemoryTable):
             raise PlanError("--population needs a table in memory; leave --engine out.")
         people = open_table(given.population, given.population.name, read_settings(given)).table
-        numbers |= risk_summary(found, people_in_classes(table.frame, people, columns))
+        numbers |= risk_summary(found, people_in_classes(table.frame, people, columns)[~silent])
     print(json.dumps(numbers) if given.json else "\n".join(_lines(numbers)))
 
 

@@ -485,8 +485,8 @@ def test_no_remark_holds_a_value(data):
 def test_every_kind_has_its_advice():
     assert all(about.title and about.advice.endswith(".") for about in KINDS.values())
     assert list(KINDS) == [
-        "several-records", "linked", "homogeneous", "several-spellings", "passes-through",
-        "almost-unique", "known-outside", "coarsened", "extremes", "means-beside",
+        "suppressed-before", "several-records", "linked", "homogeneous", "several-spellings",
+        "passes-through", "almost-unique", "known-outside", "coarsened", "extremes", "means-beside",
         "table-order", "restores-order", "minimality",
     ]  # fmt: skip
 
