@@ -366,3 +366,11 @@ def test_intervals_end_where_other_groups_begin():
     assert {"<0.75", "1 to <2", "2 to <3", ">3.5"} < set(halves.labels)
     assert "0.75 to <1" in intervals(["0.8", "1.5"], [1], lowest=0.75).labels
     assert "3 to 3.5" in intervals(["3.2", "1.5"], [1], highest=3.5).labels
+
+
+@pytest.mark.parametrize(
+    "build", [lambda texts: intervals(texts, [10]), lambda texts: dates(texts, ["year"])]
+)
+def test_a_column_without_values_has_nothing_to_build_from(build):
+    with pytest.raises(HierarchyError, match=r"^The column has no values to build"):
+        build([])

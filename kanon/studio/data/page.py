@@ -167,7 +167,7 @@ def table_preview(work: Work) -> None:
     st.caption(
         say(
             "The first {records} records, tinted by role: red identifier, amber quasi-identifier, "
-            "violet sensitive, grey insensitive.",
+            "violet sensitive, grey insensitive or not decided.",
             records=thin(preview_rows(work.table.records.n_records, len(work.table.roles))),
         )
     )
