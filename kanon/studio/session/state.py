@@ -30,7 +30,7 @@ from kanon.studio.session.work import Work, begun_since, for_another_table, valu
 
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
-_FIRST = "kanon-first"
+_FIRST, _LOST = "kanon-first", "kanon-lost"
 _SAID_ON = "said-on"
 """Where what was said last was first read, in the memory of the session."""
 
@@ -209,6 +209,22 @@ def visitor() -> str:
 def settled() -> bool:
     """Whether this session's page was drawn: its tab had its chance to name an earlier desk."""
     return _SETTLED in st.session_state
+
+
+def lose() -> None:
+    """Note that what this tab worked on is gone, so that nothing else is taken for it."""
+    st.session_state[_LOST] = True
+
+
+def lost() -> bool:
+    """Whether what this tab worked on is gone, and nobody has said yet how to go on."""
+    return _LOST in st.session_state
+
+
+def begin_anew() -> None:
+    """Go on with what a new session begins with."""
+    st.session_state.pop(_LOST, None)
+    settle()
 
 
 def settle() -> None:
