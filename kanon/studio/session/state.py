@@ -267,6 +267,7 @@ def forget_everything() -> None:
         session = seat().session
         desks().forget(token())
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
+        runtime.get_instance().media_file_mgr.clear_session_refs(session)
     st.session_state.clear()
     st.session_state[_FORGOTTEN] = True
 
