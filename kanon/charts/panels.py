@@ -37,7 +37,7 @@ from kanon.charts.panel_axes import (
     y_axis_of,
 )
 from kanon.charts.scatter import COST, fronts, marker_of, nobody_beats, scatter_table
-from kanon.charts.style import escaped, translucent
+from kanon.charts.style import escaped, escaped_apart, translucent
 from kanon.experiments.comparison import Comparison
 from kanon.matrices import CostMatrix, as_share, matrix_table
 from kanon.measures import class_sizes
@@ -214,8 +214,9 @@ class MatrixPanel:
             "type": "category", "ticks": "", "showgrid": False, "showline": False,
             "fixedrange": True, "tickmode": "linear", "dtick": 1,
             "tickfont": {"size": font},
-            "labelalias": {place: escaped(label, size.label)
-                           for place, label in zip(places, matrix.labels, strict=True)},
+            "labelalias": dict(
+                zip(places, escaped_apart(matrix.labels, size.label), strict=True)
+            ),
         }  # fmt: skip
         scene.axis("y").update(**common, autorange="reversed")
         scene.axis("x").update(**common, tickangle=-90)

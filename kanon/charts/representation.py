@@ -11,7 +11,7 @@ import plotly.colors
 import plotly.graph_objects as go
 
 from kanon.base.rounding import round_apart
-from kanon.charts.style import INK, escaped, lay_out
+from kanon.charts.style import INK, escaped, escaped_apart, lay_out
 from kanon.learning.representations import Matrix
 from kanon.recoding import Recoding
 
@@ -141,7 +141,7 @@ def representation_chart(
         The finding; it is escaped here.
     """
     n_rows, n_columns = shown.entries.shape
-    labels = [escaped(label, _LABEL) for label in shown.labels]
+    labels = escaped_apart(shown.labels, _LABEL)
     places = [str(place) for place in range(n_columns)]
     font = 14 if n_columns <= _WRITTEN else 12
     figure = go.Figure(
