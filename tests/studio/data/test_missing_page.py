@@ -19,6 +19,7 @@ from support.dashboard import (
     captions,
     give_role,
     go,
+    line,
     numbers,
     press,
     problems,
@@ -50,6 +51,7 @@ def test_nothing_is_dropped_before_it_is_chosen(start):
     anonymised(at)
     assert any(re.search("4 records.* dropped", one) for one in captions(at))
     assert len(after(at)) == 8
+    assert "8 of 12 records" in line(at), "those that are left are said"
     assert go(at, DATA).radio[0].value == "drop-records" and numbers(at)["Classes"] == "1"
     at.radio[0].set_value("as-value")
     go(at)
@@ -119,3 +121,15 @@ def test_a_hierarchy_that_nobody_changed_is_proposed_anew_once_markers_are_missi
     born, town = (work(at).table.choices[column] for column in table)
     assert born.builder == "dates"
     assert town.builder == "suppression" and "-" not in town.counts
+
+
+def test_rows_that_were_suppressed_before_are_in_no_class(start):
+    sexes = ["F", "F", "M", "M"] * 3
+    table = PEOPLE[["zip"]].assign(zip=["1", "1", "2", "2"] * 3, sex=sexes)
+    table = pd.concat([table, pd.DataFrame({"zip": ["*"], "sex": ["*"]})], ignore_index=True)
+    at = upload(start(DATA), "theirs.csv", as_bytes(table, "csv"))
+    for column in table:
+        give_role(at, column, "quasi-identifier")
+    assert numbers(at)["Classes"] == "2" and next(v for n, v in numbers(at).items() if n.startswith("k ")) == "6"
+    said = [one.replace("\\", "") for one in captions(at)]
+    assert any("1 record shows nothing in any quasi-identifier (* or blank)" in one for one in said)
