@@ -161,38 +161,23 @@ FIELDS = tuple(
 
 @dataclass(frozen=True, eq=False)
 class HierarchyChoice:
-    """A builder, what was typed for it, and what came of it.
+    """A builder, what was typed for it, and what came of it."""
 
-    Attributes
-    ----------
-    builder
-        A key of :data:`BUILDERS`.
-    typed
-        The text of each parameter as it was typed; it survives an error. For a file also its
-        name and content, for a drawing the tree.
-    tree
-        The hierarchy, or None. It may lack values of the column: then there is no plan.
-    problem, hint
-        Why there is no usable tree, in a sentence: a mistake, or what is still to do.
-    notes
-        What else the user should know.
-    plan
-        The choice as a plan has it, or None: then it cannot be used.
-    counts
-        The values of the column, with their numbers of records.
-    lacking
-        Those that the tree has no place for.
-    """
-
-    builder: str
+    builder: str  # a key of :data:`BUILDERS`
+    # the text of each parameter as it was typed; it survives an error. For a file also its name and
+    # content, for a drawing the tree
     typed: Mapping[str, Any] = field(default_factory=dict)
+    # the hierarchy, or None. It may lack values of the column: then there is no plan
     tree: Hierarchy | None = None
+    # why there is no usable tree, in a sentence: a mistake, or what is still to do
     problem: str | None = None
     hint: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what else the user should know
+    # the choice as a plan has it, or None: then it cannot be used
     plan: HierarchyPlan | None = None
+    # the values of the column, with their numbers of records
     counts: Mapping[str, int] = field(default_factory=dict)
-    lacking: Mapping[str, int] = field(default_factory=dict)
+    lacking: Mapping[str, int] = field(default_factory=dict)  # those that the tree has no place for
 
     @property
     def unused(self) -> list[str]:
@@ -223,39 +208,18 @@ class HierarchyChoice:
 
 @dataclass(frozen=True, eq=False)
 class FileReview:
-    """A hierarchy file that was read and waits to be looked through.
+    """A hierarchy file that was read and waits to be looked through."""
 
-    Attributes
-    ----------
-    file
-        Its name.
-    found
-        The hierarchy, or None.
-    column
-        The column that it is meant for, or None.
-    problem
-        Why it cannot be used at all, in a sentence.
-    """
-
-    file: str
-    found: HierarchyFile | None
-    column: str | None
-    problem: str | None
+    file: str  # its name
+    found: HierarchyFile | None  # the hierarchy, or None
+    column: str | None  # the column that it is meant for, or None
+    problem: str | None  # why it cannot be used at all, in a sentence
 
 
 def choose(
     builder: str, typed: Mapping[str, Any], column: str, values: ValueCounts
 ) -> HierarchyChoice:
-    """Build the tree that was asked for; a mistake becomes the choice's problem.
-
-    Parameters
-    ----------
-    builder
-        A key of :data:`BUILDERS`.
-    typed
-        The text of its parameters; ``content`` and ``name`` of a file, or what was ``imported``
-        from it; or the tree that was ``drawn``.
-    """
+    """Build the tree that was asked for; a mistake becomes the choice's problem."""
     counts, missing = values.counts, values.missing
     notes: tuple[str, ...] = ()
     plan: HierarchyPlan | None = None

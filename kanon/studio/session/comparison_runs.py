@@ -86,15 +86,7 @@ def asks_for_some_k(work: Work) -> bool:
 def lacking(
     work: Work, lines: Sequence[PlannedLine], also: int | None = None, at_some: bool = False
 ) -> list[LineRun]:
-    """The runs of these lines that nobody has made yet, each once.
-
-    Parameters
-    ----------
-    also
-        A k that has to be among those known, where each k is a run of its own.
-    at_some
-        Whether they have to be measured by what is known at some k alone.
-    """
+    """The runs of these lines that nobody has made yet, each once."""
     metrics, found = needed_metrics(lines), {}
     for run in _runs(lines):
         known = work.findings.runs.get(run.key)
@@ -140,28 +132,14 @@ def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
 
 
 class ComparisonState(NamedTuple):
-    """What is chosen, and how much of it is known.
+    """What is chosen, and how much of it is known."""
 
-    Attributes
-    ----------
-    lines
-        The lines.
-    runs, lacking
-        How many runs they are, and how many of those are still to be made.
-    comparison
-        The comparison, if none is.
-    key
-        A fingerprint of the comparison.
-    problem
-        Why it cannot be made at all.
-    """
-
-    lines: tuple[PlannedLine, ...] = ()
-    runs: int = 0
+    lines: tuple[PlannedLine, ...] = ()  # the lines
+    runs: int = 0  # how many runs they are, and how many of those are still to be made
     lacking: int = 0
-    comparison: Comparison | None = None
-    key: str = ""
-    problem: str = ""
+    comparison: Comparison | None = None  # the comparison, if none is
+    key: str = ""  # A fingerprint of the comparison
+    problem: str = ""  # why it cannot be made at all
 
 
 def outlook(work: Work) -> ComparisonState:

@@ -14,18 +14,10 @@ from kanon.studio.session.work import Work
 
 @dataclass(frozen=True)
 class ClassCount:
-    """Which classes were counted by themselves last.
+    """Which classes were counted by themselves last."""
 
-    Attributes
-    ----------
-    of
-        What they are of, see :func:`counted_by`; empty before the first count.
-    problem
-        Why that brought nothing.
-    """
-
-    of: str = ""
-    problem: str = ""
+    of: str = ""  # what they are of, see :func:`counted_by`; empty before the first count
+    problem: str = ""  # why that brought nothing
 
 
 def counted_table(work: Work) -> StoredTable | None:

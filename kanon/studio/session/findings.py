@@ -53,13 +53,7 @@ class Result:
         return min(self.known, key=lambda one: abs(math.log(one / most)))
 
     def release(self, k: int, order: Literal["released", "table"] = "released") -> Run:
-        """The release for k: looked up, checked against its plan, not computed again.
-
-        Parameters
-        ----------
-        order
-            The order in which its rows leave, by its name in a plan.
-        """
+        """The release for k: looked up, checked against its plan, not computed again."""
         plan = self.prepared.plan.model_copy(update={"order": order})
         return release_at(replace(self.prepared, plan=plan), self.solution, k)
 
@@ -98,20 +92,11 @@ AskedOfWays = tuple[tuple[int, ...], tuple[tuple[str, float], ...]]
 
 @dataclass(frozen=True, eq=False)
 class AdviceResult:
-    """Every way tried, and the settings that it was tried with.
+    """Every way tried, and the settings that it was tried with."""
 
-    Attributes
-    ----------
-    comparison
-        The ways side by side.
-    settings
-        A fingerprint of all that they depend on.
-    again
-        Per what was asked and place of a way what it lost when it was run again.
-    """
-
-    comparison: Comparison
-    settings: str
+    comparison: Comparison  # the ways side by side
+    settings: str  # A fingerprint of all that they depend on
+    # per what was asked and place of a way what it lost when it was run again
     again: Mapping[tuple[AskedOfWays, int], RepeatedLoss]
 
 
@@ -125,24 +110,12 @@ class LatticeResult:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRun:
-    """A run that a comparison made, so that no other one makes it again.
+    """A run that a comparison made, so that no other one makes it again."""
 
-    Attributes
-    ----------
-    numbers
-        The criteria over k.
-    measured
-        What each metric was that its releases were measured in.
-    n_records
-        n; the number of persons, where k counts them.
-    best_l
-        See :class:`kanon.experiments.comparison.Line`.
-    """
-
-    numbers: Curves | Points
-    measured: frozenset[str]
-    n_records: int
-    best_l: Mapping[str, float]
+    numbers: Curves | Points  # the criteria over k
+    measured: frozenset[str]  # what each metric was that its releases were measured in
+    n_records: int  # n; the number of persons, where k counts them
+    best_l: Mapping[str, float]  # see :class:`kanon.experiments.comparison.Line`
 
 
 @dataclass(frozen=True)

@@ -28,18 +28,10 @@ Guided = tuple[Configuration, Metric]
 
 @dataclass(frozen=True)
 class PictureSettings:
-    """How a picture was made.
+    """How a picture was made."""
 
-    Attributes
-    ----------
-    line
-        The line below it.
-    k
-        The k that it is of; None where it is of none, or of many.
-    """
-
-    line: str
-    k: int | None = None
+    line: str  # the line below it
+    k: int | None = None  # the k that it is of; None where it is of none, or of many
 
     @classmethod
     def of(
@@ -106,13 +98,7 @@ class PictureSettings:
     def of_comparison(
         cls, work: Work, comparison: Comparison, k: int | None = None
     ) -> PictureSettings:
-        """Of several configurations.
-
-        Parameters
-        ----------
-        work
-            With what was chosen for them; see :func:`begun_with`.
-        """
+        """Of several configurations."""
         lines = [(line.configuration, line.guide) for line in comparison.lines]
         return cls.of_table(work, configurations_said(lines), k=k)
 

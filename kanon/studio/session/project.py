@@ -125,12 +125,6 @@ def reading_asked(work: Work, content: bytes) -> ReadSettings | None:
 def opened_project(work: Work, content: bytes, again: Work | None = None) -> Work:
     """The work on the same table, with all that a project file has chosen for it.
 
-    Parameters
-    ----------
-    again
-        The work on the table read as the project has it; if it is not given, an uploaded table is
-        read here.
-
     Raises
     ------
     KanonError

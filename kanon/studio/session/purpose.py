@@ -19,23 +19,16 @@ LABELS: Mapping[str, str] = {"title": "Title", **TERMS}
 
 @dataclass(frozen=True, eq=False)
 class Purpose:
-    """What the release is for, whom its risk is measured by, and what a report says of it.
+    """What the release is for, whom its risk is measured by, and what a report says of it."""
 
-    Attributes
-    ----------
-    context
-        What is asked of the release by what it is for.
-    population, population_origin
-        The table of the population that was uploaded, never written anywhere; and the fingerprint
-        of its file.
-    texts
-        What was typed for a report, by the names of :class:`kanon.report.words.Words`; too long a
-        text stays as it is, so that it can be shortened.
-    """
-
+    # what is asked of the release by what it is for
     context: Context = field(default_factory=lambda: Context(release="public"))
+    # the table of the population that was uploaded, never written anywhere; and the fingerprint of
+    # its file
     population: TableFile | None = None
     population_origin: Origin | None = None
+    # what was typed for a report, by the names of :class:`kanon.report.words.Words`; too long a
+    # text stays as it is, so that it can be shortened
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def words(self) -> Words:

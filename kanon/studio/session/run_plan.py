@@ -20,11 +20,6 @@ from kanon.studio.session.work import Work, with_fields
 def plan_of(work: Work, in_engine: bool = False) -> Plan:
     """Everything that was chosen, as a plan that the command line repeats.
 
-    Parameters
-    ----------
-    in_engine
-        Whether it may be about classes that stay in an engine, or that nobody has counted yet.
-
     Raises
     ------
     PlanError
@@ -107,13 +102,7 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
 
 
 def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
-    """Everything that was chosen, in the form of a plan, whether or not it can be run.
-
-    Parameters
-    ----------
-    trees
-        Whether hierarchies are in it: to write out large ones takes a while.
-    """
+    """Everything that was chosen, in the form of a plan, whether or not it can be run."""
     columns: dict[str, object] = {}
     coarsened = work.table.coarsened
     for column, role in work.table.roles.items():

@@ -15,28 +15,9 @@ from kanon.strategies import Scope
 
 @dataclass(frozen=True, eq=False)
 class RunSettings:
-    """What guides a run.
+    """What guides a run."""
 
-    Attributes
-    ----------
-    algorithm, metric, strategy, scope, cost, tie_seed, k
-        By their names in a plan; see :attr:`~kanon.studio.session.work.Work.strategy_used`.
-    options, suppression, keep_suppressed, row_order, seed, node
-        What was chosen for the own parameters of each algorithm; the share of the records that may
-        be suppressed, None for what the algorithm does by itself; whether their rows stay, blanked;
-        the order in which rows leave, by its name in a plan; what algorithms that draw at random
-        begin with; the level of each quasi-identifier that the user picked, None without.
-    sensitive
-        The sensitive column that strategies and numbers look at; see
-        :attr:`~kanon.studio.session.work.Work.focus`.
-    models
-        What every class has to meet beside k.
-    composed
-        The metrics composed by the user, by name.
-    attribute_weights
-        How much more it hurts to lose a column; 1 where nothing is said.
-    """
-
+    # by their names in a plan; see :attr:`~kanon.studio.session.work.Work.strategy_used`
     algorithm: str = "gaa"
     metric: str = "nllm"
     strategy: str = "s1"
@@ -44,15 +25,23 @@ class RunSettings:
     cost: Literal["weighted", "representatives"] = "weighted"
     tie_seed: int | None = None
     k: int = 5
+    # what was chosen for the own parameters of each algorithm; the share of the records that may be
+    # suppressed, None for what the algorithm does by itself; whether their rows stay, blanked; the
+    # order in which rows leave, by its name in a plan; what algorithms that draw at random begin
+    # with; the level of each quasi-identifier that the user picked, None without
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     suppression: float | None = None
     keep_suppressed: bool = False
     row_order: Literal["released", "table"] = "released"
     seed: int = 0
     node: Mapping[str, int] | None = None
+    # the sensitive column that strategies and numbers look at; see
+    # :attr:`~kanon.studio.session.work.Work.focus`
     sensitive: str | None = None
-    models: tuple[SensitiveModel, ...] = ()
+    models: tuple[SensitiveModel, ...] = ()  # what every class has to meet beside k
+    # the metrics composed by the user, by name
     composed: Mapping[str, MetricPlan] = field(default_factory=dict)
+    # how much more it hurts to lose a column; 1 where nothing is said
     attribute_weights: Mapping[str, float] = field(default_factory=dict)
 
 

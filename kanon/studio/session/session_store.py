@@ -23,24 +23,14 @@ def new_token() -> str:
 
 @dataclass(frozen=True, eq=False)
 class Desk:
-    """What a session owns.
+    """What a session owns."""
 
-    Attributes
-    ----------
-    work
-        What it works on; None until something was begun.
-    memory
-        What was reckoned from it, by name; see :func:`kanon.studio.session.state.remembered`.
-    salt
-        The secret in the names of its downloads.
-    begun
-        Whether anything was chosen; a visit alone is worth less than work.
-    """
-
-    work: Work | None = None
+    work: Work | None = None  # what it works on; None until something was begun
+    # what was reckoned from it, by name; see :func:`kanon.studio.session.state.remembered`
     memory: dict[str, Any] = field(default_factory=dict)
+    # the secret in the names of its downloads
     salt: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
-    begun: bool = True
+    begun: bool = True  # whether anything was chosen; a visit alone is worth less than work
 
     def copied(self) -> Desk:
         """The same work for another session, which shares no run and no secret with this one."""

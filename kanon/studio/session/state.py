@@ -46,13 +46,7 @@ def work() -> Work:
 
 
 def put(new: Work, carry: bool = True) -> None:
-    """Work on something else from now on; what runs on the old table ends, and that is said.
-
-    Parameters
-    ----------
-    carry
-        Whether what belongs to the user and not to the table comes along to a new table.
-    """
+    """Work on something else from now on; what runs on the old table ends, and that is said."""
     old = st.session_state.get(_WORK)
     if old is not None:
         new = _without_the_rest(old, new)
@@ -105,15 +99,7 @@ def silent() -> Work:
 
 
 def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
-    """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all.
-
-    Parameters
-    ----------
-    at
-        The control that says it too, by :func:`said_here`.
-    carry
-        See :func:`put`.
-    """
+    """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all."""
     try:
         new = make()
     except KanonError as error:

@@ -20,8 +20,8 @@ _clear = MediaFileManager.clear_session_refs
 
 def keep_old_addresses() -> None:
     """Have Streamlit drop the addresses of downloads after some seconds, or with their session."""
-    MediaFileManager._remove_orphaned_deferred_callables = _remove_old  # type: ignore[method-assign]
-    MediaFileManager.clear_session_refs = _clear_session  # type: ignore[method-assign]
+    MediaFileManager._remove_orphaned_deferred_callables = _remove_old  # type: ignore[assignment, method-assign]
+    MediaFileManager.clear_session_refs = _clear_session  # type: ignore[assignment, method-assign]
 
 
 def _remove_old(manager: Any) -> None:
