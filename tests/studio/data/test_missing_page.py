@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from kanon.sources.memory import MemoryTable
+from kanon.studio.session.exposure import exposed
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -123,14 +126,11 @@ def test_a_hierarchy_that_nobody_changed_is_proposed_anew_once_markers_are_missi
     assert town.builder == "suppression" and "-" not in town.counts
 
 
-def test_rows_that_were_suppressed_before_are_in_no_class(start):
-    sexes = ["F", "F", "M", "M"] * 3
-    table = PEOPLE[["zip"]].assign(zip=["1", "1", "2", "2"] * 3, sex=sexes)
-    table = pd.concat([table, pd.DataFrame({"zip": ["*"], "sex": ["*"]})], ignore_index=True)
-    at = upload(start(DATA), "theirs.csv", as_bytes(table, "csv"))
-    for column in table:
-        give_role(at, column, "quasi-identifier")
-    found = numbers(settled(at))
-    assert found["Classes"] == "2" and "6" in found.values()
-    said = [one.replace("\\", "") for one in captions(at)]
-    assert any("1 record shows nothing in any quasi-identifier (* or blank)" in one for one in said)
+def test_rows_that_were_suppressed_before_are_in_no_class(monkeypatch):
+    table = pd.DataFrame({"zip": [*"1122"] * 3 + ["*"], "sex": [*"FFMM"] * 3 + ["*"]})
+    known = SimpleNamespace(
+        complete_records=MemoryTable(table), quasi_identifiers=["zip", "sex"], person_counted=None
+    )
+    monkeypatch.setattr("kanon.studio.session.exposure.classes_kept", lambda work: None)
+    found = exposed(SimpleNamespace(table=known))
+    assert (found.exposure.min_k, found.exposure.n_classes, found.suppressed) == (6, 2, 1)
