@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from kanon.schema import SUPPRESSED
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_table
 from kanon.sources.people import people_in_classes
+from kanon.sources.suppressed_rows import describe_suppressed, find_suppressed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +64,11 @@ def execute(given: argparse.Namespace) -> None:
     if SUPPRESSED not in (*columns, *sensitive):
         table, suppressed = table.without_suppressed()
     found = table.classes_of(columns, sensitive, given.person)
+    silent = find_suppressed(table, found)
+    if silent.any():
+        rows = int(found.counts[silent].sum())
+        print(f"kanon: {describe_suppressed(rows)}", file=sys.stderr)
+        found, suppressed = found.without(silent), suppressed + rows
     in_persons = {"min_persons": found.min_persons, "unique_persons": found.unique}
     numbers: dict[str, Any] = {
         "records": found.n_records,
@@ -89,5 +96,5 @@ def _lines(numbers: Mapping[str, Any], above: str = "") -> Iterator[str]:
         elif number is None:
             yield f"{above}{name}: ∞"
         else:
-            shown = thin(number) if isinstance(number, int) else f"{number:.4g}"
+            shown = thin(number) if isinstance(number, int) else write_number(number)
             yield f"{above}{name}: {shown}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from decimal import Decimal
 from pathlib import Path
 
 from kanon.cli.inputs import check_once, columns_of, read_records
@@ -74,15 +75,14 @@ def execute(given: argparse.Namespace) -> None:
 
 
 def _share(text: str) -> float:
-    """A share as a percentage or as a number: 5% or 0.05."""
-    number = text.strip().removesuffix("%")
-    what = "give a percentage such as 5% or a number such as 0.05"
+    """A share as a percentage, a number or a fraction: 5%, 0.05 or 1/20."""
+    number, _, parts = text.strip().removesuffix("%").partition("/")
+    what = "give a percentage such as 5%, a number such as 0.05 or a fraction such as 1/20"
     try:
-        given = float(number) / (100 if number != text.strip() else 1)
-        # 1.1 / 100 is a little more than 0.011, which a set may single out exactly.
-        share = round(given, 15)
-    except ValueError:
+        # As decimals, since 1.1 / 100 is a little more than 0.011.
+        given = float(Decimal(number).scaleb(-2 if "%" in text else 0)) / float(parts or 1)
+    except (ValueError, ArithmeticError):
         raise PlanError(f"--share: {quoted(text)} is no share; {what}.") from None
-    if given and not share:
+    if 0 < given < 1e-15:
         raise PlanError(f"--share: {quoted(text)} is less than what can be told from 0; {what}.")
-    return share
+    return given

@@ -101,7 +101,7 @@ def spellings(counts: Mapping[str, int]) -> list[Spellings]:
 
 
 def unjoined(tree: Hierarchy, found: Sequence[Spellings]) -> list[Spellings]:
-    """Those of the groups whose values are all in a tree, and not alone in a group of it already.
+    """Those of the groups whose values are all in a tree, and in no group of spellings already.
 
     >>> from kanon.hierarchy.build import groups
     >>> colours = groups([{"red (spellings)": ["red", "redd"]}, {"*": ["blue", "bleu"]}])
@@ -110,12 +110,20 @@ def unjoined(tree: Hierarchy, found: Sequence[Spellings]) -> list[Spellings]:
     ['blue']
     """
     left = []
+    spelt = {text for one in found for text in one.records}
     for one in found:
         nodes = [tree.node_of.get(text, tree.n_leaves) for text in one.records]
         if max(nodes) >= tree.n_leaves:
             continue
-        parents = {int(tree.parent[node]) for node in nodes}
-        if len(parents) > 1 or len(tree.children[parents.pop()]) > len(nodes):
+        above = int(tree.parent[nodes[0]])
+        while not (tree.first[above] <= min(nodes) and max(nodes) < tree.last[above]):
+            above = int(tree.parent[above])
+        # Joined are those of several proposals too, and those in groups of a group.
+        if above == tree.root:
+            joined_already = tree.n_leaves == len(nodes)
+        else:
+            joined_already = spelt.issuperset(tree.labels[tree.first[above] : tree.last[above]])
+        if not joined_already:
             left.append(one)
     return left
 
@@ -136,7 +144,12 @@ def joined(tree: Hierarchy, chosen: Sequence[Spellings]) -> Hierarchy:
     >>> [made.labels[node] for node in made.path(made.node_of["nurce"])]
     ['nurce', 'nurse (spellings)', 'care', '*']
     """
-    return join(tree, {f"{one.name} (spellings)": list(one.records) for one in chosen})
+    return join(tree, {group_name(one): list(one.records) for one in chosen})
+
+
+def group_name(group: Spellings) -> str:
+    """What the group of some spellings is called: a group has no name of a value."""
+    return f"{group.name} (spellings)"
 
 
 def _words(text: str) -> list[str]:

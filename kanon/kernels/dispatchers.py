@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import pickle
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +20,7 @@ from typing import Any
 from llvmlite import ir
 from numba import __version__, types
 from numba.core import cgutils, config
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import intrinsic, overload, typeof_impl
@@ -48,6 +50,45 @@ def _all_sources() -> str:
 _SOURCES = _all_sources()
 
 
+class _CheckedFiles(IndexDataCacheFile):
+    """What Numba keeps, behind a hash of it: a file that is damaged is none, and is written anew.
+
+    Numba has no public way to say so; tests/kernels/test_cache.py sees that it holds. The version
+    is part of the hash, as an index of another one may name a class which is gone.
+    """
+
+    def _hash(self, data: bytes) -> bytes:
+        return hashlib.sha256(self._version.encode() + data).digest()
+
+    def _dump(self, content: Any) -> bytes:
+        data: bytes = super()._dump(content)  # type: ignore[no-untyped-call]
+        return self._hash(data) + data
+
+    def _read(self, path: str) -> Any:
+        try:
+            content = Path(path).read_bytes()
+        except OSError:
+            return None
+        length = hashlib.sha256().digest_size
+        intact = content[:length] == self._hash(content[length:])
+        return pickle.loads(content[length:]) if intact else None  # noqa: S301
+
+    def _load_index(self) -> Any:
+        return self._read(self._index_path) or {}
+
+    def _save_index(self, overloads: Any) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(self._dump(overloads))
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(self._data_path(name))  # type: ignore[no-untyped-call]
+
+    def _open_for_write(self, path: str) -> Any:
+        if Path(path).is_dir() and not Path(path).is_symlink():
+            shutil.rmtree(path, ignore_errors=True)  # nothing else would ever be kept there
+        return super()._open_for_write(path)
+
+
 class _Cache(FunctionCache):
     """The compiled code of one function; what is lacking is compiled by one process at a time.
 
@@ -57,11 +98,10 @@ class _Cache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
-        # Numba has no public way to say so; tests/kernels/test_cache.py sees that it holds. The
-        # version is looked at before an index is read that may name a class which is gone.
-        file = self._cache_file
-        file._version = f"{file._version} {_SOURCES}"
-        file._source_stamp = _SOURCES
+        self._cache_file = _CheckedFiles(  # type: ignore[no-untyped-call]
+            self._cache_path, self._impl.filename_base, _SOURCES
+        )
+        self._cache_file._version = f"{__version__} {_SOURCES}"
         self._lock: Any = None
 
     def load_overload(self, signature: Any, target: Any) -> Any:

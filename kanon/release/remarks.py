@@ -31,6 +31,7 @@ from kanon.base.formatting import counted, percent, thin
 from kanon.base.kinds import are_dates
 from kanon.base.spelling import fold_spelling
 from kanon.base.values import MISSING_LABEL, Frequencies, canonical_texts
+from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, quoted
 from kanon.measures.cells import cells_shown, is_value
 from kanon.privacy.model import Model
@@ -43,6 +44,7 @@ from kanon.release.row_order_leak import order_remarks
 from kanon.schema import Role, named_like, tells_apart
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource
+from kanon.sources.suppressed_rows import shows_nothing
 from kanon.sources.tables import Source, Table
 from kanon.stored_classes import released_stay
 
@@ -129,6 +131,7 @@ def release_remarks(
     - Of a column that passes through: the share of the records that are alike with fewer than k
       in the release for one who knows the column too. It is not counted where the rows stay in
       an engine, as it would take a grouping of all rows for each k.
+    - Records that were *suppressed before*: they show nothing in any quasi-identifier.
     - What the order of the rows gives away: see :mod:`kanon.release.row_order_leak`.
     - Classes tell by *minimality* if they could be split but for a model beside k: see
       :mod:`kanon.measures.minimality`.
@@ -173,7 +176,7 @@ def release_remarks(
     if person is not None:
         texts |= _texts(table, {person: known[person]}, person)
     found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms, person))
-    found += remark_on_bounds(recoding, k)
+    found += [*_suppressed_before(recoding.classes), *remark_on_bounds(recoding, k)]
     found += [*_homogeneous(recoding), *_several_spellings(texts, person)]
     found += order_remarks(source, known, recoding, order)
     return _in_order([*found, *minimality_remarks(recoding, models, k)])
@@ -217,6 +220,21 @@ def _of_columns(
             yield from _known_outside(table, column, often, sample[column], released, person)
         else:
             yield from _passing(column, often, sample[column], k, released, table.n_records)
+
+
+def _suppressed_before(classes: EquivalenceClasses) -> Iterator[Remark]:
+    silent = [
+        [place for place, label in enumerate(tree.labels[: tree.n_leaves])
+         if shows_nothing(label) or (label == MISSING_LABEL and len(classes.attributes) > 1)]
+        for tree in classes.hierarchies
+    ]  # fmt: skip
+    columns = zip(classes.nodes.T, silent, strict=True)
+    rows = np.logical_and.reduce([np.isin(nodes, codes) for nodes, codes in columns])
+    if number := int(classes.counts[rows].sum()):
+        many = "records of the table show" if number > 1 else "record of the table shows"
+        said = f"{thin(number)} {many} nothing in any quasi-identifier (* or blank), as suppressed"
+        share = number / classes.n_records
+        yield Remark("suppressed-before", classes.attributes[0], share, f"{said} ones do.")
 
 
 def coarsened_remark(one: Coarsening) -> Remark:

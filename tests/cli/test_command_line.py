@@ -374,6 +374,65 @@ def test_measure_counts_missing_as_a_value(kanon, folder):
     assert json.loads(said.out)["classes"] == 2
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize(
+    ("lines", "classes", "suppressed"),
+    [
+        (["*;*;flu"], [2, 3], 1),  # ARX: the sensitive value stays
+        (["*;*;", "*;*;"], [2, 3], 2),
+        ([";;cold", ";;"], [2, 3], 2),  # sdcMicro: blank in all key variables
+        (["*;;cold"], [2, 3], 1),
+        (["*****;*;cold"], [2, 3], 1),
+        (["*;F;cold"], [1, 2, 3], 0),  # it shows the sex
+        ([";F;cold"], [1, 2, 3], 0),
+        ([], [2, 3], 0),
+    ],
+)
+def test_rows_that_another_tool_suppressed_are_no_class(
+    kanon, folder, engine, lines, classes, suppressed
+):
+    rows = ["30-39;F;flu", "30-39;F;cold", *["40-49;M;flu"] * 3, *lines]
+    (folder / "t.csv").write_text("\n".join(["age;sex;ill", *rows]) + "\n", "utf-8")
+    call = ("measure", "--table", "t.csv", "--qi", "age,sex", "--sensitive", "ill", "--json")
+    said = kanon(*call, "--engine", engine)
+    found = json.loads(said.out)
+    assert (found["records"], found["min_k"]) == (sum(classes), min(classes))
+    assert (found["classes"], found.get("suppressed", 0)) == (len(classes), suppressed)
+    assert ("nothing in any quasi-identifier" in said.err) is (suppressed > 0)
+    if suppressed:  # of five records that are left four have a flu, of the second class all
+        assert found["t_variational"] == pytest.approx(0.3)
+
+
+def test_a_table_at_its_root_is_one_class(kanon, folder):
+    (folder / "t.csv").write_text("age;sex\n*;*\n*;*\n*;*\n", "utf-8")
+    said = kanon("measure", "--table", "t.csv", "--qi", "age,sex", "--json")
+    assert (json.loads(said.out)["min_k"], said.err) == (3, "")
+
+
+def test_suppressed_rows_are_left_out_beside_a_population(kanon, folder):
+    (folder / "t.csv").write_text("a;b\nx;1\nx;1\n*;*\n", "utf-8")
+    (folder / "p.csv").write_text("a;b\n" + "x;1\n" * 4, "utf-8")
+    call = ("measure", "--table", "t.csv", "--qi", "a,b", "--json", "--population", "p.csv")
+    assert json.loads(kanon(*call).out)["journalist"]["highest"] == 0.25
+
+
+@pytest.mark.parametrize("number", [3, 5, 6, 7, 10, 13])
+def test_equally_frequent_values_have_a_whole_l(kanon, folder, number):
+    rows = [f"x;{place}" for place in range(number)]
+    (folder / "t.csv").write_text("\n".join(["a;ill", *rows]) + "\n", "utf-8")
+    call = ("measure", "--table", "t.csv", "--qi", "a", "--sensitive", "ill")
+    assert json.loads(kanon(*call, "--json").out)["entropy_l"] == number
+    assert f"entropy_l: {number}\n" in kanon(*call).out
+
+
+def test_an_l_next_to_certainty_is_not_1(kanon, folder):
+    rows = ["x;flu"] * 1999 + ["x;cold"]
+    (folder / "t.csv").write_text("\n".join(["a;ill", *rows]) + "\n", "utf-8")
+    said = kanon("measure", "--table", "t.csv", "--qi", "a", "--sensitive", "ill")
+    assert "entropy_l: 1.004\n" in said.out and "distinct_l: 2\n" in said.out
+    assert "alpha: 0.9995\n" in said.out
+
+
 SENSITIVE_KEYS = {
     *("entropy_l", "distinct_l", "t_norm1", "t_variational", "t_emd_equal", "alpha"),
     *("recursive_c", "delta", "delta_present", "basic_beta", "enhanced_beta"),

@@ -209,7 +209,7 @@ def test_intervals_by_records_nest_and_are_as_even_as_can_be(counts, coarsest, f
     ("counts", "parts", "said"),
     [
         ({"1": 1, "x": 2, "02": 1}, [2], "2 distinct values are not ('x', '02')"),
-        ({}, [2], "numbers"),
+        ({}, [2], "no values to build"),
         ({"1": 0}, [2], "at least one record"),
         ({"1": 1}, [], "at least 2"),
         ({"1": 1}, [1], "at least 2"),
@@ -366,3 +366,11 @@ def test_intervals_end_where_other_groups_begin():
     assert {"<0.75", "1 to <2", "2 to <3", ">3.5"} < set(halves.labels)
     assert "0.75 to <1" in intervals(["0.8", "1.5"], [1], lowest=0.75).labels
     assert "3 to 3.5" in intervals(["3.2", "1.5"], [1], highest=3.5).labels
+
+
+@pytest.mark.parametrize(
+    "build", [lambda texts: intervals(texts, [10]), lambda texts: dates(texts, ["year"])]
+)
+def test_a_column_without_values_has_nothing_to_build_from(build):
+    with pytest.raises(HierarchyError, match=r"^The column has no values to build"):
+        build([])

@@ -172,6 +172,28 @@ def test_joined_values_come_under_the_parent_of_the_frequent_one():
         edit.join(tree, {"new": ["care"]})
 
 
+def test_joined_groups_are_not_proposed_again():
+    counts = {
+        "Chirurgie": 40,
+        "Chirugie": 3,
+        "CHIRURGIE": 2,
+        "Urologie": 30,
+        "Urolgie": 2,
+        "HNO": 9,
+    }
+    found = spellings(counts)
+    tree = suppression(sorted(counts))
+    made = joined(tree, found)
+    assert unjoined(made, found) == []
+    nested = edit.group(made, ["Chirugie", "CHIRURGIE"], "rare")
+    assert unjoined(nested, found) == [], "in a group of the group"
+    both = edit.group(made, ["Chirurgie (spellings)", "Urologie (spellings)"], "wards")
+    both = edit.ungroup(both, ["Chirurgie (spellings)", "Urologie (spellings)"])
+    assert unjoined(both, found) == [], "several proposals in one group"
+    other = groups([{"wards": ["Chirurgie", "Chirugie", "CHIRURGIE", "HNO"]}])
+    assert [one.name for one in unjoined(other, found[:1])] == ["Chirurgie"]
+
+
 def test_a_name_that_is_taken_gets_a_number_and_drawn_weights_are_split():
     tree = suppression(["Nurse", "Nurce", "Nurse (spellings)"])
     tree = edit.with_weights(tree, np.array([2.0, 4.0, 1.0, 0.0]))

@@ -485,8 +485,8 @@ def test_no_remark_holds_a_value(data):
 def test_every_kind_has_its_advice():
     assert all(about.title and about.advice.endswith(".") for about in KINDS.values())
     assert list(KINDS) == [
-        "several-records", "linked", "homogeneous", "several-spellings", "passes-through",
-        "almost-unique", "known-outside", "coarsened", "extremes", "means-beside",
+        "suppressed-before", "several-records", "linked", "homogeneous", "several-spellings",
+        "passes-through", "almost-unique", "known-outside", "coarsened", "extremes", "means-beside",
         "table-order", "restores-order", "minimality",
     ]  # fmt: skip
 
@@ -592,3 +592,24 @@ def test_remarks_on_adult(adult_path):
 
 def test_frequencies_of_nothing():
     assert Frequencies.of([]).rarer_than(5) == 0 == Frequencies.of([0]).distinct.values
+
+
+def test_records_that_were_suppressed_before_are_remarked_on():
+    table = pd.DataFrame(
+        {"a": [*"xxyy", None, None], "b": [*"ppqq", None, None], "ill": ["flu"] * 6}
+    )
+    tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    plan = Plan.from_content(
+        {
+            "version": 2, "algorithm": {"name": "gaa"}, "read": {"missing": "as-value"},
+            "columns": {"a": tree, "b": tree, "ill": {"role": "sensitive"}},
+            "privacy": [{"model": "k-anonymity", "k": 2}],
+        }
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [one.found for one in run(plan, table).remarks if one.kind == "suppressed-before"]
+    assert found == [
+        "2 records of the table show nothing in any quasi-identifier (* or blank), as suppressed "
+        "ones do."
+    ]

@@ -48,7 +48,9 @@ from kanon.stored_classes import PartWork
 
 _SAMPLE = 1 << 20
 _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
-_ERRORS = (duckdb.Error, OSError, pa.ArrowException, ibis.common.exceptions.IbisError)
+_ERRORS = (
+    duckdb.Error, OSError, MemoryError, pa.ArrowException, ibis.common.exceptions.IbisError,
+)  # fmt: skip
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
@@ -527,15 +529,25 @@ _SENTENCES = {
         "what is free there, and no more than {spilled} MB (scratch_megabytes, see "
         "docs/operate/limits.md). Free its disk, or set KANON_MEMORY higher."
     ),
-    r"Out of Memory|could not allocate|failed to pin": (
+    r"(?i)out of memory|could not allocate|failed to (pin|allocate)|malloc of|bad_alloc": (
         "The engine needs more memory than it may take for {name}: set KANON_MEMORY higher, or "
         "KANON_SCRATCH to a folder that it may spill to, up to {spilled} MB (scratch_megabytes, "
         "see docs/operate/limits.md)."
     ),
+    r"\b(TIME WITH TIME ZONE|TIMETZ|TIME_NS|time64)\b|:time\b": (
+        "A column of {name} holds times of day, which the engine cannot compare with their groups: "
+        "convert it to text in the database, as by CAST(its name AS VARCHAR), or leave it out."
+    ),
     r"schema mismatch|type of column|Mismatch Type|Conversion Error|Could not convert": (
         "A column of {name} changes its type: every file and row has to have the same type."
     ),
-    r"not a valid DuckDB|not a DuckDB": "{name} is no DuckDB file, or one of a newer version.",
+    r"we can only read version|newer (storage )?version|(?i:failed to deserialize)": (
+        "{name} was written by another version of DuckDB than the one here reads, likely a newer "
+        "one: export the table there as Parquet (COPY … TO 'table.parquet'), or update DuckDB here."
+    ),
+    r"not a valid DuckDB|not a DuckDB": (
+        "{name} is no DuckDB file, or one of a newer version: export the table as Parquet."
+    ),
     r"Conflicting lock|Could not set lock|different configuration|already attached": (
         "{name} is open in another program or page: close it there, or use another file."
     ),

@@ -10,6 +10,7 @@ import pandas as pd
 
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
+from kanon.base.rounding import round_apart
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import Advice, try_ways
 from kanon.experiments.advisor.repetition import RepeatedLoss, run_again
@@ -251,7 +252,9 @@ def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
         "front": say("Nothing beats it"),
         "meets_limits": say("As part 1 asks"),
     }
-    return table[[name for name in heads if name in table]].rename(columns=heads).round(2)
+    found = table[[name for name in heads if name in table]].rename(columns=heads)
+    numbers = found.select_dtypes("float").columns
+    return found.assign(**{name: round_apart(found[name], 2) for name in numbers})
 
 
 def how_advised(work: Work) -> str:

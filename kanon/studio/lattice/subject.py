@@ -14,6 +14,7 @@ from kanon.algorithms.lattice_size import Node, n_nodes, raised_to
 from kanon.algorithms.task import Task
 from kanon.base.language import say
 from kanon.base.progress import no_progress
+from kanon.base.rounding import round_apart
 from kanon.charts.lattice import DRAWN
 from kanon.errors import PlanError
 from kanon.experiments.exploration import (
@@ -238,7 +239,7 @@ def minimal_table(explored: Exploration) -> pd.DataFrame:
     """The minimal satisfying nodes, least loss first: for showing."""
     found = explored.assessed.only(explored.minimal)
     table = pd.DataFrame(found.nodes, columns=list(explored.attributes))
-    table["Loss, % ↓"] = found.loss
+    table["Loss, % ↓"] = round_apart(found.loss, 1)
     table["k reached ↑"] = found.reached
     table["Classes ↑"] = found.classes
     if explored.limit:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted
+from kanon.base.rounding import round_apart
 from kanon.base.sentences import (
     best_guess,
     chance,
@@ -60,7 +61,7 @@ class ClassMeasure(NamedTuple):
         """The values as a list shows them."""
         found = self.each(sensitive)
         if not self.strict:  # nearly certain does not look certain
-            return np.where((found > 99.9) & (found < 100), 99.9, found)
+            return round_apart(found, 1)
         up = self.highest_first
         return np.array([float(rounded(one, up)) if np.isfinite(one) else one for one in found])
 

@@ -16,9 +16,6 @@ from kanon.sources.reading import TableFile
 LABELS: Mapping[str, str] = {"title": "Title", **TERMS}
 """What each text is called on the page; said by :func:`kanon.base.language.say_of`."""
 
-_OF_NO_TABLE = ("responsible",)
-"""The texts that are true of another table too; any other might be filed with the wrong one."""
-
 
 @dataclass(frozen=True, eq=False)
 class Purpose:
@@ -48,7 +45,3 @@ class Purpose:
                     )
                 )
         return parse_words(dict(self.texts), "The report")
-
-    def texts_of_no_table(self) -> dict[str, str]:
-        """The texts that are still true when another table is loaded."""
-        return {name: self.texts[name] for name in _OF_NO_TABLE if name in self.texts}

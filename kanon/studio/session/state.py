@@ -30,7 +30,7 @@ from kanon.studio.session.work import Work, begun_since, for_another_table, valu
 
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
-_FIRST = "kanon-first"
+_FIRST, _LOST = "kanon-first", "kanon-lost"
 _SAID_ON = "said-on"
 """Where what was said last was first read, in the memory of the session."""
 
@@ -197,6 +197,22 @@ def settled() -> bool:
     return _SETTLED in st.session_state
 
 
+def lose() -> None:
+    """Note that what this tab worked on is gone, so that nothing else is taken for it."""
+    st.session_state[_LOST] = True
+
+
+def lost() -> bool:
+    """Whether what this tab worked on is gone, and nobody has said yet how to go on."""
+    return _LOST in st.session_state
+
+
+def begin_anew() -> None:
+    """Go on with what a new session begins with."""
+    st.session_state.pop(_LOST, None)
+    settle()
+
+
 def settle() -> None:
     """Note that the page is drawn, and that the session is there."""
     st.session_state[_SETTLED] = True
@@ -237,6 +253,7 @@ def forget_everything() -> None:
         session = seat().session
         desks().forget(token())
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
+        runtime.get_instance().media_file_mgr.clear_session_refs(session)
     st.session_state.clear()
     st.session_state[_FORGOTTEN] = True
 

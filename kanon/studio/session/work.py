@@ -165,18 +165,16 @@ def views_read_again(views: Mapping[type, Any]) -> dict[type, Any]:
 
 
 def for_another_table(old: Work, new: Work) -> Work:
-    """The new work with what belongs to the user: metrics, the board, texts, what pages keep.
+    """The new work with what belongs to the user: metrics, the board, what pages keep.
 
     A page keeps what ``for_another_table`` of its state returns. The same table, read again, has
-    the views and the texts of the old work already.
+    the views of the old work already. No text of a report is kept: somebody else may answer for it.
     """
     views = dict(new.views)
     for kind, view in old.views.items():
         if kind not in views and hasattr(view, "for_another_table"):
             views[kind] = view.for_another_table()
     same = {name: value_of(old, name) for name in ("composed", "layout", "tour")}
-    if new.purpose is not old.purpose:
-        same["texts"] = old.purpose.texts_of_no_table()
     return with_fields(new, views=views, **same)
 
 

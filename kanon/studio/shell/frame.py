@@ -236,8 +236,11 @@ def _line(work: Work) -> None:
     told of a new value, and would answer with the old one.
     """
     sensitive = work.table.sensitive_columns
+    records, dropped = work.table.records.n_records, work.table.dropped
     about = [
-        records_said(work.table.records.n_records),
+        say("{kept} of {records}", kept=thin(records - dropped), records=records_said(records))
+        if dropped
+        else records_said(records),
         say_counted(
             len(work.table.quasi_identifiers),
             "{count} quasi-identifier",

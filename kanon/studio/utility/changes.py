@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import percent, thin, write_number
 from kanon.base.language import say, say_counted, say_of
+from kanon.base.rounding import round_apart, write_decimals
 from kanon.base.sentences import wrong_by
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import Associations, strongest
@@ -193,7 +194,9 @@ def of_change(done: Run, changed: Changes) -> list[Number]:
         ),
         Number(
             say("Association change {arrow}", arrow=say_of(association_change.CARD.arrow)),
-            "–" if association is None else say("{number} of 1", number=f"{association:.3f}"),
+            say("{number} of 1", number=write_decimals(association, 3))
+            if association is not None
+            else "–",
             say_of(association_change.CARD.summary),
         ),
         Number(
@@ -236,4 +239,6 @@ def overview_table(found: Sequence[MeasureValue], columns: Sequence[str]) -> pd.
     ]
     numbers = dict.fromkeys(("Before", "After", "All at root", WAY), float)
     table = pd.DataFrame(rows).astype(numbers)
-    return table.sort_values(WAY, ascending=False, kind="stable", ignore_index=True)
+    table = table.sort_values(WAY, ascending=False, kind="stable", ignore_index=True)
+    texts = {name: [*map(write_number, table[name])] for name in numbers if name != WAY}
+    return table.assign(**texts, **{WAY: round_apart(table[WAY], 1)}).astype(numbers)

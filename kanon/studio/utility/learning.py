@@ -13,6 +13,7 @@ import pandas as pd
 from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import percent, thin
 from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.rounding import round_apart, write_decimals
 from kanon.charts.learning import NOTHING, best_at
 from kanon.errors import PlanError, quoted
 from kanon.experiments.studies import Experiment, experiment_of, labels_of, trained_k
@@ -212,7 +213,8 @@ def _shown(mean: float, deviation: float) -> str:
     """A mean, and its deviation if there is more than one number."""
     if np.isnan(mean):
         return "–"
-    return f"{mean:.3f}" if np.isnan(deviation) else f"{mean:.3f} ± {deviation:.3f}"
+    said = write_decimals(mean, 3)
+    return said if np.isnan(deviation) else f"{said} ± {deviation:.3f}"
 
 
 # --- sentences ------------------------------------------------------------------------------
@@ -277,8 +279,8 @@ def chance_said(
         "reaches {chance}: {target} can hardly be predicted from these columns, or not by this "
         "score. Choose another target or score.",
         score=say_of(SCORES[score].title),
-        best=f"{best:.3f}",
-        chance=f"{chance:.3f}",
+        best=write_decimals(best, 3),
+        chance=write_decimals(chance, 3),
         target=quoted(labels.target),
     )
 
@@ -326,13 +328,15 @@ def _best_of(values: Mapping[str, float]) -> str:
     >>> _best_of({"a": 0.5, "b": 0.5001, "c": 0.4})
     'a and b alike (0.500)'
     """
-    rounded = {name: round(value, 3) for name, value in values.items() if not np.isnan(value)}
+    rounded = {
+        name: float(round_apart(value, 3)) for name, value in values.items() if not np.isnan(value)
+    }
     most = max(rounded.values())
     names = [name for name, value in rounded.items() if value == most]
     listed = f" {say('and')} ".join(names)
     if len(names) > 1:
         listed = say("{names} alike", names=listed)
-    return f"{listed} ({most:.3f})"
+    return f"{listed} ({write_decimals(most, 3)})"
 
 
 PUBLISHED_1 = say(

@@ -11,6 +11,7 @@ import streamlit as st
 
 from kanon.base.formatting import counted, thin
 from kanon.base.language import say, say_of
+from kanon.base.rounding import write_decimals
 from kanon.charts.learning import scores_chart, scores_finding
 from kanon.errors import KanonError
 from kanon.experiments.studies import trained_k
@@ -241,7 +242,7 @@ def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
     }
     titles = {
         name: f"trained in {REPRESENTATIONS[name].title}"
-        + ("" if isnan(as_trained[name]) else f": {as_trained[name]:.3f} there")
+        + ("" if isnan(as_trained[name]) else f": {write_decimals(as_trained[name], 3)} there")
         for name in panels
     }
     chance = by_chance(score, ground.labels.validation)

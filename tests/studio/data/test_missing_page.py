@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from kanon.sources.memory import MemoryTable
+from kanon.studio.session.exposure import exposed
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -19,6 +22,7 @@ from support.dashboard import (
     captions,
     give_role,
     go,
+    line,
     numbers,
     press,
     problems,
@@ -50,6 +54,7 @@ def test_nothing_is_dropped_before_it_is_chosen(start):
     anonymised(at)
     assert any(re.search("4 records.* dropped", one) for one in captions(at))
     assert len(after(at)) == 8
+    assert "8 of 12 records" in line(at), "those that are left are said"
     assert go(at, DATA).radio[0].value == "drop-records" and numbers(at)["Classes"] == "1"
     at.radio[0].set_value("as-value")
     go(at)
@@ -140,3 +145,13 @@ def test_a_hierarchy_that_nobody_changed_is_proposed_anew_once_markers_are_missi
     born, town = (work(at).table.choices[column] for column in table)
     assert born.builder == "dates"
     assert town.builder == "suppression" and "-" not in town.counts
+
+
+def test_rows_that_were_suppressed_before_are_in_no_class(monkeypatch):
+    table = pd.DataFrame({"zip": [*"1122"] * 3 + ["*"], "sex": [*"FFMM"] * 3 + ["*"]})
+    known = SimpleNamespace(
+        complete_records=MemoryTable(table), quasi_identifiers=["zip", "sex"], person_counted=None
+    )
+    monkeypatch.setattr("kanon.studio.session.exposure.classes_kept", lambda work: None)
+    found = exposed(SimpleNamespace(table=known))
+    assert (found.exposure.min_k, found.exposure.n_classes, found.suppressed) == (6, 2, 1)
