@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import thin, write_number
 from kanon.cli.inputs import check_once, columns_of, read_records, read_settings
 from kanon.cli.options import add_json, add_missing, add_table
 from kanon.errors import PlanError, quoted
@@ -84,7 +84,7 @@ def execute(given: argparse.Namespace) -> None:
             raise PlanError("--population needs a table in memory; leave --engine out.")
         settings = replace(read_settings(given), footer=None)
         people = open_table(given.population, given.population.name, settings).table
-        numbers |= risk_summary(found, people_in_classes(table.frame, people, columns))
+        numbers |= risk_summary(found, people_in_classes(table.frame, people, columns)[~silent])
     print(json.dumps(numbers) if given.json else "\n".join(_lines(numbers)))
 
 
