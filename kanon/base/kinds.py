@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import cache
 from typing import Literal
 
@@ -302,6 +303,23 @@ def numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> np.ndarray 
     return found
 
 
+def exact_numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> list[Decimal] | None:
+    """The texts as the numbers that are written, without rounding; see :func:`numbers`.
+
+    >>> exact_numbers(["0.10", "1e2"]), exact_numbers(["1.234,5"])
+    ([Decimal('0.10'), Decimal('1E+2')], [Decimal('1234.5')])
+    """
+    kind = kind or next(iter(number_kinds(texts)), TEXT)
+    rounded = numbers(texts, kind)
+    if rounded is None:
+        return None
+    bare = [_without_unit(text)[0] for text in texts]
+    if kind.pattern not in _PLAIN:
+        bare = [_plain_text(text, kind.pattern) for text in bare]
+    # What a computer takes for 0 may have millions of digits: 1e-99999999.
+    return [Decimal(text if size else 0) for text, size in zip(bare, rounded.tolist(), strict=True)]
+
+
 def moments(texts: Sequence[str], kind: ColumnKind | None = None) -> list[datetime] | None:
     """The texts as moments, or None if they are not all dates or times written alike.
 
@@ -396,12 +414,19 @@ def _like_a_number(text: str) -> bool:
 
 
 def _marked_number(text: str, pattern: str) -> float | None:
-    shape, mark = _marked(pattern)
-    if not shape.fullmatch(text):
-        return None
+    return float(_plain_text(text, pattern)) if _marked(pattern)[0].fullmatch(text) else None
+
+
+def _plain_text(text: str, pattern: str) -> str:
+    """A number without the marks of a pattern.
+
+    >>> _plain_text("−1.234,50", "1.234,56")
+    '-1234.50'
+    """
+    mark = _marked(pattern)[1]
     whole, _, decimals = text.partition(mark) if mark else (text, "", "")
-    value = float(f"{re.sub(r'[^0-9]', '', whole)}.{decimals or '0'}")
-    return -value if text[0] in "-−" else value
+    sign = "-" if text[0] in "-−" else ""
+    return f"{sign}{re.sub(r'[^0-9]', '', whole)}{decimals and '.'}{decimals}"
 
 
 def _all_marked(texts: Sequence[str], pattern: str) -> bool:

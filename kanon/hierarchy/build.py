@@ -6,11 +6,13 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from decimal import Context, Decimal
+from fractions import Fraction
 
 import numpy as np
 
 from kanon.base.formatting import counted
-from kanon.base.kinds import PATTERNS, ColumnKind, moment_kinds, numbers
+from kanon.base.kinds import PATTERNS, ColumnKind, exact_numbers, moment_kinds, numbers
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number, tree_from_lines
@@ -42,6 +44,8 @@ def intervals(
 ) -> Hierarchy:
     """Numbers in nested intervals, aligned at ``origin``.
 
+    Values, widths and bounds are reckoned with as the decimals that are written, without rounding.
+
     Parameters
     ----------
     values
@@ -68,10 +72,13 @@ def intervals(
     ('17', '18', '23', '15-19', '10-19', '20-24', '20-29', '*')
     >>> intervals(["1.234,50", "980,00"], widths=[1000]).labels
     ('980,00', '1.234,50', '0 to <1000', '1000 to <2000', '*')
+    >>> intervals(["0.3", "0.6"], widths=[0.1]).labels
+    ('0.3', '0.6', '0.3 to <0.4', '0.6 to <0.7', '*')
     """
     check_number("levels", len(widths) + 2)
     texts = _distinct(values)
-    parsed = parsed_numbers(texts, kind)
+    parsed_numbers(texts, kind)
+    parsed = [Fraction(number) for number in exact_numbers(texts, kind) or []]
     return tree_of_paths(_interval_paths(texts, parsed, widths, origin, (lowest, highest)))
 
 
@@ -123,53 +130,48 @@ def ages(
         day.year - born.year - ((day.month, day.day) < (born.month, born.day))
         for born in (moment_of[text] for text in texts)
     ]
-    paths = _interval_paths(texts, np.array(years, dtype=float), widths, 0, (lowest, highest))
+    paths = _interval_paths(texts, list(map(Fraction, years)), widths, 0, (lowest, highest))
     return tree_of_paths([[text, *(f"age {name}" for name in names)] for text, *names in paths])
 
 
 def _interval_paths(
     texts: Sequence[str],
-    parsed: np.ndarray,
+    parsed: Sequence[Fraction],
     widths: Sequence[float],
     origin: float,
     ends: tuple[float | None, float | None],
 ) -> list[list[str]]:
     """Per text, by size, itself and the intervals above it."""
-    lowest, highest = ends
-    _check_widths(widths)
     if not math.isfinite(origin):
         raise HierarchyError("The origin of intervals has to be a finite number.")
-    if any(bound is not None and not math.isfinite(bound) for bound in (lowest, highest)):
+    if any(bound is not None and not math.isfinite(bound) for bound in ends):
         raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
-    farthest = float(np.abs(parsed).max())
-    if not math.isfinite(farthest + abs(origin) + 2 * widths[-1]):
+    steps, start = _nested_widths(widths), _as_written(origin)
+    farthest = max(map(abs, parsed))
+    if farthest + abs(start) + 2 * steps[-1] > _LARGEST:
         raise HierarchyError(
             f"The width {widths[-1]:g} is too wide for numbers as large as those of the column."
         )
-    if float(np.abs(parsed - origin).max()) / widths[0] > 1e14:
+    if max(abs(value - start) for value in parsed) / steps[0] > 10**14:
         raise HierarchyError(
             f"The width {widths[0]:g} is too narrow for numbers as large as those of the column."
         )
+    lowest, highest = (None if bound is None else _as_written(bound) for bound in ends)
     if lowest is not None and highest is not None and lowest >= highest:
         raise HierarchyError(
-            f"The lowest bound {canonical_text(lowest)} has to be below the highest bound "
-            f"{canonical_text(highest)}."
+            f"The lowest bound {_in_digits(lowest)} has to be below the highest bound "
+            f"{_in_digits(highest)}."
         )
-    whole = bool(
-        np.all(parsed == np.round(parsed))
-        and all(float(number).is_integer() for number in [*widths, origin])
-    )
+    whole = all(number.denominator == 1 for number in (*parsed, *steps, start))
     lines = []
-    for value, text in sorted(zip(parsed.tolist(), texts, strict=True)):
+    for value, text in sorted(zip(parsed, texts, strict=True)):
         if lowest is not None and value < lowest:
-            lines.append([text, f"<{canonical_text(lowest)}"])
+            lines.append([text, f"<{_in_digits(lowest)}"])
         elif highest is not None and value > highest:
-            lines.append([text, f">{canonical_text(highest)}"])
+            lines.append([text, f">{_in_digits(highest)}"])
         else:
-            bounds = (
-                -math.inf if lowest is None else lowest, math.inf if highest is None else highest
-            )  # fmt: skip
-            lines.append([text, *(_interval(value, w, origin, whole, bounds) for w in widths)])
+            bounds = lowest, highest
+            lines.append([text, *(_interval(value, w, start, whole, bounds) for w in steps)])
     return lines
 
 
@@ -486,7 +488,25 @@ def _are(values: Sequence[str]) -> str:
     return counted(len(values), "distinct value is", "distinct values are")
 
 
-def _check_widths(widths: Sequence[float]) -> None:
+_LARGEST = int(np.finfo(float).max)
+
+_EXACT = Context(prec=5000)
+"""More digits than a bound has: numbers and widths lie between 1e-324 and 1e308."""
+
+
+def _as_written(number: float) -> Fraction:
+    """A number that was given, as the decimal that stands for it: 0.1 is a tenth."""
+    return Fraction(number if isinstance(number, int) else repr(float(number)))
+
+
+def _in_digits(number: Fraction) -> str:
+    """A decimal, written out unless it has very many zeros."""
+    exact = _EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return f"{exact:f}" if -16 < exact.adjusted() < 16 else str(exact.normalize(_EXACT))
+
+
+def _nested_widths(widths: Sequence[float]) -> list[Fraction]:
+    """The widths of intervals, each a multiple of the one before."""
     if not widths or any(not 0 < width < math.inf for width in widths):
         raise HierarchyError("Intervals need at least one width, each a number above 0.")
     for narrow, wide in itertools.pairwise(widths):
@@ -494,27 +514,31 @@ def _check_widths(widths: Sequence[float]) -> None:
             raise HierarchyError(
                 f"The width {wide:g} has to be larger than the width {narrow:g} before it."
             )
-        times = wide / narrow
-        if not math.isfinite(times) or not math.isclose(times, round(times)):
+        if (_as_written(wide) / _as_written(narrow)).denominator > 1:
             raise HierarchyError(
                 f"The width {wide:g} is not a multiple of the width {narrow:g} before it; "
                 "nested intervals need that."
             )
+    return list(map(_as_written, widths))
 
 
 def _interval(
-    value: float, width: float, origin: float, whole: bool, bounds: tuple[float, float]
+    value: Fraction,
+    width: Fraction,
+    origin: Fraction,
+    whole: bool,
+    bounds: tuple[Fraction | None, Fraction | None],
 ) -> str:
     """The interval of a value, cut off at the bounds beyond which other groups begin."""
-    # Rounding undoes noise such as 0.3 / 0.1 = 2.9999999999999996.
-    start = origin + math.floor(round((value - origin) / width, 9)) * width
+    start = origin + (value - origin) // width * width
+    lowest, highest = bounds
+    begins = start if lowest is None else max(start, lowest)
+    ends = start + width if highest is None else min(start + width, highest)
     if not whole:
-        # 15 digits are all that a number holds for sure; fewer could give two intervals one name.
-        end = f"<{start + width:.15g}" if start + width <= bounds[1] else f"{bounds[1]:.15g}"
-        return f"{max(start, bounds[0]):.15g} to {end}"
-    low, high = int(start), int(start + width - 1)
-    low = low if low >= bounds[0] else math.ceil(bounds[0])
-    high = high if high <= bounds[1] else math.floor(bounds[1])
+        open_end = "<" if ends == start + width else ""
+        return f"{_in_digits(begins)} to {open_end}{_in_digits(ends)}"
+    low = math.ceil(begins)
+    high = int(ends) - 1 if ends == start + width else math.floor(ends)
     if low == high:
         return str(low)
     return f"{low}-{high}" if low >= 0 else f"{low} to {high}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -242,8 +243,45 @@ def test_any_widths_and_numbers_give_a_tree_or_a_sentence(values, widths, origin
 
 
 @pytest.mark.parametrize("widths", [[1e-320, 1], [5e-324, 1e308]])
-def test_widths_further_apart_than_numbers_reach_are_no_multiples(widths):
-    assert "is not a multiple of the width" in refused(intervals, ["1", "2"], widths)
+def test_widths_further_apart_than_numbers_reach_are_refused(widths):
+    assert "The width" in refused(intervals, ["1", "2"], widths)
+
+
+@examples(200)
+@given(
+    st.lists(st.decimals(-9999, 9999, places=3), min_size=2, max_size=12, unique=True),
+    st.sampled_from([(0.1, 0.3), (0.001, 0.01), (0.07,), (0.05, 0.15), (1.1,), (0.025, 5)]),
+    st.sampled_from([0, 0.01, -0.3]),
+)
+def test_a_decimal_lies_in_the_interval_that_names_it(values, widths, origin):
+    texts = [str(value) for value in values]
+    tree = intervals(texts, list(widths), origin)
+    for text in texts:
+        names = [tree.labels[node] for node in tree.path(tree.node_of[canonical_text(text)])]
+        for name, width in zip(names[1:-1], widths, strict=True):
+            low, high = map(Decimal, name.split(" to <"))
+            assert low <= Decimal(text) < high and high - low == Decimal(str(width))
+            assert (low - Decimal(str(origin))) % Decimal(str(width)) == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "widths", "wanted"),
+    [
+        (["0.3", "5.015"], [0.1], ["0.3 to <0.4", "5 to <5.1"]),
+        (["0,7", "1,1"], [0.1], ["0.7 to <0.8", "1.1 to <1.2"]),
+        (["1.000,29", "7,10"], [0.01], ["1000.29 to <1000.3", "7.1 to <7.11"]),
+        (["12345678901234567", "12345678901234568"], [2000],
+         ["12345678901234000-12345678901235999"] * 2),
+        (["0.1", "1e-400"], [0.1], ["0.1 to <0.2", "0 to <0.1"]),
+    ],
+)  # fmt: skip
+def test_intervals_of_decimals_by_hand(texts, widths, wanted):
+    tree = intervals(texts, widths)
+    assert [tree.labels[tree.parent[tree.node_of[text]]] for text in texts] == wanted
+
+
+def test_widths_that_do_not_nest_exactly_are_refused():
+    assert "is not a multiple" in refused(intervals, ["1", "2.5"], [0.3333333333333333, 1])
 
 
 def test_intervals_that_end_beyond_all_numbers_are_refused():
