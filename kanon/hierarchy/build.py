@@ -119,7 +119,7 @@ def ages(
         raise HierarchyError("Ages are whole years, so the widths of their intervals are too.")
     texts = _distinct(values)
     moment_of, known = _parsed_dates(texts, kind)
-    if known is not None and (known.name == "time" or "DD" not in known.pattern):
+    if known is not None and (known.name == "time" or known.resolution not in ("day", "time")):
         raise HierarchyError("Ages need dates to the day, and the values do not say the day.")
     late = [text for text in texts if moment_of[text].date() > day]
     if late:
@@ -468,6 +468,11 @@ def _parsed_dates(
     if len(told) == len(texts):
         return told, known
     bad, how = _misfits(texts, kind, ("date", "date and time", "time"))
+    if not bad:
+        raise HierarchyError(
+            "The dates may be written DDMMYYYY or MMDDYYYY; say which as the kind of the column "
+            "(on the page Data, or read.kinds in a plan)."
+        )
     if kind is None:
         told_as_iso = [text for text in texts if told.get(text) is None]
         bad, how = min((bad, how), (told_as_iso, ""), key=lambda found: len(found[0]))
