@@ -160,8 +160,8 @@ def test_joined_values_come_under_the_parent_of_the_frequent_one():
     made = joined(tree, [one])
     parents = {label: above for label, above, _ in made.entries()}
     assert parents == {
-        "Nurse": "Nurse (spellings)", "Nurce": "Nurse (spellings)", "Norse": "Nurse (spellings)",
-        "Nurse (spellings)": "care", "Midwife": "care", "Cook": "other", "care": "*", "other": "*",
+        "Nurse": "NURSE", "Nurce": "NURSE", "Norse": "NURSE", "NURSE": "care",
+        "Midwife": "care", "Cook": "other", "care": "*", "other": "*",
         "*": None,
     }  # fmt: skip
     assert unjoined(tree, [one]) == [one] and unjoined(made, [one]) == []
@@ -172,18 +172,42 @@ def test_joined_values_come_under_the_parent_of_the_frequent_one():
         edit.join(tree, {"new": ["care"]})
 
 
-def test_a_name_that_is_taken_gets_a_number_and_drawn_weights_are_split():
-    tree = suppression(["Nurse", "Nurce", "Nurse (spellings)"])
+def test_a_name_that_is_taken_is_written_in_another_way_and_drawn_weights_are_split():
+    tree = suppression(["Nurse", "Nurce", "NURSE"])
     tree = edit.with_weights(tree, np.array([2.0, 4.0, 1.0, 0.0]))
     made = joined(tree, [Spellings({"Nurse": 40, "Nurce": 3})])
     weights = dict(zip(made.labels, made.weight.tolist(), strict=True))
-    assert weights == {
-        "Nurse": 1,
-        "Nurce": 3,
-        "Nurse (spellings)": 1,
-        "Nurse (spellings) 2": 1,
-        "*": 0,
-    }
+    assert weights == {"Nurse": 1, "Nurce": 3, "NURSE": 1, "nurse": 1, "*": 0}
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        (["chirurgie", "chirurgi"], "Chirurgie"),
+        (["Chirurgie", "Chirugie"], "CHIRURGIE"),
+        (["Chirurgie", "CHIRURGIE"], "chirurgie"),
+        (["straße", "Straße", "STRASSE"], "straße, any spelling"),
+        (["I21.0", "I210"], "i21.0"),
+        (["1.5", "1.50"], "1.5, any spelling"),
+    ],
+)
+def test_a_group_is_called_plainly_after_its_most_frequent_spelling(values, name):
+    records = {value: 9 - place for place, value in enumerate(values)}
+    made = joined(suppression([*values, "x"]), [Spellings(records)])
+    assert {made.labels[made.parent[made.node_of[value]]] for value in values} == {name}
+    assert len({*made.labels}) == made.n_nodes
+
+
+def test_what_is_joined_is_not_proposed_again():
+    one = Spellings({"Nurse": 40, "Nurce": 3})
+    tree = groups([{"NURSE": ["Nurse", "Nurce", "Norse"]}, {"*": ["NURSE", "Cook"]}])
+    assert unjoined(tree, [one]) == [], "by its name"
+    care = edit.rename(tree, "NURSE", "care")
+    assert unjoined(care, [one]) == [one]
+    assert unjoined(care, [one], {"Nurse", "Nurce", "Cook"}) == [], "nobody is a Norse now"
+    steps = edit.group(care, ["Nurse", "Norse"], "first")
+    both = Spellings({"Nurse": 40, "Nurce": 3, "Norse": 1})
+    assert unjoined(steps, [both]) == [], "in two steps"
 
 
 @examples(100)
@@ -194,7 +218,7 @@ def test_joining_all_keeps_the_values_and_leaves_nothing_to_join(counts):
     made = joined(tree, proposed)
     assert sorted(made.labels[: made.n_leaves]) == sorted(tree.labels[: tree.n_leaves])
     for one in proposed:
-        node = made.node_of[f"{one.name} (spellings)"]
+        node = made.parent[made.node_of[one.name]]
         assert sorted(made.labels[made.first[node] : made.last[node]]) == sorted(one.records)
         assert made.parent[node] == made.root
     assert unjoined(made, proposed) == []

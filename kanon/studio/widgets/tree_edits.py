@@ -265,7 +265,7 @@ def proposed_spellings(work: Work, column: str) -> list[Spellings]:
         (work.table.digest, work.version, columns, work.table.missing),
         lambda: spellings(counts),
     )
-    return unjoined(choice.tree, found)
+    return unjoined(choice.tree, found, counts)
 
 
 def with_spellings_joined(work: Work, column: str, chosen: Sequence[Spellings]) -> Work:
