@@ -7,7 +7,7 @@ import itertools
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -166,6 +166,54 @@ def joined(tree: Hierarchy, chosen: Sequence[Spellings]) -> Hierarchy:
         taken.add(label)
         groups[label] = list(one.records)
     return join(tree, groups)
+
+
+def look_alikes(tree: Hierarchy, values: Iterable[str]) -> dict[str, str]:
+    """Of values that a tree lacks, the leaf that looks the same on a screen.
+
+    They differ in their Unicode form (é as one sign or as two), in kinds of blanks, or in signs
+    that are not seen.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> look_alikes(suppression(["New York", "Bonn"]), ["New\\u00a0York", "Ulm"])
+    {'New\\xa0York': 'New York'}
+    """
+    leaf_of = {_look(leaf): leaf for leaf in tree.labels[: tree.n_leaves]}
+    return {value: leaf_of[_look(value)] for value in values if _look(value) in leaf_of}
+
+
+def with_look_alikes(
+    tree: Hierarchy, alike: Mapping[str, str], present: Collection[str]
+) -> Hierarchy:
+    """The tree with values beside the leaves that look the same, or in place of unused ones.
+
+    Parameters
+    ----------
+    alike
+        The values, each with its leaf, as :func:`look_alikes` gives them.
+    present
+        The values that occur.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> with_look_alikes(suppression(["a", "b"]), {"A": "a", "B": "b"}, ["A", "B", "b"]).labels
+    ('A', 'b', 'B', '*')
+    """
+    values_of: dict[str, list[str]] = defaultdict(list)
+    for value, leaf in alike.items():
+        values_of[leaf].append(value)
+    entries = []
+    for label, above, weight in tree.entries():
+        values = values_of[label]
+        kept = [label] if label in present or not values else []
+        entries += [(text, above, weight) for text in (*kept, *values)]
+    return Hierarchy.from_entries(entries)
+
+
+def _look(text: str) -> str:
+    seen = (mark for mark in text if unicodedata.category(mark) != "Cf")
+    return " ".join(unicodedata.normalize("NFC", "".join(seen)).split())
 
 
 def _words(text: str) -> list[str]:

@@ -10,10 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.errors import HierarchyError
+from kanon.errors import CoverageError, HierarchyError
 from kanon.hierarchy import edit
 from kanon.hierarchy.build import groups, intervals, suppression
-from kanon.hierarchy.spellings import MOST_VALUES, Spellings, joined, spellings, unjoined
+from kanon.hierarchy.spellings import (
+    MOST_VALUES,
+    Spellings,
+    joined,
+    look_alikes,
+    spellings,
+    unjoined,
+    with_look_alikes,
+)
+from kanon.sources.coverage import check_covered
 from support.job_titles import job_titles
 from support.paths import ROOT
 from support.random_tables import examples
@@ -227,6 +236,41 @@ def test_joining_all_keeps_the_values_and_leaves_nothing_to_join(counts):
 def test_numbers_in_intervals_have_no_spellings():
     ages = {str(age): age for age in range(10, 90)}
     assert spellings(ages) == [] and unjoined(intervals(list(ages), [5]), []) == []
+
+
+# --- what looks the same ------------------------------------------------------------------------
+COMPOSED, APART = "Jos\u00e9", "Jose\u0301"
+
+
+@pytest.mark.parametrize(
+    ("value", "leaf"),
+    [
+        (APART, COMPOSED),
+        (COMPOSED, APART),
+        ("New\u00a0York", "New York"),
+        ("New  York", "New York"),
+        ("Bonn\u200b", "Bonn"),
+        ("\ufeffBonn", "Bonn"),
+        ("\u1100\u1161", "\uac00"),
+    ],
+)
+def test_a_value_that_looks_like_a_leaf_is_said_and_takes_its_place(value, leaf):
+    tree = groups([{"here": [leaf, "x"]}, {"*": ["here", "y"]}])
+    with pytest.raises(CoverageError) as caught:
+        check_covered("n", {value: 2, "x": 1}, tree)
+    assert "looks the same, with other signs (Unicode form, blanks)" in str(caught.value)
+    assert look_alikes(tree, [value, "z"]) == {value: leaf}
+    made = with_look_alikes(tree, {value: leaf}, {value, "x"})
+    check_covered("n", {value: 2, "x": 1}, made)
+    assert made.n_leaves == tree.n_leaves and leaf not in made.node_of
+    both = with_look_alikes(tree, {value: leaf}, {value, leaf})
+    assert both.labels[both.parent[both.node_of[leaf]]] == "here"
+    assert both.labels[both.parent[both.node_of[value]]] == "here"
+
+
+def test_what_looks_otherwise_is_lacking_as_before():
+    with pytest.raises(CoverageError, match="add what is missing to it"):
+        check_covered("n", {"Jose": 2, "bonn": 1}, suppression([COMPOSED, "Bonn"]))
 
 
 # --- how good it is -----------------------------------------------------------------------------
