@@ -52,11 +52,6 @@ def needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
     """The metrics that a comparison measures in: the seven, and those that guide.
 
     Drawn weights only where everything that releases are measured by has some.
-
-    Raises
-    ------
-    PlanError
-        Two lines are guided by different metrics of one name.
     """
     found = {name: METRICS[name] for name in PUBLISHED}
     for line in lines:
@@ -179,13 +174,7 @@ def outlook(work: Work) -> ComparisonState:
 
 
 def runs_wanted(work: Work) -> list[str]:
-    """What tells the runs apart that are chosen now.
-
-    Raises
-    ------
-    KanonError
-        They cannot be compared.
-    """
+    """What tells the runs apart that are chosen now."""
     return [run.key for run in _runs(wanted_lines(work))]
 
 
@@ -219,11 +208,6 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
 
     Releases are measured in all metrics that could be chosen too, so that choosing one of them
     as a guide needs no other run.
-
-    Raises
-    ------
-    KanonError
-        A plan does not fit the table, or nothing can satisfy it.
     """
     if not todo:
         return ComparisonJob([], [], [], [], [], [])

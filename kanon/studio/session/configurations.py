@@ -112,11 +112,6 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
     ----------
     also
         Metrics beside those chosen.
-
-    Raises
-    ------
-    PlanError
-        There are too many; or see :func:`kanon.studio.session.work.plan_of`.
     """
     whole = plan_of(without_lost(work))
     ours = _ground(work, whole, work.table.trees)

@@ -118,11 +118,6 @@ def checked_destination(
         Where the table is.
     environment
         See :func:`kanon.sources.addresses.check_address`.
-
-    Raises
-    ------
-    TableError
-        It is not allowed, something is there, or it is within the table itself.
     """
     if not typed.strip():
         raise TableError(say("Say where the release goes: a new folder, or a file."))

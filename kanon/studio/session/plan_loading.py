@@ -40,11 +40,6 @@ def with_plan(work: Work, plan: Plan) -> Work:
         The work; its table has all columns of the plan.
     plan
         The plan; none of its hierarchies is a path.
-
-    Raises
-    ------
-    KanonError
-        A hierarchy of the plan is no tree.
     """
     named = plan.roles.roles
     work = with_fields(
