@@ -81,15 +81,7 @@ def asks_for_some_k(work: Work) -> bool:
 def lacking(
     work: Work, lines: Sequence[PlannedLine], also: int | None = None, at_some: bool = False
 ) -> list[LineRun]:
-    """The runs of these lines that nobody has made yet, each once.
-
-    Parameters
-    ----------
-    also
-        A k that has to be among those known, where each k is a run of its own.
-    at_some
-        Whether they have to be measured by what is known at some k alone.
-    """
+    """The runs of these lines that nobody has made yet, each once."""
     metrics, found = needed_metrics(lines), {}
     for run in _runs(lines):
         known = work.findings.runs.get(run.key)

@@ -106,13 +106,7 @@ def compared_strategies(work: Work) -> list[str]:
 
 
 def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...]:
-    """The lines that are chosen: the product of metrics, strategies and scopes, and what is kept.
-
-    Parameters
-    ----------
-    also
-        Metrics beside those chosen.
-    """
+    """The lines that are chosen: the product of metrics, strategies and scopes, and kept ones."""
     whole = plan_of(without_lost(work))
     ours = _ground(work, whole, work.table.trees)
     names = dict.fromkeys([*compared_metrics(work), *also])
@@ -239,15 +233,7 @@ def _other(measure: RunInputs | None, own: RunInputs) -> RunInputs | None:
 def led_by(
     plan: Plan, one: Configuration, work: Work | None = None, seed: int | None = None
 ) -> Plan:
-    """The plan with something else to lead it.
-
-    Parameters
-    ----------
-    work
-        Where another algorithm than the plan's finds its own choices; None if it is the plan's.
-    seed
-        What an algorithm that draws at random begins with; None for what the plan says.
-    """
+    """The plan with something else to lead it."""
     led = plan.algorithm
     wanted: dict[str, Any] = {
         "metric": one.metric,
