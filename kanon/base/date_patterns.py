@@ -64,9 +64,9 @@ def find_date_patterns(counts: Mapping[str, int]) -> MixedDates | None:
     if 2 * len(read) < len(counts):
         return None
     ways = [
-        (pattern, turned) if turned and _fits(turned, name, texts) else (pattern,)
+        (pattern, turned) if turned and _can_read(turned, name, texts) else (pattern,)
         for pattern, texts in chosen.items()
-        for turned in [_turned(pattern)]
+        for turned in [_swap_day_and_month(pattern)]
     ]
     kinds = tuple(
         ColumnKind.of(name, AND_ALSO.join(patterns)) for patterns in itertools.product(*ways)
@@ -90,23 +90,23 @@ def _choose_patterns(counts: Mapping[str, int], name: str) -> dict[str, list[str
     while readable:
         best = max(readable, key=lambda pattern: len(readable[pattern]))  # of equals the first
         chosen[best] = readable.pop(best)
-        readable.pop(_turned(best), None)
+        readable.pop(_swap_day_and_month(best), None)
         taken = set(chosen[best])
         left = {p: [text for text in texts if text not in taken] for p, texts in readable.items()}
         readable = {pattern: texts for pattern, texts in left.items() if texts}
     return chosen
 
 
-def _turned(pattern: str) -> str:
+def _swap_day_and_month(pattern: str) -> str:
     """The pattern with month and day the other way round, or "".
 
-    >>> _turned("MM/DD/YY"), _turned("DD.MM.YYYY")
+    >>> _swap_day_and_month("MM/DD/YY"), _swap_day_and_month("DD.MM.YYYY")
     ('DD/MM/YY', '')
     """
     turned = pattern.translate(str.maketrans("DM", "MD"))
     return turned if turned in PATTERNS["date"] else ""
 
 
-def _fits(pattern: str, name: str, texts: list[str]) -> bool:
+def _can_read(pattern: str, name: str, texts: list[str]) -> bool:
     kind = ColumnKind.of(name, pattern)
     return all(kind.moment(text) for text in texts)

@@ -222,7 +222,7 @@ def fitting(texts: Sequence[str]) -> tuple[ColumnKind, ...]:
     """
     if not texts:
         return (TEXT,)
-    moments, numbers_ = _all_moment_kinds(texts), number_kinds(texts)
+    moments, numbers_ = _find_moment_kinds(texts), number_kinds(texts)
     codes = [CODE] if all(map(_CODE.fullmatch, texts)) else []
     if [kind.pattern for kind in moments] in [[pattern] for pattern in _EIGHT_DIGITS]:
         found = [*moments, *numbers_, *codes]
@@ -286,11 +286,11 @@ def moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
 
     None for eight digits that may be day or month first: they are read when somebody says which.
     """
-    kinds = _all_moment_kinds(texts)
+    kinds = _find_moment_kinds(texts)
     return [] if len(kinds) > 1 and kinds[0].pattern in _EIGHT_DIGITS else kinds
 
 
-def _all_moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
+def _find_moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
     kinds = []
     for name in ("date", "date and time", "time"):
         for pattern in PATTERNS[name]:
@@ -334,10 +334,12 @@ def numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> np.ndarray 
     return found
 
 
-def exact_numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> list[Decimal] | None:
+def read_exact_numbers(
+    texts: Sequence[str], kind: ColumnKind | None = None
+) -> list[Decimal] | None:
     """The texts as the numbers that are written, without rounding; see :func:`numbers`.
 
-    >>> exact_numbers(["0.10", "1e2"]), exact_numbers(["1.234,5"])
+    >>> read_exact_numbers(["0.10", "1e2"]), read_exact_numbers(["1.234,5"])
     ([Decimal('0.10'), Decimal('1E+2')], [Decimal('1234.5')])
     """
     kind = kind or next(iter(number_kinds(texts)), TEXT)
@@ -346,7 +348,7 @@ def exact_numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> list[
         return None
     bare = [_without_unit(text)[0] for text in texts]
     if kind.pattern not in _PLAIN:
-        bare = [_plain_text(text, kind.pattern) for text in bare]
+        bare = [_strip_marks(text, kind.pattern) for text in bare]
     # What a computer takes for 0 may have millions of digits: 1e-99999999.
     return [Decimal(text if size else 0) for text, size in zip(bare, rounded.tolist(), strict=True)]
 
@@ -447,13 +449,13 @@ def _like_a_number(text: str) -> bool:
 
 
 def _marked_number(text: str, pattern: str) -> float | None:
-    return float(_plain_text(text, pattern)) if _marked(pattern)[0].fullmatch(text) else None
+    return float(_strip_marks(text, pattern)) if _marked(pattern)[0].fullmatch(text) else None
 
 
-def _plain_text(text: str, pattern: str) -> str:
+def _strip_marks(text: str, pattern: str) -> str:
     """A number without the marks of a pattern.
 
-    >>> _plain_text("−1.234,50", "1.234,56")
+    >>> _strip_marks("−1.234,50", "1.234,56")
     '-1234.50'
     """
     mark = _marked(pattern)[1]
@@ -490,10 +492,10 @@ def like_postcodes(texts: Sequence[str]) -> bool:
 
 
 # --- dates and times ------------------------------------------------------------------------
-def _plain_word(word: str) -> str:
+def _fold_word(word: str) -> str:
     """A word without case and accents, as people type the names of months.
 
-    >>> _plain_word("Août")
+    >>> _fold_word("Août")
     'aout'
     """
     apart = unicodedata.normalize("NFKD", word.casefold())
@@ -501,7 +503,7 @@ def _plain_word(word: str) -> str:
 
 
 _MONTHS = {
-    _plain_word(name): number
+    _fold_word(name): number
     for number, names in enumerate(
         (
             "jan january januar jänner jaenner janv janvier", "feb february februar févr février",
@@ -554,8 +556,10 @@ def _regex(name: str, pattern: str) -> re.Pattern[str]:
         _PARTS.get(part) or re.escape(part) for part in re.split(f"({'|'.join(_PARTS)})", pattern)
     ]
     shape = "".join(parts)
-    if pattern in ("YYYY", *_EIGHT_DIGITS):  # other numbers of as many digits are no dates
-        shape = shape.replace("{1,2}", "{2}").replace(r"\d{4}", r"(?:1[89]|2[01])\d\d")
+    if "DD" not in pattern or pattern in _EIGHT_DIGITS:  # 12-3456 is no month
+        shape = shape.replace(r"\d{4}", r"(?:1[89]|2[01])\d\d")
+    if pattern in _EIGHT_DIGITS:
+        shape = shape.replace("{1,2}", "{2}")
     if "MMM" in pattern and " " in pattern:
         shape = shape.replace("{1,2})", "{1,2})(?:st|nd|rd|th|er)?").replace(r",\ ", r",?\ ")
     if pattern.startswith("DD MMM"):
@@ -563,8 +567,9 @@ def _regex(name: str, pattern: str) -> re.Pattern[str]:
     if "DD" in pattern:
         shape = _WEEKDAY + shape
     if name == "date and time":
-        time = _PARTS["HH:MM"].replace("[:]", "[:.]")
-        shape += rf"(?:(?:[T:]|,? ){time}{_ZONE})?"
+        marks = "[:.h]?" if pattern in _EIGHT_DIGITS else "[:.h]"
+        time = _PARTS["HH:MM"].replace("[:]", marks)
+        shape += rf"(?:(?:[T:]|,? (?:um |at |à )?){time}(?: Uhr)?{_ZONE})?"
     elif name == "time":  # 08:15-10:30 has no zone
         shape += r"(?: ?(?:Z|UTC|GMT)|\+\d\d(?::?\d\d)?|-\d\d)?"
     return re.compile(shape)
@@ -578,8 +583,8 @@ def _moment(parts: Mapping[str, str | None], first_year: int | None) -> datetime
         year = first_year + (int(given["short"]) - first_year) % 100
     month = int(given.get("month", 1))
     if "name" in given:
-        month = _MONTHS.get(_plain_word(given["name"]), 0)
-    if "weekday" in given and _plain_word(given["weekday"]) not in _WEEKDAYS:
+        month = _MONTHS.get(_fold_word(given["name"]), 0)
+    if "weekday" in given and _fold_word(given["weekday"]) not in _WEEKDAYS:
         return None
     if "quarter" in given:
         month = 3 * int(given["quarter"]) - 2

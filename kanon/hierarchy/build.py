@@ -11,8 +11,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from kanon.base.date_patterns import find_date_patterns
 from kanon.base.formatting import counted
-from kanon.base.kinds import PATTERNS, ColumnKind, exact_numbers, moment_kinds, numbers
+from kanon.base.kinds import PATTERNS, ColumnKind, moment_kinds, numbers, read_exact_numbers
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number, tree_from_lines
@@ -78,7 +79,7 @@ def intervals(
     check_number("levels", len(widths) + 2)
     texts = _distinct(values)
     parsed_numbers(texts, kind)
-    parsed = [Fraction(number) for number in exact_numbers(texts, kind) or []]
+    parsed = [Fraction(number) for number in read_exact_numbers(texts, kind) or []]
     return tree_of_paths(_interval_paths(texts, parsed, widths, origin, (lowest, highest)))
 
 
@@ -146,7 +147,7 @@ def _interval_paths(
         raise HierarchyError("The origin of intervals has to be a finite number.")
     if any(bound is not None and not math.isfinite(bound) for bound in ends):
         raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
-    steps, start = _nested_widths(widths), _as_written(origin)
+    steps, start = _read_widths(widths), _read_decimal(origin)
     farthest = max(map(abs, parsed))
     if farthest + abs(start) + 2 * steps[-1] > _LARGEST:
         raise HierarchyError(
@@ -156,19 +157,19 @@ def _interval_paths(
         raise HierarchyError(
             f"The width {widths[0]:g} is too narrow for numbers as large as those of the column."
         )
-    lowest, highest = (None if bound is None else _as_written(bound) for bound in ends)
+    lowest, highest = (None if bound is None else _read_decimal(bound) for bound in ends)
     if lowest is not None and highest is not None and lowest >= highest:
         raise HierarchyError(
-            f"The lowest bound {_in_digits(lowest)} has to be below the highest bound "
-            f"{_in_digits(highest)}."
+            f"The lowest bound {_write_decimal(lowest)} has to be below the highest bound "
+            f"{_write_decimal(highest)}."
         )
     whole = all(number.denominator == 1 for number in (*parsed, *steps, start))
     lines = []
     for value, text in sorted(zip(parsed, texts, strict=True)):
         if lowest is not None and value < lowest:
-            lines.append([text, f"<{_in_digits(lowest)}"])
+            lines.append([text, f"<{_write_decimal(lowest)}"])
         elif highest is not None and value > highest:
-            lines.append([text, f">{_in_digits(highest)}"])
+            lines.append([text, f">{_write_decimal(highest)}"])
         else:
             bounds = lowest, highest
             lines.append([text, *(_interval(value, w, start, whole, bounds) for w in steps)])
@@ -477,7 +478,9 @@ def _parsed_dates(
         told_as_iso = [text for text in texts if told.get(text) is None]
         bad, how = min((bad, how), (told_as_iso, ""), key=lambda found: len(found[0]))
     how = how or " such as 2021-03-04 or 04.03.2021"
-    raise HierarchyError(f"Dates{how} are needed; {_are(bad)} not ({{cells}}).", bad)
+    several = find_date_patterns(dict.fromkeys(texts, 1)) if kind is None else None
+    together = "" if not several or several.rest else f"; the kind '{several.kinds[0]}' reads all"
+    raise HierarchyError(f"Dates{how} are needed; {_are(bad)} not ({{cells}}){together}.", bad)
 
 
 def is_whole(number: object) -> bool:
@@ -499,18 +502,18 @@ _EXACT = Context(prec=5000)
 """More digits than a bound has: numbers and widths lie between 1e-324 and 1e308."""
 
 
-def _as_written(number: float) -> Fraction:
+def _read_decimal(number: float) -> Fraction:
     """A number that was given, as the decimal that stands for it: 0.1 is a tenth."""
     return Fraction(number if isinstance(number, int) else repr(float(number)))
 
 
-def _in_digits(number: Fraction) -> str:
+def _write_decimal(number: Fraction) -> str:
     """A decimal, written out unless it has very many zeros."""
     exact = _EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
     return f"{exact:f}" if -16 < exact.adjusted() < 16 else str(exact.normalize(_EXACT))
 
 
-def _nested_widths(widths: Sequence[float]) -> list[Fraction]:
+def _read_widths(widths: Sequence[float]) -> list[Fraction]:
     """The widths of intervals, each a multiple of the one before."""
     if not widths or any(not 0 < width < math.inf for width in widths):
         raise HierarchyError("Intervals need at least one width, each a number above 0.")
@@ -519,12 +522,12 @@ def _nested_widths(widths: Sequence[float]) -> list[Fraction]:
             raise HierarchyError(
                 f"The width {wide:g} has to be larger than the width {narrow:g} before it."
             )
-        if (_as_written(wide) / _as_written(narrow)).denominator > 1:
+        if (_read_decimal(wide) / _read_decimal(narrow)).denominator > 1:
             raise HierarchyError(
                 f"The width {wide:g} is not a multiple of the width {narrow:g} before it; "
                 "nested intervals need that."
             )
-    return list(map(_as_written, widths))
+    return list(map(_read_decimal, widths))
 
 
 def _interval(
@@ -541,7 +544,7 @@ def _interval(
     ends = start + width if highest is None else min(start + width, highest)
     if not whole:
         open_end = "<" if ends == start + width else ""
-        return f"{_in_digits(begins)} to {open_end}{_in_digits(ends)}"
+        return f"{_write_decimal(begins)} to {open_end}{_write_decimal(ends)}"
     low = math.ceil(begins)
     high = int(ends) - 1 if ends == start + width else math.floor(ends)
     if low == high:

@@ -170,13 +170,13 @@ def outside_ranges(tree: Hierarchy, ranges: Iterable[CodeRange]) -> list[str]:
     return [label for label in top if label not in names]
 
 
-def values_beyond_names(tree: Hierarchy, ranges: Iterable[CodeRange]) -> dict[str, list[str]]:
+def find_values_beyond_names(tree: Hierarchy, ranges: Iterable[CodeRange]) -> dict[str, list[str]]:
     """Per range of :func:`codes`, the values that stand in it and whose number lies outside.
 
     Where all its values are equally long, as postcodes are, their beginning alone is meant.
 
     >>> grades = [CodeRange(first="A1", last="A3", name="A1–A3")]
-    >>> values_beyond_names(codes(["A1", "A2", "A10", "A105"], ranges=grades), grades)
+    >>> find_values_beyond_names(codes(["A1", "A2", "A10", "A105"], ranges=grades), grades)
     {'A1–A3': ['A10', 'A105']}
     """
     beyond = {}
@@ -238,7 +238,7 @@ def _ranges_above(
 ) -> Mapping[str, list[str]]:
     """The names of the ranges that each code lies in, from narrow to wide."""
     codes = list(codes)
-    digits = _digits_of_numbers(codes, ranges)
+    digits = _find_number_width(codes, ranges)
     checked = [_checked(one, separators, digits) for one in ranges]
     for name, following in itertools.pairwise(sorted(one.name for one in checked)):
         if name == following:
@@ -247,7 +247,7 @@ def _ranges_above(
     waiting = sorted(widest_first, key=lambda one: one.first)[::-1]
     found: dict[str, list[str]] = {}
     around: list[CodeRange] = []
-    for own, code in sorted((_padded(code.upper(), digits), code) for code in codes):
+    for own, code in sorted((_pad_number(code.upper(), digits), code) for code in codes):
         while waiting and waiting[-1].first <= own:
             _enter(waiting.pop(), around)
         while around and around[-1].last + _AFTER_ALL < own:
@@ -270,7 +270,7 @@ def _enter(one: CodeRange, around: list[CodeRange]) -> None:
     around.append(one)
 
 
-def _digits_of_numbers(codes: Iterable[str], ranges: Sequence[CodeRange]) -> int:
+def _find_number_width(codes: Iterable[str], ranges: Sequence[CodeRange]) -> int:
     """The digits of the longest number, if numbers are compared as numbers; else 0."""
     ends = [
         (one.first, one.last) for one in ranges if one.first.isdecimal() and one.last.isdecimal()
@@ -286,14 +286,14 @@ def _digits_of_numbers(codes: Iterable[str], ranges: Sequence[CodeRange]) -> int
     return 0
 
 
-def _padded(code: str, digits: int) -> str:
+def _pad_number(code: str, digits: int) -> str:
     """A code with zeros before the number that it begins with, so that texts sort as numbers."""
     return re.sub(r"^\d+", lambda number: number[0].zfill(digits), code)
 
 
 def _checked(one: CodeRange, separators: str, digits: int) -> CodeRange:
-    first = _padded(one.first.strip().upper(), digits)
-    last = _padded(one.last.strip().upper(), digits)
+    first = _pad_number(one.first.strip().upper(), digits)
+    last = _pad_number(one.last.strip().upper(), digits)
     if not first or len(first) != len(last) or first > last:
         raise HierarchyError(
             "A range of codes goes from a code to a later one with as many characters; {cells} "

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kanon.base.encodings import guess_text, is_binary, marked_encoding
+from kanon.base.encodings import find_marked_encoding, guess_text, is_binary
 from kanon.base.formatting import counted, thin
 from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.errors import HierarchyError, listing, quoted
-from kanon.hierarchy.lines import check_number, qualified_lines, tree_from_lines, tree_to_lines
+from kanon.hierarchy.lines import check_number, qualify_lines, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
 
@@ -52,7 +52,7 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFi
         The file cannot be read, is too large, or does not describe a tree.
     """
     title = name or (source.name if isinstance(source, Path) else "hierarchy.csv")
-    text, notes = _text_and_notes(source, title)
+    text, notes = _read_text(source, title)
     if title.lower().endswith(".json"):
         return HierarchyFile(parse_json(text), notes)
     if title.lower().endswith(".graphml"):
@@ -71,19 +71,19 @@ def text_of_file(source: Path | bytes, title: str) -> str:
     HierarchyError
         The file cannot be read, is too large, or is not text.
     """
-    return _text_and_notes(source, title)[0]
+    return _read_text(source, title)[0]
 
 
-def _text_and_notes(source: Path | bytes, title: str) -> tuple[str, tuple[str, ...]]:
+def _read_text(source: Path | bytes, title: str) -> tuple[str, tuple[str, ...]]:
     try:
         most = bytes_of("hierarchies_megabytes")
         data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))
         if size > most:
             what = f"The hierarchy file {quoted(title)} has {thin(size / MEGABYTE)} MB"
             raise HierarchyError(exceeded("hierarchies_megabytes", what))
-        return data.decode(marked_encoding(data) or "utf-8").removeprefix("\ufeff"), ()
+        return data.decode(find_marked_encoding(data) or "utf-8").removeprefix("\ufeff"), ()
     except UnicodeDecodeError:
-        known = marked_encoding(data) or is_binary(data)
+        known = find_marked_encoding(data) or is_binary(data)
         guess = None if known else guess_text(data)
         if guess is None:
             raise HierarchyError(
@@ -132,12 +132,12 @@ def parse_csv(text: str) -> HierarchyFile:
     try:
         hierarchy = tree_from_lines(lines, limited=True)
     except HierarchyError:
-        qualified = qualified_lines(lines)
+        qualified = qualify_lines(lines)
         if qualified is None:
             raise
         lines, new_names = qualified
         hierarchy = tree_from_lines(lines, limited=True)
-        notes.append(_about_names(new_names))
+        notes.append(_describe_names(new_names))
     width = len(rows[0][1])
     skipped = [
         column
@@ -173,7 +173,7 @@ def _with_missing(
     return [(line, filled) if row is blank else row for row in rows], [note]
 
 
-def _about_names(new_names: dict[str, list[str]]) -> str:
+def _describe_names(new_names: dict[str, list[str]]) -> str:
     upper = listing(itertools.chain.from_iterable(new_names.values()))
     if len(new_names) == 1:
         return f"{listing(new_names)} stands at two levels; the upper one is called {upper}."
@@ -363,7 +363,7 @@ def _rows(text: str) -> tuple[list[tuple[int, list[str]]], int]:
             raise HierarchyError("The hierarchy file is empty; it needs one line per value.")
         if len(rows[0][1]) > 1:
             width = next((len(cells) for _, cells in rows if cells[0].strip()), 0)
-            rows = [(line, _widened(cells, width)) for line, cells in rows]
+            rows = [(line, _widen(cells, width)) for line, cells in rows]
             if all(len(cells) == len(rows[0][1]) for _, cells in rows):
                 return rows, lines - len(rows)
             best = best or rows
@@ -379,7 +379,7 @@ def _rows(text: str) -> tuple[list[tuple[int, list[str]]], int]:
     )
 
 
-def _widened(cells: list[str], width: int) -> list[str]:
+def _widen(cells: list[str], width: int) -> list[str]:
     """A line as long as the others, if it has no value: ARX writes ";*" whatever the levels."""
     return ["", *cells[1:], *cells[-1:] * (width - len(cells))] if not cells[0].strip() else cells
 

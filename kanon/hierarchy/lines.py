@@ -91,7 +91,7 @@ def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = 
     return Hierarchy.from_entries([*entries, (root, None, None)])
 
 
-def qualified_lines(
+def qualify_lines(
     lines: Sequence[tuple[str, Sequence[str]]],
 ) -> tuple[list[tuple[str, list[str]]], dict[str, list[str]]] | None:
     """Lines in which names that stand at several levels are told apart, and the new names by name.
@@ -99,7 +99,7 @@ def qualified_lines(
     A level that all members of a group skip is no level of its own. None if the lines are no tree
     even so, as a name stands under two parents at one level.
 
-    >>> qualified_lines([("1", ["a", "a", "*"]), ("2", ["b", "a", "*"])])
+    >>> qualify_lines([("1", ["a", "a", "*"]), ("2", ["b", "a", "*"])])
     ([('1', ['a', 'a (group)', '*']), ('2', ['b', 'a (group)', '*'])], {'a': ['a (group)']})
     """
     rows = [[canonical_text(cell) for cell in cells] for _, cells in lines]

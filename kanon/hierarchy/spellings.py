@@ -168,18 +168,20 @@ def joined(tree: Hierarchy, chosen: Sequence[Spellings]) -> Hierarchy:
     return join(tree, groups)
 
 
-def look_alikes(tree: Hierarchy, values: Iterable[str]) -> dict[str, str]:
+def find_look_alikes(tree: Hierarchy, values: Iterable[str]) -> dict[str, str]:
     """Of values that a tree lacks, the leaf that looks the same on a screen.
 
     They differ in their Unicode form (é as one sign or as two), in kinds of blanks, or in signs
     that are not seen.
 
     >>> from kanon.hierarchy.build import suppression
-    >>> look_alikes(suppression(["New York", "Bonn"]), ["New\\u00a0York", "Ulm"])
+    >>> find_look_alikes(suppression(["New York", "Bonn"]), ["New\\u00a0York", "Ulm"])
     {'New\\xa0York': 'New York'}
     """
-    leaf_of = {_look(leaf): leaf for leaf in tree.labels[: tree.n_leaves]}
-    return {value: leaf_of[_look(value)] for value in values if _look(value) in leaf_of}
+    leaf_of = {_strip_unseen(leaf): leaf for leaf in tree.labels[: tree.n_leaves]}
+    return {
+        value: leaf_of[_strip_unseen(value)] for value in values if _strip_unseen(value) in leaf_of
+    }
 
 
 def with_look_alikes(
@@ -190,7 +192,7 @@ def with_look_alikes(
     Parameters
     ----------
     alike
-        The values, each with its leaf, as :func:`look_alikes` gives them.
+        The values, each with its leaf, as :func:`find_look_alikes` gives them.
     present
         The values that occur.
 
@@ -211,7 +213,7 @@ def with_look_alikes(
     return Hierarchy.from_entries(entries)
 
 
-def _look(text: str) -> str:
+def _strip_unseen(text: str) -> str:
     seen = (mark for mark in text if unicodedata.category(mark) != "Cf")
     return " ".join(unicodedata.normalize("NFC", "".join(seen)).split())
 

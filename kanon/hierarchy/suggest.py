@@ -166,7 +166,7 @@ def _levels(values: Sequence[str], kind: ColumnKind | None) -> list[str]:
     allowed = date_levels(known)
     times = moments(values, known) or []
     by_time = [values[times.index(end(times))] for end in (min, max)] if times else values
-    several = _dividing(lambda levels: dates(by_time, levels, known), allowed)
+    several = _select_dividing(lambda levels: dates(by_time, levels, known), allowed)
     if "year" not in allowed:
         return several
     first = "year" if len(values) > _DAYS_OF_A_YEAR else "month"
@@ -175,7 +175,9 @@ def _levels(values: Sequence[str], kind: ColumnKind | None) -> list[str]:
     return [level for level in several if level in start] or finer[-2:]
 
 
-def _dividing(build: Callable[[list[_Level]], Hierarchy], levels: Sequence[_Level]) -> list[_Level]:
+def _select_dividing(
+    build: Callable[[list[_Level]], Hierarchy], levels: Sequence[_Level]
+) -> list[_Level]:
     """The levels that do not put all values into one group."""
 
     def divides(level: _Level) -> bool:
@@ -231,17 +233,17 @@ def starting_parameters(
     if builder == "mask":
         longest = max(map(len, values), default=0)
         keep = list(range(longest - 1, max(longest - 5, 1), -1)) or [1]
-        return {"keep": _dividing(lambda kept: mask(values, kept), keep) or keep[:1]}
+        return {"keep": _select_dividing(lambda kept: mask(values, kept), keep) or keep[:1]}
     if builder == "codes":
         chapters = list(icd_10_chapters()) if _look_like_icd(values) else []
-        if not _dividing(lambda ranges: codes_cut(values, ".", [], *ranges), [chapters]):
+        if not _select_dividing(lambda ranges: codes_cut(values, ".", [], *ranges), [chapters]):
             chapters = []
         return {"separators": ".", "prefixes": [], "ranges": chapters}
     if builder == "dates":
         return {"levels": _levels(values, kind)}
     if builder == "ages":
         today, widths = date.today(), [1, 5, 10, 20]
-        several = _dividing(lambda width: ages(values, today, width, kind=kind), widths)
+        several = _select_dividing(lambda width: ages(values, today, width, kind=kind), widths)
         return {"widths": several or widths[:1], "day": today.isoformat()}
     return {}
 

@@ -338,7 +338,7 @@ def _known_outside(
     reasons, share = [], 0.0
     if by_name := _name_tells(column):
         reasons.append(by_name)
-    if dates := _exact_dates(sample):
+    if dates := _describe_dates(sample):
         reasons.append(dates)
     if tells_apart(values, records):
         share, of_whom = _singled_out(table, column, often, person)
@@ -438,7 +438,7 @@ def _passing(
     records = often.distinct.filled
     rare = often.rarer_than(k)
     looks = [_name_tells(column)]
-    if dates := _exact_dates(sample):
+    if dates := _describe_dates(sample):
         looks.append(dates)
     elif tells_apart(often.distinct.values, records) and _is_prose(sample):
         looks.append("it looks like free text")
@@ -493,7 +493,7 @@ _UNCOUNTED: dict[Role, tuple[Kind, str]] = {
 
 
 # --- what a column holds --------------------------------------------------------------------
-def _exact_dates(sample: pd.Series) -> str:
+def _describe_dates(sample: pd.Series) -> str:
     """That nearly all values are dates; some that are none, such as "unknown", hide no other."""
     _, texts = canonical_texts(sample)
     if are_dates(texts, share=0.9):

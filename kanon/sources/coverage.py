@@ -14,7 +14,7 @@ from kanon.errors import CoverageError, TableError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.edit import add_leaf
 from kanon.hierarchy.ranges import as_flat, is_flat
-from kanon.hierarchy.spellings import look_alikes
+from kanon.hierarchy.spellings import find_look_alikes
 
 
 def counted_values(column: pd.Series) -> dict[str, int]:
@@ -88,7 +88,7 @@ def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) 
     """
     lacking = lacking_values(counts, hierarchy)
     if lacking:
-        alike = look_alikes(hierarchy, lacking)
+        alike = find_look_alikes(hierarchy, lacking)
         advice = "add what is missing to it."
         if alike:
             has = "it has one" if len(alike) == len(lacking) == 1 else f"it has {len(alike)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 
-from kanon.base.encodings import guess_text, is_binary, marked_encoding
+from kanon.base.encodings import find_marked_encoding, guess_text, is_binary
 from kanon.errors import TableError, quoted
 from kanon.sources.names import ENDINGS
 from kanon.sources.sentences import empty
@@ -42,7 +42,7 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, 
     ('cp1252', True)
     """
     guessed = False
-    encoding = marked_encoding(data) if encoding is None else _known(encoding)
+    encoding = find_marked_encoding(data) if encoding is None else _known(encoding)
     if encoding is not None:
         text = _strictly(data, name, encoding)
     else:

@@ -16,8 +16,8 @@ from kanon.hierarchy.build import groups, intervals, suppression
 from kanon.hierarchy.spellings import (
     MOST_VALUES,
     Spellings,
+    find_look_alikes,
     joined,
-    look_alikes,
     spellings,
     unjoined,
     with_look_alikes,
@@ -259,7 +259,7 @@ def test_a_value_that_looks_like_a_leaf_is_said_and_takes_its_place(value, leaf)
     with pytest.raises(CoverageError) as caught:
         check_covered("n", {value: 2, "x": 1}, tree)
     assert "looks the same, with other signs (Unicode form, blanks)" in str(caught.value)
-    assert look_alikes(tree, [value, "z"]) == {value: leaf}
+    assert find_look_alikes(tree, [value, "z"]) == {value: leaf}
     made = with_look_alikes(tree, {value: leaf}, {value, "x"})
     check_covered("n", {value: 2, "x": 1}, made)
     assert made.n_leaves == tree.n_leaves and leaf not in made.node_of

@@ -14,7 +14,7 @@ from kanon.errors import TableError
 from kanon.schema import Role
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.column_kinds import kinds_of, mixed_dates_of, with_kind
+from kanon.studio.session.column_kinds import find_mixed_dates, kinds_of, with_kind
 from kanon.studio.session.text import shortened, spoken
 from kanon.studio.session.work import Work
 
@@ -29,7 +29,7 @@ def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> 
     known = (work.table.digest, version)
     try:
         found = state.remembered(f"kinds-{position}", known, partial(kinds_of, work, name))
-        dates = state.remembered(f"dates-{position}", known, partial(mixed_dates_of, work, name))
+        dates = state.remembered(f"dates-{position}", known, partial(find_mixed_dates, work, name))
     except TableError:  # an engine has too many values of it to be read
         return ""
     chosen = work.table.kinds.get(name)
@@ -43,7 +43,7 @@ def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> 
         help=say("How its values are read. A release writes them as they came."),
     )
     if dates is not None:
-        return _about_dates(dates, chosen)
+        return _describe_dates(dates, chosen)
     others = doubts(found)
     if chosen is not None or not others:
         return ""
@@ -54,18 +54,18 @@ def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> 
     )
 
 
-def _about_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
+def _describe_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
     """What each pattern means, and what to do about values that have none."""
     kind = chosen if chosen in dates.kinds else dates.kinds[0]
     ways = [
         say(
             "{pattern} ({values}, {example} is {day})",
             pattern=pattern,
-            values=say_counted(found.values, "{count} value", "{count} values"),
-            example=found.example,
-            day=format(kind.moment(found.example) or found.moment, "%Y-%m-%d"),
+            values=say_counted(one.values, "{count} value", "{count} values"),
+            example=one.example,
+            day=format(kind.moment(one.example) or one.moment, "%Y-%m-%d"),
         )
-        for pattern, found in zip(kind.pattern.split(AND_ALSO), dates.patterns, strict=True)
+        for pattern, one in zip(kind.pattern.split(AND_ALSO), dates.patterns, strict=True)
     ]
     written = ", ".join(ways)
     if not dates.rest:

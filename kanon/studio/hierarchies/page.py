@@ -89,7 +89,7 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                     listed=plain(said_values(choice.lacking)),
                 )
             )
-            if alike := tree_edits.lacking_look_alikes(choice):
+            if alike := tree_edits.find_look_alikes_of(choice):
                 st.button(
                     say_counted(
                         len(alike),

@@ -17,10 +17,10 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
 from kanon.hierarchy.codes import (
     CodeRange,
+    find_values_beyond_names,
     outside_ranges,
     parse_ranges,
     ranges_text,
-    values_beyond_names,
 )
 from kanon.hierarchy.files import HierarchyFile, read_hierarchy, to_nodes
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
@@ -221,7 +221,7 @@ class HierarchyChoice:
                 group=quoted(group),
                 listed=listing(values),
             )
-            for group, values in values_beyond_names(self.tree, self.plan.ranges).items()
+            for group, values in find_values_beyond_names(self.tree, self.plan.ranges).items()
         ]
         if outside:
             one = "{listed} lies in no range and stands under the root."

@@ -14,15 +14,16 @@ _BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")
 
 def kinds_of(work: Work, column: str) -> tuple[ColumnKind, ...]:
     """The kinds that all values of a column are of, the likeliest first."""
-    dates = mixed_dates_of(work, column)
+    dates = find_mixed_dates(work, column)
     together = () if dates is None or dates.rest else dates.kinds
     return (*fitting(work.table.records.counted(column).texts), *together)
 
 
-def mixed_dates_of(work: Work, column: str) -> MixedDates | None:
+def find_mixed_dates(work: Work, column: str) -> MixedDates | None:
     """The patterns of a column of dates that are not all written in one way."""
     counts = work.table.records.counted(column).counts
-    if fitting(list(counts))[0] not in (TEXT, CODE):
+    eight_digits = all(len(text) == 8 and text.isdecimal() for text in counts)
+    if fitting(list(counts))[0] not in (TEXT, CODE) and not eight_digits:
         return None
     dates = find_date_patterns(counts)
     return dates if dates and (dates.rest or len(dates.patterns) > 1) else None

@@ -19,8 +19,8 @@ from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, edit
 from kanon.hierarchy.spellings import (
     Spellings,
+    find_look_alikes,
     joined,
-    look_alikes,
     spellings,
     unjoined,
     with_look_alikes,
@@ -292,15 +292,15 @@ def with_added(work: Work, column: str, parent: str) -> Work:
     return with_tree_drawn(work, column, tree)
 
 
-def lacking_look_alikes(choice: HierarchyChoice) -> dict[str, str]:
+def find_look_alikes_of(choice: HierarchyChoice) -> dict[str, str]:
     """The values that a hierarchy lacks, with its leaves that look the same."""
-    return look_alikes(choice.tree, choice.lacking) if choice.tree and choice.lacking else {}
+    return find_look_alikes(choice.tree, choice.lacking) if choice.tree and choice.lacking else {}
 
 
 def with_alike_as_one(work: Work, column: str) -> Work:
     """The work with lacking values in the place of the leaves that look the same."""
     choice = work.table.choices[column]
-    alike = lacking_look_alikes(choice)
+    alike = find_look_alikes_of(choice)
     if choice.tree is None or not alike:
         return work
     tree = with_look_alikes(choice.tree, alike, choice.counts)
