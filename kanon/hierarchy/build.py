@@ -13,7 +13,7 @@ import numpy as np
 
 from kanon.base.date_patterns import find_date_patterns
 from kanon.base.formatting import counted
-from kanon.base.kinds import PATTERNS, ColumnKind, moment_kinds, numbers, read_exact_numbers
+from kanon.base.kinds import PATTERNS, ColumnKind, moment_kinds, read_exact_numbers
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number, tree_from_lines
@@ -78,8 +78,7 @@ def intervals(
     """
     check_number("levels", len(widths) + 2)
     texts = _distinct(values)
-    parsed_numbers(texts, kind)
-    parsed = [Fraction(number) for number in read_exact_numbers(texts, kind) or []]
+    parsed = list(map(Fraction, parsed_numbers(texts, kind)))
     return tree_of_paths(_interval_paths(texts, parsed, widths, origin, (lowest, highest)))
 
 
@@ -426,9 +425,9 @@ def run_label(texts: Sequence[str], first: int, last: int, between: str) -> str:
     return f"{texts[first]}{between}{texts[last]}"
 
 
-def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> np.ndarray:
-    """Texts as numbers, or an error that names those that are none."""
-    parsed = numbers(texts, kind)
+def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> list[Decimal]:
+    """Texts as the numbers that are written, or an error that names those that are none."""
+    parsed = read_exact_numbers(texts, kind)
     if parsed is None:
         bad, how = _misfits(texts, kind, ("whole number", "decimal"))
         raise HierarchyError(f"Intervals need numbers{how}; {_are(bad)} not ({{cells}}).", bad)

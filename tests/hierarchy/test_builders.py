@@ -165,6 +165,13 @@ def test_intervals_by_records_by_hand():
     }
 
 
+def test_numbers_that_a_computer_takes_for_equal_are_parted_by_records():
+    records = {"9007199254740992": 3, "9007199254740993": 3, "9007199254740994": 3, "1": 3}
+    assert quantile_intervals(records, [2]).labels[4:-1] == (
+        "1 to 9007199254740992", "9007199254740993 to 9007199254740994",
+    )  # fmt: skip
+
+
 def test_a_number_with_most_records_is_never_split():
     tree = quantile_intervals({"0": 900, "1": 1, "2": 1, "5.5": 1, "7": 97}, [4, 2])
     assert members(tree, "1 to 7") == ["1", "2", "5.5", "7"]
