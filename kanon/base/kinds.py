@@ -102,9 +102,10 @@ class ColumnKind:
                 return cls.of(name, pattern, None if first is None else int(first))
         name = next((name for name in sorted(PATTERNS, reverse=True) if text.startswith(name)), "")
         if PATTERNS.get(name):
+            more = "; or in another way of docs/reference/kinds.md"
             raise PlanError(
                 f"The kind {quoted(text)} is not written in a known way; a {name} is written "
-                f"{'; '.join(PATTERNS[name])}."
+                f"{'; '.join(PATTERNS[name][:12])}{more if PATTERNS[name][12:] else ''}."
             )
         raise PlanError(
             f"The kind {quoted(text)} is unknown; known are {', '.join(PATTERNS)}, followed by the "
