@@ -460,10 +460,7 @@ def _parsed_dates(
     The kind is None of dates of ISO 8601 that say now the day, now the month or the year alone.
     """
     known = kind or next(iter(moment_kinds(texts)), None)
-    if known is not None and known.is_moment:
-        moment_of = {text: known.moment(text) for text in texts}
-    else:
-        moment_of = {text: _iso(text) for text in texts} if kind is None else {}
+    moment_of = _read_dates(texts, known)
     told = {text: moment for text, moment in moment_of.items() if moment is not None}
     if len(told) == len(texts):
         return told, known
@@ -480,6 +477,23 @@ def _parsed_dates(
     several = find_date_patterns(dict.fromkeys(texts, 1)) if kind is None else None
     together = "" if not several or several.rest else f"; the kind '{several.kinds[0]}' reads all"
     raise HierarchyError(f"Dates{how} are needed; {_are(bad)} not ({{cells}}){together}.", bad)
+
+
+def _read_dates(texts: Sequence[str], kind: ColumnKind | None) -> dict[str, datetime | None]:
+    """The moment of each text, by its kind or ISO 8601; nothing if the kind has no moments."""
+    if kind is None:
+        return {text: _iso(text) for text in texts}
+    return {text: kind.moment(text) for text in texts} if kind.is_moment else {}
+
+
+def are_periods(values: Sequence[str], kind: ColumnKind | None = None) -> bool:
+    """Whether all values are such as :func:`dates` takes.
+
+    >>> are_periods(["2021-03-04", "2021"]), are_periods(["2021-03-04", "spring"])
+    (True, False)
+    """
+    moment_of = _read_dates(values, kind or next(iter(moment_kinds(values)), None))
+    return bool(moment_of) and None not in moment_of.values()
 
 
 def is_whole(number: object) -> bool:

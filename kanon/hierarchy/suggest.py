@@ -14,7 +14,7 @@ from kanon.base.formatting import counted, thin
 from kanon.base.kinds import ColumnKind, like_postcodes, moment_kinds, moments, numbers
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
-from kanon.hierarchy.build import ages, date_levels, dates, mask, suppression
+from kanon.hierarchy.build import ages, are_periods, date_levels, dates, mask, suppression
 from kanon.hierarchy.codes import codes as codes_cut
 from kanon.hierarchy.codes import icd_10_chapters
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
@@ -67,16 +67,25 @@ parameters={'levels': ['month', 'quarter', 'year']})
     parsed = numbers(values, kind)
     if parsed is not None and (kind is not None or not like_postcodes(values)):
         builder, reason = "intervals", "Its values are numbers."
-    elif _are_dates(values, kind):
+    elif are_periods(values, kind):
         builder, reason = "dates", "Its values are dates or times."
     elif _look_like_icd(values):
         builder, reason = "codes", "Its values look like codes of the ICD-10."
     elif codes and 4 <= len(values[0]) <= 12:
         builder, reason = "mask", "Its values are codes of equal length."
     suggested = SuggestedBuilder(builder, reason, starting_parameters(builder, values, kind))
-    if _can_be_built(suggested, dict.fromkeys(values, 1), kind):
+    if _divides(suggested, values):
         return suggested
     return SuggestedBuilder("suppression", "No group parts its values: each is kept or lost.")
+
+
+def _divides(suggested: SuggestedBuilder, values: Sequence[str]) -> bool:
+    """Whether no group of a suggested hierarchy holds all values."""
+    if suggested.builder == "mask":
+        return len({value[:-1] for value in values}) > 1
+    if suggested.builder == "codes":
+        return _can_be_built(suggested, dict.fromkeys(values, 1), None)
+    return suggested.parameters.get("levels") != []
 
 
 def propose(counts: Mapping[str, int], kind: ColumnKind | None = None) -> SuggestedBuilder:
@@ -105,7 +114,7 @@ def _candidates(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator[
     if parsed is not None and (kind is not None or not like_postcodes(values)):
         if len(values) > _FEW:
             yield _quantiles(records)
-    elif _are_dates(values, kind):
+    elif are_periods(values, kind):
         yield from _periods(values, kind)
     elif len(values) > _FEW and _look_like_icd(values):
         reason = (
@@ -128,7 +137,7 @@ def _can_be_built(
     proposal: SuggestedBuilder, counts: Mapping[str, int], kind: ColumnKind | None
 ) -> bool:
     """Whether it is a tree without a level of all values, and no value is called like a group."""
-    if proposal.builder in ("suppression", "intervals"):
+    if proposal.builder == "suppression":
         return True
     try:
         given = {"kind": kind} if proposal.builder in ("dates", "quantiles") else {}
@@ -233,7 +242,8 @@ def starting_parameters(
     if builder == "mask":
         longest = max(map(len, values), default=0)
         keep = list(range(longest - 1, max(longest - 5, 1), -1)) or [1]
-        return {"keep": _select_dividing(lambda kept: mask(values, kept), keep) or keep[:1]}
+        several = [count for count in keep if len({value[:count] for value in values}) > 1]
+        return {"keep": several or keep[:1]}
     if builder == "codes":
         chapters = list(icd_10_chapters()) if _look_like_icd(values) else []
         if not _select_dividing(lambda ranges: codes_cut(values, ".", [], *ranges), [chapters]):
@@ -258,16 +268,6 @@ def strays(values: Sequence[str]) -> list[str]:
     few = 0 < len(texts) <= 3 and len(texts) <= 0.1 * len(values)
     odd = set(texts)
     return texts if few and numbers([one for one in values if one not in odd]) is not None else []
-
-
-def _are_dates(values: Sequence[str], kind: ColumnKind | None) -> bool:
-    for levels in (["decade"], ["hour"]):
-        try:
-            dates(values, levels, kind)
-            return True
-        except HierarchyError:
-            continue
-    return False
 
 
 def _look_like_icd(values: Sequence[str]) -> bool:
