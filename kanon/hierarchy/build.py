@@ -147,12 +147,12 @@ def _interval_paths(
     if any(bound is not None and not math.isfinite(bound) for bound in ends):
         raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
     steps, start = _read_widths(widths), _read_decimal(origin)
-    farthest = max(map(abs, parsed))
+    farthest = max(map(abs, parsed), default=Fraction(0))
     if farthest + abs(start) + 2 * steps[-1] > _LARGEST:
         raise HierarchyError(
             f"The width {widths[-1]:g} is too wide for numbers as large as those of the column."
         )
-    if max(abs(value - start) for value in parsed) / steps[0] > 10**14:
+    if any(abs(value - start) / steps[0] > 10**14 for value in parsed):
         raise HierarchyError(
             f"The width {widths[0]:g} is too narrow for numbers as large as those of the column."
         )
@@ -427,7 +427,7 @@ def run_label(texts: Sequence[str], first: int, last: int, between: str) -> str:
 
 def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> list[Decimal]:
     """Texts as the numbers that are written, or an error that names those that are none."""
-    parsed = read_exact_numbers(texts, kind)
+    parsed = read_exact_numbers(texts, kind) if texts else []  # no value is said elsewhere
     if parsed is None:
         bad, how = _misfits(texts, kind, ("whole number", "decimal"))
         raise HierarchyError(f"Intervals need numbers{how}; {_are(bad)} not ({{cells}}).", bad)

@@ -108,7 +108,8 @@ def unjoined(
 ) -> list[Spellings]:
     """Those of the groups whose values are all in a tree, and not joined in it already.
 
-    They are joined if they have a group without other values, or one that has their name.
+    They are joined if they have a group without other values (but for such of other groups of
+    spellings), or one that has their name.
 
     Parameters
     ----------
@@ -124,13 +125,15 @@ def unjoined(
     ['blue']
     """
     left = []
+    spelt = {text for one in found for text in one.records}
     for one in found:
         nodes = [tree.node_of.get(text, tree.n_leaves) for text in one.records]
         if max(nodes) >= tree.n_leaves:
             continue
         common = functools.reduce(tree.lca, nodes)
         below = tree.labels[tree.first[common] : tree.last[common]]
-        others = {leaf for leaf in below if values is None or leaf in values} - {*one.records}
+        known = {*one.records} if common == tree.root else spelt
+        others = {leaf for leaf in below if values is None or leaf in values} - known
         label = tree.labels[common].removesuffix(_ANY)
         if others and label.casefold() != one.name.casefold():
             left.append(one)

@@ -17,7 +17,7 @@ from kanon.base.formatting import thin
 from kanon.base.values import ValueCounts, canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import dates, intervals, mask, mask_steps, ordered, suppression
+from kanon.hierarchy.build import ages, dates, intervals, mask, mask_steps, ordered, suppression
 from kanon.hierarchy.codes import codes
 from kanon.hierarchy.files import parse_csv, parse_nodes
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
@@ -221,7 +221,7 @@ def test_intervals_by_records_nest_and_are_as_even_as_can_be(counts, coarsest, f
     ("counts", "parts", "said"),
     [
         ({"1": 1, "x": 2, "02": 1}, [2], "2 distinct values are not ('x', '02')"),
-        ({}, [2], "numbers"),
+        ({}, [2], "at least one record"),
         ({"1": 0}, [2], "at least one record"),
         ({"1": 1}, [], "at least 2"),
         ({"1": 1}, [1], "at least 2"),
@@ -289,6 +289,12 @@ def test_a_decimal_lies_in_the_interval_that_names_it(values, widths, origin):
 def test_intervals_of_decimals_by_hand(texts, widths, wanted):
     tree = intervals(texts, widths)
     assert [tree.labels[tree.parent[tree.node_of[text]]] for text in texts] == wanted
+
+
+def test_a_column_without_values_is_said():
+    for build in (lambda: intervals([], [5]), lambda: dates([], ["year"]), lambda: mask([], [2]),
+                  lambda: ages([], date(2020, 1, 1), [5]), lambda: suppression([])):  # fmt: skip
+        assert refused(build) == "The column has no values to build a hierarchy from."
 
 
 def test_widths_that_do_not_nest_exactly_are_refused():

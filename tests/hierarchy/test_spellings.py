@@ -217,6 +217,10 @@ def test_what_is_joined_is_not_proposed_again():
     steps = edit.group(care, ["Nurse", "Norse"], "first")
     both = Spellings({"Nurse": 40, "Nurce": 3, "Norse": 1})
     assert unjoined(steps, [both]) == [], "in two steps"
+    cooks = Spellings({"Cook": 9, "Cok": 1})
+    wards = groups([{"care": ["Nurse", "Nurce", "Cook", "Cok"]}, {"*": ["care", "Painter"]}])
+    assert unjoined(wards, [one, cooks]) == [], "with other spellings"
+    assert unjoined(suppression(["Nurse", "Nurce", "Cook", "Cok"]), [one, cooks]) == [one, cooks]
 
 
 @examples(100)
