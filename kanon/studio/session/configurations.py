@@ -106,7 +106,18 @@ def compared_strategies(work: Work) -> list[str]:
 
 
 def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...]:
-    """The lines that are chosen: the product of metrics, strategies and scopes, and kept ones."""
+    """The lines that are chosen: the product of metrics, strategies and scopes, and what is kept.
+
+    Parameters
+    ----------
+    also
+        Metrics beside those chosen.
+
+    Raises
+    ------
+    PlanError
+        There are too many; or see :func:`kanon.studio.session.work.plan_of`.
+    """
     whole = plan_of(without_lost(work))
     ours = _ground(work, whole, work.table.trees)
     names = dict.fromkeys([*compared_metrics(work), *also])
@@ -233,7 +244,15 @@ def _other(measure: RunInputs | None, own: RunInputs) -> RunInputs | None:
 def led_by(
     plan: Plan, one: Configuration, work: Work | None = None, seed: int | None = None
 ) -> Plan:
-    """The plan with something else to lead it."""
+    """The plan with something else to lead it.
+
+    Parameters
+    ----------
+    work
+        Where another algorithm than the plan's finds its own choices; None if it is the plan's.
+    seed
+        What an algorithm that draws at random begins with; None for what the plan says.
+    """
     led = plan.algorithm
     wanted: dict[str, Any] = {
         "metric": one.metric,

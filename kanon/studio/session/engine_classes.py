@@ -72,7 +72,13 @@ def said_kept(number: int) -> str:
 
 
 def check_classes_here(work: Work) -> None:
-    """Check that the classes of the table come here."""
+    """Check that the classes of the table come here.
+
+    Raises
+    ------
+    PlanError
+        They stay in the engine, or are not counted yet.
+    """
     if uncounted(work):
         raise PlanError(
             say(

@@ -53,7 +53,13 @@ class Result:
         return min(self.known, key=lambda one: abs(math.log(one / most)))
 
     def release(self, k: int, order: Literal["released", "table"] = "released") -> Run:
-        """The release for k: looked up, checked against its plan, not computed again."""
+        """The release for k: looked up, checked against its plan, not computed again.
+
+        Parameters
+        ----------
+        order
+            The order in which its rows leave, by its name in a plan.
+        """
         plan = self.prepared.plan.model_copy(update={"order": order})
         return release_at(replace(self.prepared, plan=plan), self.solution, k)
 

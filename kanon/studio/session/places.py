@@ -89,7 +89,17 @@ def complete_at(target: Address | None) -> bool:
 def suggested_destination(
     address: Address, name: str, environment: Mapping[str, str] = os.environ
 ) -> str:
-    """A folder for a release where nothing is yet: beside the table."""
+    """A folder for a release where nothing is yet: beside the table.
+
+    Parameters
+    ----------
+    address
+        Where the table is.
+    name
+        What the release is called, in plain letters.
+    environment
+        See :func:`kanon.sources.addresses.check_address`.
+    """
     folder = allowed_folder(environment) if address.is_url else address.path.parent
     paths = (folder / (name if n == 1 else f"{name}-{n}") for n in count(1))
     return str(next(path for path in paths if not os.path.lexists(path)))
@@ -98,7 +108,22 @@ def suggested_destination(
 def checked_destination(
     typed: str, address: Address, environment: Mapping[str, str] = os.environ
 ) -> Address:
-    """Where a release may be written to: nothing is there yet, and it is allowed."""
+    """Where a release may be written to: nothing is there yet, and it is allowed.
+
+    Parameters
+    ----------
+    typed
+        A path, or that of a DuckDB file and the name of a new table in it.
+    address
+        Where the table is.
+    environment
+        See :func:`kanon.sources.addresses.check_address`.
+
+    Raises
+    ------
+    TableError
+        It is not allowed, something is there, or it is within the table itself.
+    """
     if not typed.strip():
         raise TableError(say("Say where the release goes: a new folder, or a file."))
     target = Address.parse(typed)
