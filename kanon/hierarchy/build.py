@@ -25,6 +25,8 @@ DATE_LEVELS = ("hour", "part of day", "day", "month", "quarter", "year", "decade
 _FIRST_LEVEL = {"time": 0, "day": 2, "month": 3, "quarter": 4, "year": 5}
 """The finest level that a text says, by what it says at the finest."""
 
+_NO_VALUES = "The column has no values to build a hierarchy from."
+
 
 def suppression(values: Sequence[str]) -> Hierarchy:
     """Every value directly under the root: all or nothing. Height 2.
@@ -403,7 +405,7 @@ def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
 def tree_of_paths(lines: Sequence[Sequence[str]]) -> Hierarchy:
     """The tree of the paths of all values, each from the value to just below the root."""
     if not lines:
-        raise HierarchyError("The column has no values to build a hierarchy from.")
+        raise HierarchyError(_NO_VALUES)
     if any(not cells[0] for cells in lines):
         raise HierarchyError("A value is blank; let blank cells count as missing.")
     try:
@@ -427,8 +429,10 @@ def run_label(texts: Sequence[str], first: int, last: int, between: str) -> str:
 
 def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> list[Decimal]:
     """Texts as the numbers that are written, or an error that names those that are none."""
-    parsed = read_exact_numbers(texts, kind) if texts else []  # no value is said elsewhere
+    parsed = read_exact_numbers(texts, kind)
     if parsed is None:
+        if not texts:
+            raise HierarchyError(_NO_VALUES)
         bad, how = _misfits(texts, kind, ("whole number", "decimal"))
         raise HierarchyError(f"Intervals need numbers{how}; {_are(bad)} not ({{cells}}).", bad)
     return parsed

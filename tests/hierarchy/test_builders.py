@@ -221,7 +221,7 @@ def test_intervals_by_records_nest_and_are_as_even_as_can_be(counts, coarsest, f
     ("counts", "parts", "said"),
     [
         ({"1": 1, "x": 2, "02": 1}, [2], "2 distinct values are not ('x', '02')"),
-        ({}, [2], "at least one record"),
+        ({}, [2], "no values to build"),
         ({"1": 0}, [2], "at least one record"),
         ({"1": 1}, [], "at least 2"),
         ({"1": 1}, [1], "at least 2"),
