@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import counted, percent, thin
-from kanon.base.kinds import are_dates
+from kanon.base.kinds import are_dates, recognise
 from kanon.base.spelling import fold_spelling
 from kanon.base.values import MISSING_LABEL, Frequencies, canonical_texts
 from kanon.classes import EquivalenceClasses
@@ -356,8 +356,8 @@ def _known_outside(
     reasons, share = [], 0.0
     if by_name := _name_tells(column):
         reasons.append(by_name)
-    if are_dates(canonical_texts(sample)[1]):
-        reasons.append("it holds exact dates")
+    if dates := _describe_dates(sample):
+        reasons.append(dates)
     if tells_apart(values, records):
         share, of_whom = _singled_out(table, column, often, person)
         reasons.append(
@@ -461,8 +461,8 @@ def _passing(
     records = often.distinct.filled
     rare = often.rarer_than(k)
     looks = [_name_tells(column)]
-    if are_dates(canonical_texts(sample)[1]):
-        looks.append("it holds exact dates")
+    if dates := _describe_dates(sample):
+        looks.append(dates)
     elif tells_apart(often.distinct.values, records) and _is_prose(sample):
         looks.append("it looks like free text")
     looks = [one for one in looks if one]
@@ -517,6 +517,16 @@ _UNCOUNTED: dict[Role, tuple[Kind, str]] = {
 
 
 # --- what a column holds --------------------------------------------------------------------
+def _describe_dates(sample: pd.Series) -> str:
+    """That nearly all values are dates; some that are none, such as "unknown", hide no other."""
+    _, texts = canonical_texts(sample)
+    if are_dates(texts, share=0.9):
+        return "it holds exact dates"
+    kind = recognise(texts)
+    month = kind.name == "date" and kind.resolution == "month"
+    return "it holds exact dates, to the month" if month else ""
+
+
 def _is_prose(sample: pd.Series) -> bool:
     """Whether the texts of a sample have several words each, on average."""
     _, texts = canonical_texts(sample)

@@ -37,13 +37,7 @@ _how = Sections(__file__)
 
 
 def plan_of_searches(work: Work) -> Plan:
-    """The plan of the experiment: Samarati's, as only it looks at the metric; k in records alone.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.studio.session.work.plan_of`.
-    """
+    """The plan of the experiment: Samarati's, as only it looks at the metric; k in records."""
     return plan_of(
         with_fields(work, algorithm="samarati", models=(), person=None, keep_suppressed=False)
     )

@@ -8,7 +8,7 @@ import streamlit as st
 
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
-from kanon.hierarchy.spellings import TIMES, group_name
+from kanon.hierarchy.spellings import TIMES
 from kanon.studio.session import state
 from kanon.studio.session.text import plain, shortened, with_blanks_seen
 from kanon.studio.session.work import Work
@@ -31,12 +31,11 @@ def spellings_panel(work: Work, column: str) -> None:
     with st.expander(title, icon=":material/spellcheck:"):
         st.caption(
             say(
-                "Joined, they share a group just above them, such as “{group}”. A release may show "
-                "that name: rename the group in the tree if it should read otherwise. The table "
-                "stays as it is. Words with one or two letters wrong are "
+                "Joined, they share a group just above them, named after the most frequent "
+                "spelling, with other capitals; the table stays as it is. Words with one or two "
+                "letters wrong are "
                 "proposed where one spelling has at least {times} times the records of the other: "
                 "look through them, as another word may be meant. Undo takes the last press back.",
-                group=plain(shortened(group_name(found[0]))),
                 times=TIMES,
             )
         )

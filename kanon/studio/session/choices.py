@@ -15,7 +15,13 @@ from kanon.base.values import MISSING_LABEL, ValueCounts
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
-from kanon.hierarchy.codes import CodeRange, outside_ranges, parse_ranges, ranges_text
+from kanon.hierarchy.codes import (
+    CodeRange,
+    find_values_beyond_names,
+    outside_ranges,
+    parse_ranges,
+    ranges_text,
+)
 from kanon.hierarchy.files import HierarchyFile, read_hierarchy, to_nodes
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.plans import (
@@ -189,21 +195,24 @@ class HierarchyChoice:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and which codes lie in none of the ranges that were given for them."""
+        """The notes, and what stands in no range of codes, or in one that its number excludes."""
         if self.tree is None or not isinstance(self.plan, CodesPlan) or not self.plan.ranges:
             return self.notes
-        outside = [
-            one for one in outside_ranges(self.tree, self.plan.ranges) if one != MISSING_LABEL
+        outside = outside_ranges(self.tree, self.plan.ranges)
+        outside = [label for label in outside if label != MISSING_LABEL]
+        said = [
+            say(
+                "{group} also holds {listed}, by how they begin; their numbers lie outside.",
+                group=quoted(group),
+                listed=listing(values),
+            )
+            for group, values in find_values_beyond_names(self.tree, self.plan.ranges).items()
         ]
-        if not outside:
-            return self.notes
-        said = say_counted(
-            len(outside),
-            "{listed} lies in no range and stands under the root.",
-            "{count} values or groups lie in no range and stand under the root: {listed}.",
-            listed=listing(outside),
-        )
-        return (*self.notes, said)
+        if outside:
+            one = "{listed} lies in no range and stands under the root."
+            many = "{count} values or groups lie in no range and stand under the root: {listed}."
+            said.append(say_counted(len(outside), one, many, listed=listing(outside)))
+        return (*self.notes, *said)
 
 
 @dataclass(frozen=True, eq=False)

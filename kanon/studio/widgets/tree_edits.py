@@ -17,7 +17,14 @@ from kanon.base.language import say, say_counted
 from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, edit
-from kanon.hierarchy.spellings import Spellings, joined, spellings, unjoined
+from kanon.hierarchy.spellings import (
+    Spellings,
+    find_look_alikes,
+    joined,
+    spellings,
+    unjoined,
+    with_look_alikes,
+)
 from kanon.hierarchy.tables import (
     edge_table,
     new_edges,
@@ -265,7 +272,7 @@ def proposed_spellings(work: Work, column: str) -> list[Spellings]:
         (work.table.digest, work.version, columns, work.table.missing),
         lambda: spellings(counts),
     )
-    return unjoined(choice.tree, found)
+    return unjoined(choice.tree, found, counts)
 
 
 def with_spellings_joined(work: Work, column: str, chosen: Sequence[Spellings]) -> Work:
@@ -282,6 +289,21 @@ def with_added(work: Work, column: str, parent: str) -> Work:
     if choice.tree is None or not choice.lacking:
         return work
     tree = edit.add_leaves(choice.tree, list(choice.lacking), parent)
+    return with_tree_drawn(work, column, tree)
+
+
+def find_look_alikes_of(choice: HierarchyChoice) -> dict[str, str]:
+    """The values that a hierarchy lacks, with its leaves that look the same."""
+    return find_look_alikes(choice.tree, choice.lacking) if choice.tree and choice.lacking else {}
+
+
+def with_alike_as_one(work: Work, column: str) -> Work:
+    """The work with lacking values in the place of the leaves that look the same."""
+    choice = work.table.choices[column]
+    alike = find_look_alikes_of(choice)
+    if choice.tree is None or not alike:
+        return work
+    tree = with_look_alikes(choice.tree, alike, choice.counts)
     return with_tree_drawn(work, column, tree)
 
 
