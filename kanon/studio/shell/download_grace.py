@@ -20,6 +20,8 @@ _clear = MediaFileManager.clear_session_refs
 
 def keep_old_addresses() -> None:
     """Have Streamlit drop the addresses of downloads after some seconds, or with their session."""
+    if not hasattr(MediaFileManager, "_remove_orphaned_deferred_callables"):
+        return  # another version of Streamlit, which may drop them in another way
     MediaFileManager._remove_orphaned_deferred_callables = _remove_old  # type: ignore[assignment, method-assign]
     MediaFileManager.clear_session_refs = _clear_session  # type: ignore[assignment, method-assign]
 
