@@ -10,7 +10,8 @@ figure and what to do. Everything comes from counts, so that a table may stay in
 remark holds a value of the table.
 
 >>> import pandas as pd
->>> from kanon.sources.memory import MemoryTable
+>>> from kanon.stored_classes import StoredClasses
+from kanon.sources.memory import MemoryTable
 >>> people = pd.DataFrame({"born": [f"19{n}-01-02" for n in range(50, 80)], "sex": ["F"] * 30})
 >>> known = Role.QUASI_IDENTIFIER
 >>> for remark in table_remarks(MemoryTable(people), {"born": known, "sex": known}, k=5):
@@ -223,6 +224,8 @@ def _of_columns(
 
 
 def _suppressed_before(classes: EquivalenceClasses) -> Iterator[Remark]:
+    if isinstance(classes, StoredClasses):
+        return
     silent = [
         [place for place, label in enumerate(tree.labels[: tree.n_leaves])
          if shows_nothing(label) or (label == MISSING_LABEL and len(classes.attributes) > 1)]

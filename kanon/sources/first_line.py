@@ -123,7 +123,8 @@ def find_record(first: Sequence[str], records: Sequence[Sequence[str]]) -> str |
         kind, kind_below = _kind_of([cell]), _kind_of(below)
         if kind == kind_below == "number":
             numbered.append(place)
-        elif kind == kind_below is not None:
+        elif kind and kind == kind_below:
+            kind = kind.split()[0]
             reasons.append(f"it has a {kind} above {kind}s in column {place + 1}")
         elif cell in below:
             reasons.append(f"its cell {place + 1} stands in its own column again")
@@ -153,10 +154,10 @@ def _kind_of(texts: Sequence[str]) -> str | None:
     """What all texts are: a number, a date, or a code of one shape; None if nothing of these."""
     if not texts:
         return None
-    if numbers(texts) is not None:
-        return "number"
+    if not any(map(str.isalpha, "".join(texts))) and numbers(texts) is not None:
+        return "number"  # with a unit it is of one shape
     if moments(texts) is not None:
         return "date"
     shapes = {re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", text)) for text in texts}
     (shape, *others) = shapes
-    return "code" if not others and {"9", "@"} & {*shape} else None
+    return f"code like {shape}" if not others and {"9", "@"} & {*shape} else None

@@ -13,7 +13,8 @@ def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
     """Which classes are of rows that show nothing. Shape (E,), bool.
 
     Each quasi-identifier of such a row is ``*``, or blank: two blanks at least, as one missing cell
-    is nothing unusual. A table of nothing else has none: it may be released as one class.
+    is nothing unusual. More than the smallest other class has are a class themselves: a release
+    may raise some of its classes to the root. A table of nothing else has none.
 
     Parameters
     ----------
@@ -31,7 +32,8 @@ def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
         if silent.any():
             nodes = classes.nodes[:, place]
             silent &= np.isin(nodes, _silent_codes(table, column, len(classes.attributes) > 1))
-    return silent & ~silent.all()
+    others = classes.counts[~silent]
+    return silent & (classes.counts.sum(where=silent) <= others.min(initial=classes.n_records))
 
 
 def _silent_codes(table: Table, column: str, blanks: bool) -> list[int]:

@@ -297,12 +297,12 @@ def test_a_total_at_the_end_is_said_and_left_out(kanon, folder):
 @pytest.mark.parametrize(
     ("options", "classes"),
     [
-        ([], 3),  # NA and the blank cell are missing
+        ([], 2),  # NA and the blank cell are missing, * counts as suppressed
         (["--missing", "*"], 3),  # * and the blank cell are
         (["--missing", "*,NA"], 2),
         (["--missing", "*", "--missing", "NA"], 2),
         (["--missing", '"a,b",NA, *'], 1),
-        (["--missing", ""], 4),
+        (["--missing", ""], 3),
     ],
 )
 def test_markers_are_given_without_a_plan(kanon, folder, options, classes):
@@ -406,7 +406,13 @@ def test_rows_that_another_tool_suppressed_are_no_class(
 def test_a_table_at_its_root_is_one_class(kanon, folder):
     (folder / "t.csv").write_text("age;sex\n*;*\n*;*\n*;*\n", "utf-8")
     said = kanon("measure", "--table", "t.csv", "--qi", "age,sex", "--json")
-    assert (json.loads(said.out)["min_k"], said.err) == (3, "")
+    assert json.loads(said.out)["min_k"] == 3 and "suppressed" not in said.err
+
+
+def test_a_class_at_the_root_stays_a_class(kanon, folder):
+    (folder / "t.csv").write_text("age;sex\n*;*\n*;*\n*;*\n30;F\n30;F\n", "utf-8")
+    numbers = json.loads(kanon("measure", "--table", "t.csv", "--qi", "age,sex", "--json").out)
+    assert (numbers["classes"], numbers["min_k"]) == (2, 2) and "suppressed" not in numbers
 
 
 def test_suppressed_rows_are_left_out_beside_a_population(kanon, folder):

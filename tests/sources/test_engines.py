@@ -427,15 +427,15 @@ def test_a_table_of_a_database_is_opened_by_its_name(tmp_path):
 
 
 # --- names that come twice ------------------------------------------------------------------
-TWICE = "has more than one column called 'name': names must differ"
+TWICE = "has more than one column called 'name': names must differ|cell 1 stands in it twice"
 CASE = "'name' and 'Name' of 't(.csv|.parquet|-parts)?' differ by upper and lower case alone"
-NAMELESS = "Column 1 of '[a-z0-9.]+' has no name"
+NAMELESS = "Column 2 of '[a-z0-9.]+' has no name"
 HEADERS = {
     "twice": (["name", "age", "name"], TWICE),
     "blanks": (["name", "name ", "age"], TWICE),
     "a number already there": (["name", "name_1", "name"], TWICE),
     "case": (["name", "Name", "age"], CASE),
-    "nameless": (["", "name", "age"], NAMELESS),
+    "nameless": (["name", "", "age"], NAMELESS),
 }
 
 

@@ -209,9 +209,14 @@ class HierarchyChoice:
             for group, values in find_values_beyond_names(self.tree, self.plan.ranges).items()
         ]
         if outside:
-            one = "{listed} lies in no range and stands under the root."
-            many = "{count} values or groups lie in no range and stand under the root: {listed}."
-            said.append(say_counted(len(outside), one, many, listed=listing(outside)))
+            said.append(
+                say_counted(
+                    len(outside),
+                    "{listed} lies in no range and stands under the root.",
+                    "{count} values or groups lie in no range and stand under the root: {listed}.",
+                    listed=listing(outside),
+                )
+            )
         return (*self.notes, *said)
 
 
