@@ -33,7 +33,7 @@ def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
             nodes = classes.nodes[:, place]
             silent &= np.isin(nodes, _silent_codes(table, column, len(classes.attributes) > 1))
     others = classes.counts[~silent]
-    return silent & (classes.counts.sum(where=silent) <= others.min(initial=classes.n_records))
+    return silent & (classes.counts.sum(where=silent) <= others.min(initial=classes.n_records - 1))
 
 
 def _silent_codes(table: Table, column: str, blanks: bool) -> list[int]:
