@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from decimal import Decimal
 from pathlib import Path
 
-from kanon.cli.inputs import check_once, columns_of, read_records
+from kanon.cli.inputs import check_once, parts_of_list, read_records
 from kanon.cli.messages import progress_shown
-from kanon.cli.options import add_json, add_missing, add_progress, add_table
+from kanon.cli.options import add_json, add_progress, add_table
 from kanon.errors import PlanError, listing, quoted
 from kanon.plan import Plan
 from kanon.schema import SUPPRESSED, Role
@@ -19,11 +18,7 @@ from kanon.sources.singling_out import singling_out
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add_table(parser)
-    parser.add_argument(
-        "--columns", action="append", metavar="a,b,c",
-        help="the columns to look at, else all; may be repeated, and names with commas stand in "
-        "double quotes",
-    )  # fmt: skip
+    parser.add_argument("--columns", metavar="a,b,c", help="the columns to look at; else all")
     parser.add_argument(
         "--plan", type=Path, metavar="PLAN.json",
         help="leave out its identifiers, say which columns it takes for harmless, and count "
@@ -41,7 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--k", type=int, default=2, help="who is alike with fewer than k is singled out"
     )
     parser.add_argument("--size", type=int, default=3, help="so many columns in a set at most")
-    add_missing(parser)
     add_json(parser)
     add_progress(parser)
 
@@ -52,7 +46,7 @@ def execute(given: argparse.Namespace) -> None:
     roles = {} if plan is None else plan.roles.roles
     person = given.person or (None if plan is None else plan.person)
     table = read_records(given, plan)
-    columns = columns_of("--columns", given.columns or [], table.columns)
+    columns = parts_of_list(given.columns or "")
     check_once("--columns", columns, "column")
     gone = 0
     if SUPPRESSED not in columns:
@@ -75,14 +69,15 @@ def execute(given: argparse.Namespace) -> None:
 
 
 def _share(text: str) -> float:
-    """A share as a percentage, a number or a fraction: 5%, 0.05 or 1/20."""
-    number, _, parts = text.strip().removesuffix("%").partition("/")
-    what = "give a percentage such as 5%, a number such as 0.05 or a fraction such as 1/20"
+    """A share as a percentage or as a number: 5% or 0.05."""
+    number = text.strip().removesuffix("%")
+    what = "give a percentage such as 5% or a number such as 0.05"
     try:
-        # As decimals, since 1.1 / 100 is a little more than 0.011.
-        given = float(Decimal(number).scaleb(-2 if "%" in text else 0)) / float(parts or 1)
-    except (ValueError, ArithmeticError):
+        given = float(number) / (100 if number != text.strip() else 1)
+        # 1.1 / 100 is a little more than 0.011, which a set may single out exactly.
+        share = round(given, 15)
+    except ValueError:
         raise PlanError(f"--share: {quoted(text)} is no share; {what}.") from None
-    if 0 < given < 1e-15:
+    if given and not share:
         raise PlanError(f"--share: {quoted(text)} is less than what can be told from 0; {what}.")
-    return given
+    return share

@@ -15,9 +15,19 @@ def add_up(
     values: np.ndarray,
     found: np.ndarray,
 ) -> None:
-    """Fill ``found`` per class with the sum over its cells of a whole number per node.
+    """Per class the sum over its cells of a whole number per node.
 
-    ``nodes`` is (C, m); the numbers of attribute j stand from ``starts[j]`` on in ``values``.
+    Parameters
+    ----------
+    nodes : shape (C, m)
+        Per class and attribute its node.
+    counts : shape (C,)
+        The number of records of each class.
+    starts : shape (m,)
+        The nodes of attribute j stand from ``starts[j]`` on in ``values``.
+    values : shape (any,), int64
+    found : shape (C,), int64
+        Written.
     """
     for c in range(len(counts)):
         one = 0

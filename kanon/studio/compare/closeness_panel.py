@@ -32,13 +32,17 @@ _ASKED_FOR = 10 * QUICKLY
 
 @dataclass(frozen=True, eq=False)
 class BoundedLine:
-    """A line, the bound to look for, and what it loses as its metric counts."""
+    """A line, what its bound is of, and what it loses as its metric counts.
+
+    ``lost`` is None where the bound does not hold for it, or that was not measured;
+    ``suppresses`` says whether its release leaves out records.
+    """
 
     line: PlannedLine
     prepared: PreparedRun
     wanted: BoundWanted
-    lost: float | None  # None where the bound does not hold for it, or it was not measured
-    suppresses: bool  # whether its release leaves out records
+    lost: float | None
+    suppresses: bool
 
     @property
     def gap(self) -> OptimalityGap | None:

@@ -12,7 +12,10 @@ from kanon.settings import MEGABYTE
 
 @contextmanager
 def limited_memory(megabytes: int) -> Iterator[None]:
-    """Limit what this process may take beyond now, else a MemoryError; on Linux alone."""
+    """Within it this process may take so many megabytes more than it has; more is a MemoryError.
+
+    On Linux alone: no other system counts what a process has taken against such a limit.
+    """
     if sys.platform != "linux":
         yield
         return

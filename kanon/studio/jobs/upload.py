@@ -1,4 +1,4 @@
-"""Read an uploaded table in a worker, where running out of memory does no harm."""
+"""What a worker does about an uploaded table: read it, where running out of memory ends nothing."""
 
 from __future__ import annotations
 
@@ -53,7 +53,13 @@ def rereading_request(
     doing: str = "reading",
     **how: Any,
 ) -> Request | None:
-    """Read an uploaded table in another way; None of any that cannot be read again."""
+    """Read an uploaded table in another way; None of any that cannot be read again.
+
+    Parameters
+    ----------
+    then, doing, **how
+        See :class:`kanon.studio.session.request.Request`.
+    """
     if work.table.content is None:
         return None
     name = work.table.file.name
@@ -73,8 +79,7 @@ def people_request(work: Work, content: bytes, name: str) -> Request:
     return Request(
         "people",
         open_people,
-        # Its columns are those of the table, by their names.
-        (PickleBuffer(content), name, work.table.file.settings.header is not False),
+        (PickleBuffer(content), name),
         lambda work, found: with_fields(
             work, population=found, population_origin=origin_of_content(content, name)
         ),
@@ -90,7 +95,13 @@ def out_of_memory(name: str) -> str:
 
 
 def open_upload(progress: Progress, content: memoryview, name: str, asked: ReadSettings) -> Work:
-    """The work on an uploaded table, but for its content, which the server has."""
+    """The work on an uploaded table, but for its content, which the server has.
+
+    Raises
+    ------
+    TableError
+        The file is not a table that can be read, or takes too much memory.
+    """
     return _limited(
         progress,
         name,
@@ -98,10 +109,15 @@ def open_upload(progress: Progress, content: memoryview, name: str, asked: ReadS
     )
 
 
-def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:
-    """The table of a population."""
-    settings = ReadSettings(header=header)
-    return _limited(progress, name, lambda: open_table(bytes(content), name, settings))
+def open_people(progress: Progress, content: memoryview, name: str) -> TableFile:
+    """The table of a population.
+
+    Raises
+    ------
+    TableError
+        The file is not a table that can be read, or takes too much memory.
+    """
+    return _limited(progress, name, lambda: open_table(bytes(content), name))
 
 
 def _limited(progress: Progress, name: str, make: Callable[[], T]) -> T:

@@ -1,4 +1,4 @@
-"""The choices of one lesson or of two: algorithm, metric and strategy."""
+"""What a lesson is told by: its algorithm, metric and strategy, of one lesson or of two."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from kanon.studio.session.work import Work
 
 
 def algorithm_choice(view: StepsView, unlike: StepsView | None = None) -> None:
-    """Choose the lesson's algorithm; for a second lesson, other than ``unlike`` comes first."""
+    """Which algorithm is told.
+
+    Parameters
+    ----------
+    unlike
+        Of a lesson that stands beside another one, that one: what differs is offered first.
+    """
     module = algorithm_named(view.algorithm)
     _choice(
         (say("Algorithm told"), say("Second algorithm")), "algorithm",

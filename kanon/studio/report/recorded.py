@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import write_number
 from kanon.base.language import say
 from kanon.errors import SettingsError
 from kanon.release.record import record_file, recorded
@@ -58,5 +57,5 @@ def _row(line: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _said(one: Mapping[str, Any]) -> str:
-    level = "–" if one["found"] is None else write_number(one["found"], 6)
+    level = "–" if one["found"] is None else f"{one['found']:.6g}"
     return f"{one['model']} ({one['asked']}): {level}"

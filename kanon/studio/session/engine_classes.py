@@ -14,10 +14,18 @@ from kanon.studio.session.work import Work
 
 @dataclass(frozen=True)
 class ClassCount:
-    """Which classes were counted by themselves last."""
+    """Which classes were counted by themselves last.
 
-    of: str = ""  # What they are of, see :func:`counted_by`; empty before the first count
-    problem: str = ""  # Why that brought nothing
+    Attributes
+    ----------
+    of
+        What they are of, see :func:`counted_by`; empty before the first count.
+    problem
+        Why that brought nothing.
+    """
+
+    of: str = ""
+    problem: str = ""
 
 
 def counted_table(work: Work) -> StoredTable | None:
@@ -64,7 +72,13 @@ def said_kept(number: int) -> str:
 
 
 def check_classes_here(work: Work) -> None:
-    """Check that the classes of the table come here."""
+    """Check that the classes of the table come here.
+
+    Raises
+    ------
+    PlanError
+        They stay in the engine, or are not counted yet.
+    """
     if uncounted(work):
         raise PlanError(
             say(

@@ -33,7 +33,13 @@ LONGEST_TITLE = 40
 
 
 def pin(work: Work, line: PlannedLine, title: str) -> Work:
-    """The work with a line kept under a name."""
+    """The work with a line kept under a name.
+
+    Raises
+    ------
+    PlanError
+        The name is empty, too long or taken.
+    """
     kept = _with_pin(work, title, line.plan, line.ground.trees)
     return with_fields(
         kept,
@@ -45,7 +51,13 @@ def pin(work: Work, line: PlannedLine, title: str) -> Work:
 
 
 def renamed(work: Work, old: str, title: str) -> Work:
-    """The work with another name for a kept configuration."""
+    """The work with another name for a kept configuration.
+
+    Raises
+    ------
+    PlanError
+        The name is empty, too long or taken.
+    """
     title = checked_title(title, [each.title for each in work.kept.pinned if each.title != old])
     return with_fields(
         work,
@@ -72,7 +84,13 @@ def unpinned(work: Work, title: str) -> Work:
 
 
 def restored(work: Work) -> Work:
-    """The work with the kept configuration that was removed last."""
+    """The work with the kept configuration that was removed last.
+
+    Raises
+    ------
+    PlanError
+        Its name was given to another one.
+    """
     if work.kept.unpinned is None:
         return work
     checked_title(work.kept.unpinned.title, [each.title for each in work.kept.pinned])
@@ -86,7 +104,13 @@ def restored(work: Work) -> Work:
 
 
 def used(work: Work, title: str) -> Work:
-    """The work with the roles, hierarchies and settings of a kept configuration."""
+    """The work with the roles, hierarchies and settings of a kept configuration.
+
+    Raises
+    ------
+    KanonError
+        The table lacks a column that it names, or a hierarchy of its plan is no tree.
+    """
     each = next(each for each in work.kept.pinned if each.title == title)
     check_columns(work.table.records.columns, each.plan.columns)
     done = with_plan(work, each.plan)
@@ -100,7 +124,13 @@ def export(pinned: NamedConfiguration) -> str:
 
 
 def imported(work: Work, content: bytes, title: str) -> Work:
-    """The work with a plan from a file kept under a name."""
+    """The work with a plan from a file kept under a name.
+
+    Raises
+    ------
+    KanonError
+        The file is no plan, or the table lacks a column that it names.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -153,7 +183,13 @@ def imported(work: Work, content: bytes, title: str) -> Work:
 
 
 def check_whole(plan: Plan) -> None:
-    """Check that a plan from elsewhere names no file: it would be read where kanon runs."""
+    """Check that a plan from elsewhere names no file: it would be read where kanon runs.
+
+    Raises
+    ------
+    PlanError
+        A hierarchy is a path.
+    """
     elsewhere = [
         name for name, column in plan.columns.items() if file_of(column.hierarchy) is not None
     ]
@@ -208,7 +244,13 @@ def _on_table(
 
 
 def _check_classes_come(plan: Plan, table: Table) -> None:
-    """Check that the classes of a plan come here: else an engine would count them meanwhile."""
+    """Check that the classes of a plan come here: else an engine would count them meanwhile.
+
+    Raises
+    ------
+    PlanError
+        They may be too many.
+    """
     columns, most = plan.roles.quasi_identifiers, settings().classes
     if not isinstance(table, StoredTable) or not {*columns} <= {*table.columns}:
         return
@@ -222,7 +264,13 @@ def _check_classes_come(plan: Plan, table: Table) -> None:
 
 
 def _runnable(prepared: PreparedRun) -> EquivalenceClasses:
-    """The classes of a table under a plan that could be run."""
+    """The classes of a table under a plan that could be run.
+
+    Raises
+    ------
+    KanonError
+        The plan does not fit the table, or its metric needs weights that nobody has drawn.
+    """
     prepared.task()
     return prepared.classes
 
@@ -245,7 +293,13 @@ def _with_pin(
 
 
 def checked_title(title: str, taken: Sequence[str]) -> str:
-    """The name of a kept configuration, without needless spaces."""
+    """The name of a kept configuration, without needless spaces.
+
+    Raises
+    ------
+    PlanError
+        It is empty, too long or taken.
+    """
     title = " ".join(title.split())
     if not title or len(title) > LONGEST_TITLE:
         raise PlanError(
