@@ -85,7 +85,7 @@ class _Split(NamedTuple):
 def measure_minimality(
     recoding: Recoding, models: Sequence[SensitiveModel], k: int
 ) -> Minimality | None:
-    """What follows from a release for anyone who knows that it is minimal.
+    """What a release tells anyone who knows that it is minimal.
 
     Parameters
     ----------

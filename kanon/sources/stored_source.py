@@ -186,7 +186,7 @@ class StoredSource:
             by, parts = self._sorting(recoding, recoding.released_nodes, order)
             rows = with_released(table, rows, recoding, keeps)
             rows = with_labels(rows, recoding, parts, keeps)
-            return self._shown(table, rows, rows[GONE] if keeps else None, by)
+            return self._select_columns(table, rows, rows[GONE] if keeps else None, by)
         place, assigned = f"{OURS} place", recoding.assigned
         members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
         places = np.where(assigned[members] < 0, recoding.n_classes, assigned[members])
@@ -204,7 +204,7 @@ class StoredSource:
             labels[f"{OURS} label {j}"] = pa.DictionaryArray.from_arrays(nodes[:, j], tree.labels)
         rows = _matching(rows, ibis.memtable(pa.table(labels)), [place])
         gone = rows[place] == recoding.n_classes if keeps else None
-        return self._shown(table, rows, gone, by)
+        return self._select_columns(table, rows, gone, by)
 
     def _sorting(
         self, recoding: Recoding, nodes: Sequence[np.ndarray], order: str
@@ -232,10 +232,10 @@ class StoredSource:
         tuples = {f"{name}, known": cells for name, cells in zip(names, packed.T, strict=True)}
         return _matching(rows, ibis.memtable(pa.table({**tuples, **known})), names)
 
-    def _shown(
+    def _select_columns(
         self, table: StoredTable, rows: Any, gone: Any, by: Sequence[str]
     ) -> tuple[Any, list[str]]:
-        """The columns of a release, and keys; ``gone`` is None where no suppressed row stays."""
+        """The columns of a release, and what to sort by; ``gone`` is None if no such row stays."""
         wanted = {}
         for column in table.columns:
             if column in self.classes.attributes:
