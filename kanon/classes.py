@@ -140,6 +140,19 @@ class EquivalenceClasses:
         parts = (each.only(chosen) for each in self.histograms)
         return self.regrouped(self.nodes[chosen], self.counts[chosen], parts)
 
+    def without(self, leaving: np.ndarray) -> EquivalenceClasses:
+        """The table without the records of some classes; totals are those of the others.
+
+        Parameters
+        ----------
+        leaving : numpy.ndarray, shape (E,), bool
+            Which classes leave.
+        """
+        kept = np.flatnonzero(~leaving)
+        group = np.where(leaving, -1, np.cumsum(~leaving) - 1)
+        histograms = (part.grouped(group, len(kept)) for part in self.histograms)
+        return self.regrouped(self.nodes[kept], self.counts[kept], histograms)
+
     @property
     def histograms(self) -> tuple[Sensitive, ...]:
         """Those of the sensitive attributes, and last that of the persons if they are known."""

@@ -116,6 +116,14 @@ class TableError(KanonError):
     """The table cannot be read or used as it is."""
 
 
+class UnclearHeader(TableError):
+    """A first line reads as a record, and nobody has said whether it holds names."""
+
+    def __init__(self, sentence: str, cells: Sequence[object] = (), reason: str = "") -> None:
+        super().__init__(sentence, cells)
+        self.reason = reason  # what of it reads as a record
+
+
 class HierarchyError(KanonError):
     """A hierarchy is not a tree, or not one that can be used."""
 
@@ -142,6 +150,16 @@ class StudyError(KanonError):
 
 class SettingsError(KanonError):
     """The operator's settings cannot be read, or have a value that is not allowed."""
+
+
+class NotAFile(KanonError):
+    """A path leads to a pipe or a device, which may have nothing to say for ever."""
+
+    def __init__(self, path: object) -> None:
+        super().__init__(
+            f"{quoted(path, 200)} is a pipe or a device, not a file: save what comes out of it as "
+            "a file, and name that."
+        )
 
 
 class Unsatisfiable(KanonError):

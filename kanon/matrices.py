@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from kanon.base.formatting import write_number
 from kanon.hierarchy import Hierarchy
 
 LARGEST_MATRIX = 200
@@ -440,7 +441,7 @@ def cost_text(cost: float, decimals: int) -> str:
         return "0"
     text = f"{cost:,.{decimals}f}"
     if abs(cost) >= 1e6 or not text.strip("-0."):
-        text = f"{cost:.3g}"
+        text = write_number(cost, 3)
     return text.replace(",", "\u202f").replace("-", "−")
 
 

@@ -82,6 +82,8 @@ class ReadPlan(Strict):
     encoding: str | None = None
     missing_markers: list[str] | None = None
     sheet: str | None = None
+    header: StrictBool | None = None
+    footer: Annotated[StrictInt, Field(ge=0)] | None = None
     missing: Literal["drop-records", "as-value"] | None = None
     kinds: dict[str, str] | None = None
 
@@ -147,8 +149,10 @@ class AlgorithmPlan(Strict):
     @classmethod
     def _known_keys_only(cls, given: Any) -> Any:
         if isinstance(given, dict):
-            own = [parameter.name for parameter in parameters_of(given.get("name"))]
+            own = {one.name: one.choices for one in parameters_of(given.get("name"))}
             known = [*cls.model_fields, *own]
+            texts = {key: _choice_as_text(given[key], own[key]) for key in own if key in given}
+            given = {**given, **texts}
             unknown = [key for key in given if key not in known]
             if unknown:
                 raise ValueError(
@@ -160,6 +164,12 @@ class AlgorithmPlan(Strict):
     def options(self) -> dict[str, Any]:
         """What was chosen for the algorithm's own parameters."""
         return dict(self.__pydantic_extra__ or {})
+
+
+def _choice_as_text(given: Any, choices: Iterable[str]) -> Any:
+    """A choice such as 60 as the text that choices are; what is none of them stays."""
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    return f"{given:g}" if number and f"{given:g}" in choices else given
 
 
 def parameters_of(algorithm: object) -> tuple[Parameter, ...]:

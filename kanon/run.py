@@ -19,7 +19,7 @@ from kanon.algorithms.catalogue import algorithm_named, check_task, needs_hierar
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
-from kanon.base.values import ValueCounts
+from kanon.base.values import MISSING_LABEL, ValueCounts
 from kanon.classes import EquivalenceClasses
 from kanon.errors import MetricError, PlanError, PrivacyWarning, listing, quoted
 from kanon.hierarchy import Hierarchy
@@ -350,9 +350,12 @@ class Run:
         unnamed = [str(column) for column in columns if column not in plan.columns]
         if not unnamed:
             return ""
+        table = self.prepared.source.table
+        blank = [name for name in unnamed if table.distinct_of(name).filled < table.n_records]
+        but = f", but for cells that count as missing: they are blank ({listing(blank)})"
         return (
             f"The plan does not name {listing(unnamed)}: what it does not name passes into the "
-            "release unchanged."
+            f"release{but if blank else ' unchanged'}."
         )
 
     @cached_property
@@ -516,6 +519,8 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
     table = as_kinds(plan, table)
     incomplete = table.incomplete(columns)
     if incomplete and plan.read.missing is None:
+        if incomplete == table.n_records:
+            table.complete(columns)  # says what leads out, as dropping them does not
         raise PlanError(
             f"{counted(incomplete, 'record')} with a quasi-identifier missing: set read.missing to "
             "'drop-records' or 'as-value' to say what happens to them."
@@ -531,7 +536,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         chosen = plan.columns[column].hierarchy
         if chosen is None and not needs_hierarchies(plan.algorithm.name):
             values = kept.counted(column)
-            trees[column] = flat(values.texts, values.chosen)
+            trees[column] = flat(values.texts or [MISSING_LABEL], values.chosen)
             continue
         if chosen is None:
             raise PlanError(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import counted, thin
 from kanon.base.values import DistinctCounts
 from kanon.errors import PlanError, TableError, listing, quoted
 
@@ -107,22 +107,24 @@ class Suggestion:
 
 
 # English, German and French. A word of the column's name tells more than its values do. Order
-# matters: the first row that matches decides.
+# matters: the first row that matches decides. "Country name" is no name of a person, so words that
+# go with anything, such as "name" and "id", come last.
+_NAMES_A_PERSON = "its name says that it names a person"
 _NAMES: tuple[tuple[Role, str, str], ...] = (
     (
         Role.IDENTIFIER,
-        r"(first|last|sur|full|user|given|family)?_?name|names|person|patient|ssn|email|e_mail|mail"
-        r"|phone|telephone|mobile|passport|iban|address|street|id|uuid|guid|identifier|pseudonym"
-        r"|licence|license|social_security(_number)?|nhs_number|record_number"
-        r"|vorname|nachname|adresse|anschrift|strasse|straße|telefon|nom|pr[eé]nom",
-        "its name says that it names a person",
+        r"(first|last|sur|full|user|given|family|middle|birth|maiden)_?name|ssn|passport|iban"
+        r"|social_security(_number)?|nhs_number|(record|insurance)_number"
+        r"|vorname|nachname|familienname|geburtsname|pr[eé]nom",
+        _NAMES_A_PERSON,
     ),
     (
         Role.SENSITIVE,
-        r"disease|diagnosis|condition|health|illness|medication|treatment|symptom|icd"
+        r"disease|diag|\w*diagnos\w*|dx|icd\w*|snomed\w*|drg\w*|condition|health|illness|comorbid\w*"
+        r"|medication|medicine|drug|treatment|therapy|symptom"
         r"|income|salary|wage|debt|religion|party|vote|political\w*|orientation|hiv|offence"
         r"|conviction|disability|grade|score"
-        r"|diagnose\w*|krankheit|gehalt|einkommen|konfession|maladie|diagnostic|salaire|revenu",
+        r"|krankheit|gehalt|einkommen|konfession|maladie|salaire|revenu",
         "its name speaks of something private",
     ),
     (
@@ -134,8 +136,21 @@ _NAMES: tuple[tuple[Role, str, str], ...] = (
         r"|nationalit[aä]t|staatsangeh[oö]rigkeit|[aâ]ge|sexe|code_postal|ville|naissance|pays",
         "others may know this of a person",
     ),
+    (
+        Role.IDENTIFIER,
+        r"name|email|e_mail|mail|phone|telephone|mobile|address|street|id|uuid|guid|identifier"
+        r"|pseudonym|licence|license|adresse|anschrift|strasse|straße|telefon|nom"
+        r"|person|patient|client|customer|employee|member|participant|respondent|student|pupil|user"
+        r"|kunde|mitarbeiter|mitglied|proband",
+        _NAMES_A_PERSON,
+    ),
 )
 
+_PERSON = (
+    r"(person|patient|client|customer|employee|member|participant|respondent|student|pupil|user"
+    r"|kunde|mitarbeiter|mitglied|proband)(e?n|in|innen|s)?"
+)
+"""Whom a column is about, which does not say what it tells of them: "patient age" is an age."""
 
 _NUMBERS = r"\w*(nr|nummer|number)|no|num|num[eé]ro"
 _IDS = r"id|uuid|guid|identifier|pseudonym"
@@ -145,6 +160,9 @@ _OF_PERSONS = (
 )
 
 _OF_PLACES = r"haus|house|street|stra(ss|ß)e|room|zimmer|phone|telefon|fax"
+
+_FEW_VALUES = 20
+"""So many values that nearly all records share name no persons, whatever a column is called."""
 
 _RECORDS_OF_A_PERSON = 20
 """On average somebody has no more records than that: what repeats more often is another thing."""
@@ -206,14 +224,21 @@ def named_like(name: str) -> Suggestion | None:
 
     >>> named_like("Date of birth").role.value, named_like("note")
     ('quasi-identifier', None)
+    >>> named_like("Patient Age").role.value, named_like("ICD10").role.value
+    ('quasi-identifier', 'sensitive')
     """
-    words = _words(name)
-    snake = "_".join(words)
+    every = _words(name)
+    words = [re.sub(r"^(patienten|kunden|mitarbeiter)(?=\w)", "", word) for word in every]
+    words = [word for word in words if not re.fullmatch(_PERSON, word)] or every
+    if words != every and re.fullmatch(_NUMBERS, words[-1]):
+        return Suggestion(Role.IDENTIFIER, _NAMES_A_PERSON)
     # Pairs of words too, for names such as "postal code" or "year of birth".
     pairs = ["_".join(words[i : i + 2]) for i in range(len(words) - 1)]
-    candidates = [snake, *pairs, *words]
+    candidates = {"_".join(words), *pairs, *words}
+    candidates |= {re.sub(r"[\d_]+$", "", each) for each in candidates}  # of "diagnosis 2"
+    candidates |= {each.removesuffix("s") for each in candidates}
     for role, pattern, reason in _NAMES:
-        if any(re.fullmatch(pattern, candidate) for candidate in candidates):
+        if any(re.fullmatch(pattern, each) for each in candidates):
             return Suggestion(role, reason)
     return None
 
@@ -227,17 +252,27 @@ def _words(name: str) -> list[str]:
     ['dossier', 'no']
     """
     name = re.sub(r"^\s*([nN][°º]|№)(.*)", r"\2 no", name)
-    snake = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
+    snake = re.sub(r"([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z]{2})", r"\1\3_\2\4", name)
     return re.sub(r"\W+|_+", "_", snake).strip("_").lower().split("_")
 
 
 def _suggest(name: str, column: DistinctCounts) -> Suggestion:
     by_name = named_like(name)
+    numbered = re.fullmatch(f"{_NUMBERS}|{_IDS}", _words(name)[-1])
+    if numbered and tells_apart(column.values, column.filled):
+        return Suggestion(Role.IDENTIFIER, "Suggested: its name says that it numbers something.")
+    if by_name is not None and by_name.role is Role.IDENTIFIER and _has_few_values(column):
+        many = f"{thin(column.filled)} records share {counted(column.values, 'value')}"
+        return Suggestion(
+            Role.INSENSITIVE,
+            f"Undecided: its name speaks of a person, but {many}; please choose.",
+            decided=False,
+        )
     if by_name is not None:
         return Suggestion(by_name.role, f"Suggested: {by_name.reason}.")
     if column.filled > 20 and column.values == column.filled:
         return Suggestion(Role.IDENTIFIER, "Suggested: every record has a value of its own.")
-    if column.values > 20 and tells_persons(column) and re.fullmatch(_NUMBERS, _words(name)[-1]):
+    if numbered and column.values > _FEW_VALUES and tells_persons(column):
         return Suggestion(Role.IDENTIFIER, "Suggested: its name says that it numbers something.")
     many = singles_out(column)
     if many:
@@ -247,6 +282,10 @@ def _suggest(name: str, column: DistinctCounts) -> Suggestion:
         "Undecided: neither name nor values say what it is; please choose.",
         decided=False,
     )
+
+
+def _has_few_values(column: DistinctCounts) -> bool:
+    return column.values <= _FEW_VALUES and not tells_persons(column)
 
 
 def singles_out(column: DistinctCounts) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon.base.formatting import thin
-from kanon.errors import SettingsError, quoted
+from kanon.errors import NotAFile, SettingsError, quoted
 
 VARIABLE = "KANON_SETTINGS"
 """The environment variable that names the operator's file."""
@@ -103,14 +103,16 @@ def read_up_to(most: int, path: Path) -> tuple[bytes, int]:
     Raises
     ------
     OSError, ValueError
-        The file cannot be opened, or is a pipe or a device, which may have nothing to say for ever.
+        The file cannot be opened.
+    NotAFile
+        It is a pipe or a device.
 
     >>> content, size = read_up_to(5, DEFAULTS)
     >>> len(content), size == DEFAULTS.stat().st_size
     (6, True)
     """
-    if path.exists() and not path.is_file():
-        raise OSError("it is no file")
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise NotAFile(path)
     with path.open("rb") as file:
         content = file.read(most + 1)
         return content, max(len(content), os.fstat(file.fileno()).st_size)

@@ -54,6 +54,36 @@ def test_numbers_that_are_none_and_names_that_are_taken_are_refused():
             check_sentence(caught.value, [key])
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "given"),
+    [("optimal-local", {"seconds": 60}), ("gaa", {"parts": 2}), ("gaa", {"parts": 2.0})],
+)
+def test_a_choice_that_is_a_number_may_be_written_as_one(algorithm, given):
+    plan = Plan.from_content(changed("algorithm", to={"name": algorithm, **given}))
+    assert plan.algorithm.options == {key: f"{number:g}" for key, number in given.items()}
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "sentence"),
+    [
+        (["version"], "2", "version: '2' is text; it has to be 1 or 2, without quotes."),
+        (["version"], "two", "version: 'two' is not allowed; it has to be 1 or 2."),
+        (["privacy", 0, "k"], "5", "'5' is text; it has to be a whole number, without quotes."),
+        (["privacy", 0, "k"], "five", "'five' is text; it has to be a whole number."),
+        (["suppression_limit"], "0.1", "'0.1' is text; it has to be a number, without quotes."),
+        (["read"], {"missing_markers": [99]}, "'99' is not allowed; it has to be text, in quotes."),
+        (["read"], {"sheet": 2}, "read.sheet: '2' is not allowed; it has to be text, in quotes."),
+        (["algorithm"], {"name": "gaa", "parts": 3}, "known are auto, 1, 2, 4, 8, 16."),
+        (["algorithm"], {"name": "gaa", "parts": True}, "known are auto, 1, 2, 4, 8, 16."),
+    ],
+)
+def test_quotes_too_many_or_missing_are_said(change, to, sentence):
+    with pytest.raises(PlanError) as caught:
+        Plan.from_content(changed(*change, to=to))
+    assert caught.value.sentence.endswith(sentence)
+
+
 def test_ranges_may_stand_beside_the_algorithm():
     content = {**changed("algorithm", to={"name": "mondrian"}), "ranges": "outward"}
     read = Plan.from_content(content)

@@ -15,21 +15,54 @@ from pandas.testing import assert_frame_equal, assert_index_equal, assert_series
 from kanon.algorithms.catalogue import serves_every_k
 from kanon.algorithms.lower_bound import lower_bound
 from kanon.algorithms.solution import solve
-from kanon.errors import MetricError, PrivacyWarning, Unsatisfiable
+from kanon.errors import MetricError, PrivacyWarning, TableError, Unsatisfiable
 from kanon.hierarchy.build import suppression
 from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import finished, prepare, run
 from kanon.schema import Role, Schema
+from kanon.sources.addresses import Address
 from kanon.sources.coverage import counted_values, lacking_values
 from kanon.sources.exposure import exposure
-from kanon.sources.memory import MemorySource, classes_of_columns
+from kanon.sources.memory import MemorySource, MemoryTable, classes_of_columns
+from kanon.sources.opening import open_address
 from kanon.sources.rows import rise_of_rows
 from support.people_plans import HIERARCHY, PEOPLE, changed, one_column, plan_with
 from support.random_tables import examples, problems
 
 # Releases
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize("hierarchy", [{"build": "suppression"}, {"build": "mask", "keep": [1]}])
+def test_a_quasi_identifier_without_any_value(tmp_path, engine, hierarchy):
+    path = tmp_path / "t.csv"
+    path.write_text("age,town,ill\n30,,a\n30,,b\n40,,a\n40,,b\n", "utf-8")
+    table = open_address(Address(str(path)), engine)
+    content = {
+        "version": 2,
+        "columns": {
+            "age": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}},
+            "town": {"role": "quasi-identifier", "hierarchy": hierarchy},
+            "ill": {"role": "sensitive"},
+        },
+        "algorithm": {"name": "gaa"},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    for missing in (None, "drop-records"):
+        with pytest.raises(TableError, match="give 'town', which has no value at all, another"):
+            run(Plan.from_content({**content, "read": {"missing": missing}}), table)
+    done = run(Plan.from_content({**content, "read": {"missing": "as-value"}}), table)
+    assert done.recoding.min_k == 2 and done.recoding.n_classes == 2
+    if engine == "memory":
+        assert done.released()["town"].tolist() == ["(missing)"] * 4
+
+
+def test_no_record_is_complete_although_every_column_has_values():
+    table = pd.DataFrame({"age": ["30", None], "sex": [None, "F"]})
+    with pytest.raises(TableError, match="leaves none; treat missing as a value"):
+        MemoryTable(table).complete(["age", "sex"])
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,36 @@ Counted = Literal["records", "persons"]
 def percent(number: float) -> str:
     """A percentage with one decimal; what is not quite 0 or 100 does not look like it.
 
-    >>> percent(12.34), percent(0.01), percent(0)
-    ('12.3 %', '< 0.1 %', '0.0 %')
+    >>> percent(12.34), percent(0.01), percent(0), percent(99.95)
+    ('12.3 %', '< 0.1 %', '0.0 %', '> 99.9 %')
     """
+    number = float(f"{number:.12g}")  # the error of a sum of fractions does not count
     if 0 < number < 0.05:
         return "< 0.1 %"
-    if 99.95 < number < 100:
+    if 99.9 < number < 100 and f"{number:.1f}" == "100.0":
         return "> 99.9 %"
     return f"{number:.1f} %"
+
+
+def write_number(number: float, digits: int = 4) -> str:
+    """A number with some digits, and more where it would read as a whole number that it is not.
+
+    >>> write_number(4.4321), write_number(1.00004), write_number(6.999999999999999)
+    ('4.432', '1.00004', '7')
+    """
+    number = float(f"{number:.12g}")  # the error of a logarithm does not count
+    while digits < 12 and is_falsely_whole(f"{number:.{digits}g}", number):
+        digits += 1
+    return f"{number:.{digits}g}"
+
+
+def is_falsely_whole(text: str, number: float) -> bool:
+    """Whether a text reads as a whole number that it does not stand for.
+
+    >>> is_falsely_whole("1.00", 1.004), is_falsely_whole("1.00", 1.0)
+    (True, False)
+    """
+    return float(text).is_integer() and float(text) != number
 
 
 def thin(number: float) -> str:

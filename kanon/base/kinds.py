@@ -5,11 +5,14 @@ A cell stays the text that it is, as does a leaf of a hierarchy: a kind is only 
 
 from __future__ import annotations
 
+import itertools
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import cache
 from typing import Literal
 
@@ -22,11 +25,15 @@ WHOLE = ("1234", "1,234", "1.234", "1 234", "1'234")
 DECIMAL = ("1234.56", "1234,56", "1,234.56", "1.234,56", "1 234,56", "1 234.56", "1'234.56")
 DATES = (
     "YYYY-MM-DD", "DD.MM.YYYY", "DD.MM.YY", "DD/MM/YYYY", "MM/DD/YYYY", "DD/MM/YY", "MM/DD/YY",
-    "DD-MM-YYYY", "MM-DD-YYYY", "DD-MM-YY", "YYYY/MM/DD", "YYYY.MM.DD", "YYYYMMDD", "DD MMM YYYY",
-    "DD-MMM-YYYY", "DD-MMM-YY", "MMM DD, YYYY", "MMM YYYY", "YYYY-MM", "MM/YYYY", "MM.YYYY",
-    "YYYY-Q1", "Q1 YYYY", "YYYY",
+    "DD-MM-YYYY", "MM-DD-YYYY", "DD-MM-YY", "YYYY/MM/DD", "YYYY.MM.DD", "YYYYMMDD", "DDMMYYYY",
+    "MMDDYYYY", "DD MMM YYYY", "DD MMM YY", "DD-MMM-YYYY", "DD-MMM-YY", "DD/MMM/YYYY", "DDMMMYYYY",
+    "DDMMMYY", "YYYY-MMM-DD", "MMM DD, YYYY", "MMM YYYY", "MMM-YYYY", "MMM-YY", "MMMYYYY",
+    "YYYY-MM", "YYYY/MM", "MM/YYYY", "MM.YYYY", "MM-YYYY", "YYYY-Q1", "Q1 YYYY", "YYYY",
 )  # fmt: skip
 """Patterns of dates; where several fit, as day and month first, the earlier one is likelier."""
+
+AND_ALSO = " or "
+"""What stands between the patterns of a column whose dates are written in several ways."""
 
 PATTERNS: Mapping[str, tuple[str, ...]] = {
     "text": (),
@@ -52,7 +59,8 @@ class ColumnKind:
     Attributes
     ----------
     name, pattern
-        A key of :data:`PATTERNS`, and one of its ways to write it; empty for texts and codes.
+        A key of :data:`PATTERNS`, and one of its ways to write it; empty for texts and codes. Of
+        dates several, with " or " between: a text is read by the first that fits it.
     first_year
         Of two-digit years the earliest: they are the hundred years from there on.
 
@@ -61,6 +69,8 @@ class ColumnKind:
     ([1981, 2026, 1927], 'date DD.MM.YY from 1927')
     >>> ColumnKind.parse("decimal 1.234,56").number("€ 1.200,5")
     1200.5
+    >>> ColumnKind.parse("date DD.MM.YYYY or YYYY-MM-DD").moment("1981-03-04").day
+    4
     """
 
     name: str
@@ -78,17 +88,24 @@ class ColumnKind:
         PlanError
             There is no such kind, or it is not written so.
         """
-        found = re.fullmatch(r"(.*?YY)(?: from (\d{1,4}))?", text)
+        found = re.fullmatch(r"(.*?)(?: from (\d{1,4}))?", text)
         plain, first = (text, None) if found is None else found.groups()
         for name, patterns in PATTERNS.items():
-            for pattern in patterns or ("",):
-                if plain == f"{name} {pattern}".strip() and (first is None or _short(pattern)):
-                    return cls.of(name, pattern, None if first is None else int(first))
+            pattern = plain.removeprefix(name).removeprefix(" ")
+            several = pattern.split(AND_ALSO) if "date" in name else [pattern]
+            known = {*several} <= {*(patterns or ("",))} and len({*several}) == len(several)
+            if (
+                plain == f"{name} {pattern}".strip()
+                and known
+                and (first is None or _short(pattern))
+            ):
+                return cls.of(name, pattern, None if first is None else int(first))
         name = next((name for name in sorted(PATTERNS, reverse=True) if text.startswith(name)), "")
         if PATTERNS.get(name):
+            more = "; or in another way of docs/reference/kinds.md"
             raise PlanError(
                 f"The kind {quoted(text)} is not written in a known way; a {name} is written "
-                f"{'; '.join(PATTERNS[name])}."
+                f"{'; '.join(PATTERNS[name][:12])}{more if PATTERNS[name][12:] else ''}."
             )
         raise PlanError(
             f"The kind {quoted(text)} is unknown; known are {', '.join(PATTERNS)}, followed by the "
@@ -121,9 +138,9 @@ class ColumnKind:
         """What the texts of a date or time say at the finest."""
         if self.name in ("time", "date and time"):
             return "time"
-        if "DD" in self.pattern:
-            return "day"
-        return "month" if "M" in self.pattern else "quarter" if "Q" in self.pattern else "year"
+        named: tuple[Resolution, ...] = ("day", "month", "quarter", "year")
+        marks = (next(filter(one.__contains__, "DMQY")) for one in self.pattern.split(AND_ALSO))
+        return named[max("DMQY".index(mark) for mark in marks)]
 
     def number(self, text: str) -> float | None:
         """A text as a number, whatever unit stands beside it; None if it is none of this kind."""
@@ -143,8 +160,13 @@ class ColumnKind:
 
         A time zone is passed over: a moment is the one that the clock there showed.
         """
-        found = _regex(self.name, self.pattern).fullmatch(text)
-        return None if found is None else _moment(found.groupdict(), self.first_year)
+        text = text if text.isascii() else unicodedata.normalize("NFC", text)
+        for pattern in self.pattern.split(AND_ALSO):
+            match = _regex(self.name, pattern).fullmatch(text)
+            moment = match and _moment(match.groupdict(), self.first_year)
+            if moment:
+                return moment
+        return None
 
     def misfits(self, texts: Sequence[str]) -> list[str]:
         """The texts that are not of this kind; of numbers those too that have another unit."""
@@ -186,10 +208,11 @@ TEXT, CODE = ColumnKind("text"), ColumnKind("code")
 def fitting(texts: Sequence[str]) -> tuple[ColumnKind, ...]:
     """The kinds that all of some texts are of, the likeliest first; a text is always one.
 
-    Eight digits that are all days are dates; other plain numbers are numbers, unless they are of
-    one length from 10000 on, as postcodes are. Day and month, and marks of thousands and decimals,
-    are told apart by the values where they can be. Else the day comes first, three digits behind a
-    comma are thousands, and behind a point too if other values have three digits and no point.
+    Eight digits that are all days of one pattern are dates; other plain numbers are numbers, unless
+    they are of one length from 10000 on, as postcodes are. Day and month, and marks of thousands
+    and decimals, are told apart by the values where they can be. Else the day comes first (of eight
+    digits none does: they are no dates until somebody says so), three digits behind a comma are
+    thousands, and behind a point too if other values have three digits and no point.
 
     >>> [str(kind) for kind in fitting(["3/4/1981", "5/6/1990"])]
     ['date DD/MM/YYYY', 'date MM/DD/YYYY', 'text']
@@ -200,10 +223,12 @@ def fitting(texts: Sequence[str]) -> tuple[ColumnKind, ...]:
     """
     if not texts:
         return (TEXT,)
-    moments, numbers_ = moment_kinds(texts), number_kinds(texts)
+    moments, numbers_ = _find_moment_kinds(texts), number_kinds(texts)
     codes = [CODE] if all(map(_CODE.fullmatch, texts)) else []
-    if any(kind.pattern == "YYYYMMDD" for kind in moments):
+    if [kind.pattern for kind in moments] in [[pattern] for pattern in _EIGHT_DIGITS]:
         found = [*moments, *numbers_, *codes]
+    elif moments and moments[0].pattern in _EIGHT_DIGITS:  # day or month first: to be asked
+        found = [*(numbers_ or codes), *moments]
     elif numbers_ and like_postcodes(texts):
         found = [*codes, *numbers_, *moments]
     elif numbers_:
@@ -258,16 +283,24 @@ def number_kinds(texts: Sequence[str]) -> list[ColumnKind]:
 
 
 def moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
-    """The kinds of dates and times that all of some texts are of, the likeliest first."""
-    found = []
+    """The kinds of dates and times that all of some texts are of, the likeliest first.
+
+    None for eight digits that may be day or month first: they are read when somebody says which.
+    """
+    kinds = _find_moment_kinds(texts)
+    return [] if len(kinds) > 1 and kinds[0].pattern in _EIGHT_DIGITS else kinds
+
+
+def _find_moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
+    kinds = []
     for name in ("date", "date and time", "time"):
         for pattern in PATTERNS[name]:
             kind = ColumnKind.of(name, pattern)
             if texts and all(kind.moment(text) is not None for text in texts):
-                found.append(kind)
-        if found:  # what has no time would be a date and time as well
-            return found
-    return []
+                kinds.append(kind)
+        if kinds:  # what has no time would be a date and time as well
+            break
+    return kinds
 
 
 def numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> np.ndarray | None:
@@ -302,6 +335,25 @@ def numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> np.ndarray 
     return found
 
 
+def read_exact_numbers(
+    texts: Sequence[str], kind: ColumnKind | None = None
+) -> list[Decimal] | None:
+    """The texts as the numbers that are written, without rounding; see :func:`numbers`.
+
+    >>> read_exact_numbers(["0.10", "1e2"]), read_exact_numbers(["1.234,5"])
+    ([Decimal('0.10'), Decimal('1E+2')], [Decimal('1234.5')])
+    """
+    kind = kind or next(iter(number_kinds(texts)), TEXT)
+    rounded = numbers(texts, kind)
+    if rounded is None:
+        return None
+    bare = [_without_unit(text)[0] for text in texts]
+    if kind.pattern not in _PLAIN:
+        bare = [_strip_marks(text, kind.pattern) for text in bare]
+    # What a computer takes for 0 may have millions of digits: 1e-99999999.
+    return [Decimal(text if size else 0) for text, size in zip(bare, rounded.tolist(), strict=True)]
+
+
 def moments(texts: Sequence[str], kind: ColumnKind | None = None) -> list[datetime] | None:
     """The texts as moments, or None if they are not all dates or times written alike.
 
@@ -330,14 +382,16 @@ def sizes(texts: Sequence[str], kind: ColumnKind | None = None) -> list[float] |
     )
 
 
-def are_dates(texts: Sequence[str]) -> bool:
-    """Whether all of some texts are dates to the day, with a time or without; False for none.
+def are_dates(texts: Sequence[str], share: float = 1) -> bool:
+    """Whether such a share of some texts are dates to the day, with a time or without.
 
     >>> are_dates(["2021-03-04", "4.3.2021 12:30"]), are_dates(["2021-03"]), are_dates([])
     (True, False, False)
     """
-    day = [ColumnKind.of("date and time", pattern) for pattern in PATTERNS["date and time"]]
-    return bool(texts) and all(any(kind.moment(text) for kind in day) for text in texts)
+    day = ColumnKind.of("date and time", AND_ALSO.join(PATTERNS["date and time"]))
+    most = len(texts) - share * len(texts)
+    others = itertools.islice((1 for text in texts if not day.moment(text)), int(most) + 1)
+    return bool(texts) and sum(others) <= most
 
 
 # --- numbers --------------------------------------------------------------------------------
@@ -396,12 +450,19 @@ def _like_a_number(text: str) -> bool:
 
 
 def _marked_number(text: str, pattern: str) -> float | None:
-    shape, mark = _marked(pattern)
-    if not shape.fullmatch(text):
-        return None
+    return float(_strip_marks(text, pattern)) if _marked(pattern)[0].fullmatch(text) else None
+
+
+def _strip_marks(text: str, pattern: str) -> str:
+    """A number without the marks of a pattern.
+
+    >>> _strip_marks("−1.234,50", "1.234,56")
+    '-1234.50'
+    """
+    mark = _marked(pattern)[1]
     whole, _, decimals = text.partition(mark) if mark else (text, "", "")
-    value = float(f"{re.sub(r'[^0-9]', '', whole)}.{decimals or '0'}")
-    return -value if text[0] in "-−" else value
+    sign = "-" if text[0] in "-−" else ""
+    return f"{sign}{re.sub(r'[^0-9]', '', whole)}{decimals and '.'}{decimals}"
 
 
 def _all_marked(texts: Sequence[str], pattern: str) -> bool:
@@ -432,15 +493,25 @@ def like_postcodes(texts: Sequence[str]) -> bool:
 
 
 # --- dates and times ------------------------------------------------------------------------
+def _fold_word(word: str) -> str:
+    """A word without case and accents, as people type the names of months.
+
+    >>> _fold_word("Août")
+    'aout'
+    """
+    apart = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(mark for mark in apart if not unicodedata.combining(mark))
+
+
 _MONTHS = {
-    name: number
+    _fold_word(name): number
     for number, names in enumerate(
         (
-            "jan january januar jänner janv janvier", "feb february februar févr février",
-            "mar march mär märz mars", "apr april avr avril", "may mai", "jun june juni juin",
-            "jul july juli juil juillet", "aug august août",
+            "jan january januar jänner jaenner janv janvier", "feb february februar févr février",
+            "mar march mär märz mrz maerz mars", "apr april avr avril", "may mai",
+            "jun june juni juin", "jul july juli juil juillet", "aug august août",
             "sep sept september septembre", "oct october okt oktober octobre",
-            "nov november novembre", "dec december dez dezember déc décembre",
+            "nov november novembre", "dec december dez dezember décembre",
         ),
         1,
     )
@@ -448,17 +519,35 @@ _MONTHS = {
 }  # fmt: skip
 """English, German and French, as the words of names of columns."""
 
+_WEEKDAYS = frozenset(
+    name
+    for names in (
+        "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat",
+        "saturday sun sunday mo montag di dienstag mi mittwoch do donnerstag fr freitag sa",
+        "samstag sonnabend so sonntag lun lundi mar mardi mer mercredi jeu jeudi ven",
+        "vendredi sam samedi dim dimanche",
+    )
+    for name in names.split()
+)
+
+_EIGHT_DIGITS = ("YYYYMMDD", "DDMMYYYY", "MMDDYYYY")
+
 _PARTS = {
     "YYYY": r"(?P<year>\d{4})", "YY": r"(?P<short>\d{2})", "MMM": r"(?P<name>[^\W\d_]{3,})\.?",
     "MM": r"(?P<month>\d{1,2})", "DD": r"(?P<day>\d{1,2})", "Q1": "Q(?P<quarter>[1-4])",
-    "HH:MM": r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?"
-    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?",
+    "HH:MM": r"(?P<hour>\d{1,2})(?P<mark>[:])(?P<minute>\d{2})"
+    r"(?:(?P=mark)(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?",
 }  # fmt: skip
+
+_WEEKDAY = r"(?:(?P<weekday>[^\W\d_]{2,10})\.?,? )?"
+_ZONE = (
+    r"(?: ?(?:Z|UTC|GMT|MES?Z|[A-Z]{1,3}T)?(?:[+-]\d{1,2}(?::?\d\d){0,2})?(?: ?\[?\w+/\w+\]?)?)?"
+)
 
 
 def _short(pattern: str) -> bool:
     """Whether a pattern has years of two digits."""
-    return "YY" in pattern and "YYYY" not in pattern
+    return any("YY" in one and "YYYY" not in one for one in pattern.split(AND_ALSO))
 
 
 @cache
@@ -468,12 +557,22 @@ def _regex(name: str, pattern: str) -> re.Pattern[str]:
         _PARTS.get(part) or re.escape(part) for part in re.split(f"({'|'.join(_PARTS)})", pattern)
     ]
     shape = "".join(parts)
-    if pattern in ("YYYY", "YYYYMMDD"):  # other numbers of as many digits are no dates
-        shape = shape.replace("{1,2}", "{2}").replace(r"\d{4}", r"(?:1[89]|2[01])\d\d")
-    if pattern == "DD MMM YYYY":
+    if "DD" not in pattern or pattern in _EIGHT_DIGITS:  # 12-3456 is no month
+        shape = shape.replace(r"\d{4}", r"(?:1[89]|2[01])\d\d")
+    if pattern in _EIGHT_DIGITS:
+        shape = shape.replace("{1,2}", "{2}")
+    if "MMM" in pattern and " " in pattern:
+        shape = shape.replace("{1,2})", "{1,2})(?:st|nd|rd|th|er)?").replace(r",\ ", r",?\ ")
+    if pattern.startswith("DD MMM"):
         shape = shape.replace(r"\ ", r"\.? ", 1)
+    if "DD" in pattern:
+        shape = _WEEKDAY + shape
     if name == "date and time":
-        shape += rf"(?:(?:T|,? ){_PARTS['HH:MM']}(?: ?(?:Z|[+-]\d\d:?\d\d))?)?"
+        marks = "[:.h]?" if pattern in _EIGHT_DIGITS else "[:.h]"
+        time = _PARTS["HH:MM"].replace("[:]", marks)
+        shape += rf"(?:(?:[T:]|,? (?:um |at |à )?){time}(?: Uhr)?{_ZONE})?"
+    elif name == "time":  # 08:15-10:30 has no zone
+        shape += r"(?: ?(?:Z|UTC|GMT)|\+\d\d(?::?\d\d)?|-\d\d)?"
     return re.compile(shape)
 
 
@@ -485,7 +584,9 @@ def _moment(parts: Mapping[str, str | None], first_year: int | None) -> datetime
         year = first_year + (int(given["short"]) - first_year) % 100
     month = int(given.get("month", 1))
     if "name" in given:
-        month = _MONTHS.get(given["name"].casefold(), 0)
+        month = _MONTHS.get(_fold_word(given["name"]), 0)
+    if "weekday" in given and _fold_word(given["weekday"]) not in _WEEKDAYS:
+        return None
     if "quarter" in given:
         month = 3 * int(given["quarter"]) - 2
     hour = int(given.get("hour", 0))

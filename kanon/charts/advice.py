@@ -10,6 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import thin
+from kanon.base.rounding import round_apart
 from kanon.charts.comparison_measures import titled
 from kanon.charts.figure import drawn
 from kanon.charts.line_style import Look
@@ -52,6 +53,8 @@ def advised_chart(
     titles = [escaped(weighed.title(place)) for place in range(len(weighed.ways))]
     alone = not weighed.comparison.sensitive
     y: list[Any] = titles if alone else [each[concern] for each in figures]
+    levels = np.zeros(len(x)) if alone else round_apart(y, 2)
+    hovers = np.column_stack([round_apart(x, 1), levels])
     data: list[dict[str, Any]] = []
     if not alone:
         on = np.flatnonzero(on_front(weighed, concern))
@@ -81,8 +84,10 @@ def advised_chart(
                     "x": x[places], "y": [y[place] for place in places],
                     "marker": marker_of(look, 9), "cliponaxis": False,
                     "text": [titles[place] for place in places],
-                    "hovertemplate": "%{text}<br>alteration %{x:.1f} %"
-                    + ("" if alone else f"<br>{concern} = %{{y:.2f}}") + "<extra></extra>",
+                    "customdata": hovers[places],
+                    "hovertemplate": "%{text}<br>alteration %{customdata[0]:.1f} %"
+                    + ("" if alone else f"<br>{concern} = %{{customdata[1]:.2f}}")
+                    + "<extra></extra>",
                 }
             )  # fmt: skip
     if not alone:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import thin
+from kanon.base.rounding import round_apart, write_decimals
 from kanon.cards import Card
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import L_CARD, T_CARD
@@ -76,8 +77,14 @@ def digits_shown(card: Card) -> int | None:
 
 def hover_number(card: Card) -> str:
     """A number in a hover, as Plotly formats it."""
-    formats = {"percent": "%{y:.1f} %", "share": "%{y:.3f}", "log": "%{y:,}"}
+    formats = {"percent": "%{customdata:.1f} %", "share": "%{customdata:.3f}", "log": "%{y:,}"}
     return formats.get(scale_of(card), "%{y:,.1f}")
+
+
+def round_for_hover(values: np.ndarray, card: Card) -> np.ndarray | None:
+    """The numbers that :func:`hover_number` shows: nearly all does not look like all."""
+    digits = digits_shown(card)
+    return None if digits is None else round_apart(values, digits)
 
 
 def number_said(value: float, card: Card) -> str:
@@ -89,9 +96,9 @@ def number_said(value: float, card: Card) -> str:
     if np.isnan(value):
         return "–"
     if scale_of(card) == "share":
-        return f"{value:.3f}"
+        return write_decimals(value, 3)
     whole = not is_percent(card) and float(value).is_integer()
-    return thin(value) if whole or value >= 1000 else f"{value:.1f}"
+    return thin(value) if whole or value >= 1000 else write_decimals(value, 1)
 
 
 def short_title(card: Card) -> str:

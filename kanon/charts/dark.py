@@ -119,15 +119,21 @@ def _string(value: str, key: str, least: float) -> str:
 
 
 def _scale(steps: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """The colours of a scale. Where dark was more, light is more: it stands out from the paper."""
+    """The colours of a scale: each says the same number as on white, the darkest lighter."""
     given = [(at, parts[0]) for at, colour in steps if (parts := _parts(colour))]
     first = next((i for i, (_, rgb) in enumerate(given) if max(rgb) - min(rgb) > _GREY), len(given))
     lights = [_luminance(rgb) for _, rgb in given[first:]]
     if lights != sorted(lights, reverse=True):  # two ends
         return [[at, _written(_standing_out(rgb, _ends(rgb)))] for at, rgb in given]
     greys = [[at, on_dark(_written(rgb))] for at, rgb in given[:first]]
-    turned = [rgb for _, rgb in reversed(given[first:])]
-    return greys + [[at, _written(rgb)] for (at, _), rgb in zip(given[first:], turned, strict=True)]
+    return greys + [[at, _written(_standing_out(rgb, _seen(rgb)))] for at, rgb in given[first:]]
+
+
+def _seen(rgb: RGB) -> float:
+    """The contrast of a cell: what hardly differs from the paper differs more, in its order."""
+    own = _contrast(rgb, _rgb(PAPER))
+    dark = _luminance(rgb) < _luminance(_rgb(PAPER))
+    return max(own, (MARK * (1 / own if dark else own)) ** 0.5)
 
 
 def _ends(rgb: RGB) -> float:

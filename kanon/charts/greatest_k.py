@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import percent, thin
+from kanon.base.rounding import round_apart
 from kanon.charts.figure import drawn, k_layout
 from kanon.charts.style import (
     INK,
@@ -72,8 +73,15 @@ def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> 
         else:
             line = {"shape": "hv", "color": colour, "width": 2, "dash": STRATEGY_DASHES[strategy]}
             shape = {**_stairs(x, y), "line": line}
-        hover = f"{escaped(title)}: k = %{{y:,}} for %{{x:.1f}} %<extra></extra>"
-        data.append({**shape, "name": escaped(title), "hovertemplate": hover})
+        hover = f"{escaped(title)}: k = %{{y:,}} for %{{customdata:.1f}} %<extra></extra>"
+        data.append(
+            {
+                **shape,
+                "name": escaped(title),
+                "hovertemplate": hover,
+                "customdata": round_apart(x, 1),
+            }
+        )
     k = found.greatest_k(most)
     if k is not None:
         data.append(

@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 
 from kanon.algorithms.catalogue import algorithm_named, short_title
 from kanon.base.formatting import Counted, thin
+from kanon.base.rounding import round_apart, write_decimals
 from kanon.cards import Card
 from kanon.charts.style import (
     ALGORITHM_COLOURS,
@@ -140,8 +141,8 @@ def scores_chart(
                 figure.add_trace(trace, **at)
         own = (reference or {}).get(name, np.nan)
         for value, dash, text in (
-            (own, "7px,4px", f"as trained{'' if several else f': {own:.3f}'}"),
-            (chance, "1px,4px", f"knowing nothing: {chance:.3f}"),
+            (own, "7px,4px", f"as trained{'' if several else f': {write_decimals(own, 3)}'}"),
+            (chance, "1px,4px", f"knowing nothing: {write_decimals(chance, 3)}"),
         ):
             if not np.isnan(value):
                 figure.add_trace(_across(ks, value, dash, text, place == 0), **at)
@@ -168,8 +169,9 @@ def _band(name: str, band: Band, ks: Sequence[int], legend: bool) -> list[dict[s
         "mode": "lines+markers", "legendgroup": name, "showlegend": legend,
         "line": {"color": colour, "width": 2.5, "dash": _DASHES.get(name, "solid")},
         "marker": {"symbol": _MARKERS[name], "size": 8, "color": colour},
-        "customdata": band.deviation,
-        "hovertemplate": "%{y:.3f}" + (" ± %{customdata:.3f}" if band.fits > 1 else ""),
+        "customdata": np.column_stack([round_apart(band.mean, 3), band.deviation]),
+        "hovertemplate": "%{customdata[0]:.3f}"
+        + (" ± %{customdata[1]:.3f}" if band.fits > 1 else ""),
     }  # fmt: skip
     if band.fits < 2:
         return [line]
@@ -257,7 +259,9 @@ def agreement_chart(
             .to_numpy(dtype=float)
             for each in columns
         ]
-        text = [["–" if np.isnan(one) else f"{one:.2f}" for one in row] for row in grids[0]]
+        text = [
+            ["–" if np.isnan(one) else write_decimals(one, 2) for one in row] for row in grids[0]
+        ]
         figure.add_trace(
             {
                 "type": "heatmap", "z": grids[0], "y": labels,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import cycle
+
+import numpy as np
 
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.charts.style import (
@@ -22,6 +25,19 @@ from kanon.experiments.comparison import Comparison, Line
 from kanon.experiments.titles import guided
 
 _SPARE = ("#1B7F79", "#A0522D", "#4B0082", "#2F4F4F", "#C71585", "#556B2F", "#B8860B", "#36648B")
+
+_NEAR = 0.05  # colours less far apart in OKLab look alike on thin lines
+
+_CONES = np.array([
+    [0.4122214708, 0.5363325363, 0.0514459929],
+    [0.2119034982, 0.6806995451, 0.1073969566],
+    [0.0883024619, 0.2817188376, 0.6299787005],
+])  # fmt: skip
+_LAB = np.array([
+    [0.2104542553, 0.7936177850, -0.0040720468],
+    [1.9779984951, -2.4285922050, 0.4505937099],
+    [0.0259040371, 0.7827717662, -0.8086757660],
+])  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,14 +89,39 @@ def looks_of(comparison: Comparison) -> Mapping[str, Look]:
     looks: dict[str, Look] = {}
     for line in ours:
         look = _by_algorithm(line) if by_algorithm else _plain_look(line, by_strategy)
-        spare = iter(_SPARE)
-        while look in looks.values() and (colour := next(spare, None)) is not None:
-            look = replace(look, colour=colour)
-        looks[line.name] = look
+        looks[line.name] = _apart(look, looks.values())
     beside = [line for line in comparison.lines if line.kept]
     for line, colour in zip(beside, cycle(KEPT_COLOURS), strict=False):
-        looks[line.name] = replace(_plain_look(line, False), colour=colour, width=3)
+        look = replace(_plain_look(line, False), colour=colour, width=3)
+        looks[line.name] = _apart(look, looks.values())
     return {line.name: looks[line.name] for line in comparison.lines}
+
+
+def _apart(look: Look, others: Iterable[Look]) -> Look:
+    """The look, or with another colour where others of its dash and marker are too like it."""
+    alike = [
+        other.colour for other in others if (other.dash, other.symbol) == (look.dash, look.symbol)
+    ]
+
+    def gap(colour: str) -> float:
+        return min((colour_distance(colour, other) for other in alike), default=math.inf)
+
+    colours = (look.colour, *_SPARE)
+    far = next((colour for colour in colours if gap(colour) >= _NEAR), max(colours, key=gap))
+    return replace(look, colour=far)
+
+
+def colour_distance(one: str, other: str) -> float:
+    """How unlike two colours look, in OKLab: below 0.02 nobody tells them apart.
+
+    >>> colour_distance("#000000", "#FFFFFF") > 0.99, colour_distance("#5B5B5B", "#555555") < 0.03
+    (True, True)
+    """
+    given = [[int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)] for colour in (one, other)]
+    linear = [[x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in rgb]
+              for rgb in given]  # fmt: skip
+    seen = np.cbrt(np.array(linear) @ _CONES.T) @ _LAB.T
+    return float(np.linalg.norm(seen[0] - seen[1]))
 
 
 def _by_algorithm(line: Line) -> Look:

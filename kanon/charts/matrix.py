@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import counted
-from kanon.charts.style import INK, escaped, lay_out
+from kanon.charts.style import INK, escaped, escaped_apart, lay_out
 from kanon.hierarchy import Hierarchy
 from kanon.matrices import (
     CostMatrix,
@@ -185,7 +185,7 @@ def matrix_chart(
         else []
         for matrix in drawn
     ]
-    layout = _Layout(matrices[0].labels, written, _PAGE if len(drawn) > 1 else _ONE, notes)
+    layout = _Layout(matrices[0].labels, written, _PAGE if len(drawn) > 1 else _ONE, notes, titles)
     figure = make_subplots(
         rows=1, cols=len(values), horizontal_spacing=_APART / (layout.width - layout.left - _RIGHT)
     )
@@ -198,7 +198,7 @@ def matrix_chart(
         )
         figure.add_trace(_heatmap(cells, texts, costs, said, layout), row=1, col=column)
     _axes(figure, layout)
-    names = [escaped(title, layout.head_length // len(titles)) for title in titles]
+    names = layout.titles
     heads = [f"{names[0]} minus {names[1]}"] if difference else names
     heads = [f"{head}, as a share" for head in heads] if share else heads
     _line(figure, f"<b>{heads[0]}</b>", layout.head, layout, size=17)
@@ -236,9 +236,14 @@ class _Layout:
     """Where everything stands, in pixels above the cells; Plotly's own would let it overlap."""
 
     def __init__(
-        self, labels: Sequence[str], costs: Sequence[Texts], wide: int, notes: str
+        self,
+        labels: Sequence[str],
+        costs: Sequence[Texts],
+        wide: int,
+        notes: str,
+        titles: Sequence[str],
     ) -> None:
-        self.labels = [escaped(label, _LABEL) for label in labels]
+        self.labels = escaped_apart(labels, _LABEL)
         longest, n = max(min(len(label), _LABEL) for label in labels), len(labels)
         # The largest letters whose lines fit into the rows of square cells.
         for self.font in range(_LARGE, _SMALL - 1, -1):
@@ -256,12 +261,18 @@ class _Layout:
         used = len(costs) * n * cell + _APART * (len(costs) - 1)
         self.width = int(self.left + max(used, _LEAST) + _RIGHT)
         self.noted = wrap(notes, int(self.width / 7.2))
-        self.head_length = int(self.width / 9.6) - len(" minus , as a share")
+        # Of two titles each has its half; one that is longer than its line gets another.
+        room = int(self.width / 9.6) - len(" minus , as a share")
+        self.titles = (
+            [escaped(title, room // 2) for title in titles]
+            if len(titles) > 1
+            else ["<br>".join(escaped(part, room) for part in wrap(titles[0], room))]
+        )
         # From below: column labels, "to", the scale and its ticks, its unit, notes, the head.
         self.scale = (self.beside if self.turned else self.font + 10) + 22 + 44
         self.unit = self.scale + 22
         self.notes = self.unit + 20 * len(self.noted)
-        self.head = self.notes + 28
+        self.head = self.notes + 28 + 22 * max(head.count("<br>") for head in self.titles)
         self.top = self.head + 8
         self.height = int(self.top + n * max(cell, _ROW) + 12)
 

@@ -8,7 +8,14 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from kanon.charts.comparison_measures import hover_number, is_percent, measures_of, scale_of, titled
+from kanon.charts.comparison_measures import (
+    hover_number,
+    is_percent,
+    measures_of,
+    round_for_hover,
+    scale_of,
+    titled,
+)
 from kanon.charts.line_style import looks_of
 from kanon.charts.panel_axes import k_range, k_ticks, tick_said
 from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
@@ -78,6 +85,7 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
         traces.append(
             {**common, "x": ks, "y": runs[0], "line": own,
              "marker": {"size": 7, "color": look.colour}, "name": escaped(line.title),
+             "customdata": round_for_hover(runs[0], card),
              "meta": "line", "hovertemplate": f"k = %{{x:,}}: {number}<extra></extra>"}
         )  # fmt: skip
     figure.add_traces(traces)

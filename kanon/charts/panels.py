@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import pandas as pd
 
+from kanon.base.rounding import round_apart
 from kanon.cards import Card
 from kanon.charts.comparison_measures import (
     CLASSES,
@@ -17,6 +18,7 @@ from kanon.charts.comparison_measures import (
     measure_table,
     measures_of,
     privacy_measures,
+    round_for_hover,
     scale_of,
     short_title,
     titled,
@@ -35,7 +37,7 @@ from kanon.charts.panel_axes import (
     y_axis_of,
 )
 from kanon.charts.scatter import COST, fronts, marker_of, nobody_beats, scatter_table
-from kanon.charts.style import escaped, translucent
+from kanon.charts.style import escaped, escaped_apart, translucent
 from kanon.experiments.comparison import Comparison
 from kanon.matrices import CostMatrix, as_share, matrix_table
 from kanon.measures import class_sizes
@@ -121,7 +123,7 @@ class CurvePanel:
         for place, (line, runs) in enumerate(zip(comparison.lines, found, strict=True)):
             look = scene.looks[line.name]
             if comparison.every_k and np.isnan(runs[0]).any():
-                traces.append(_dots(scene, line.title, look, ks, runs, number))
+                traces.append(_dots(scene, line.title, look, ks, runs, card))
                 continue
             if comparison.has_bands:
                 traces += [
@@ -134,6 +136,7 @@ class CurvePanel:
             drawn = _trace(
                 scene, x=ks, y=runs[0], mode=mode, name=escaped(line.title), meta="line",
                 marker=marker_of(look, 7), hovertemplate=number,
+                customdata=round_for_hover(runs[0], card),
                 line={"color": look.colour, "width": look.width, "shape": shape,
                       "dash": look.dash},
             )  # fmt: skip
@@ -202,16 +205,18 @@ class MatrixPanel:
             scene, type="heatmap", x=places, y=places, z=(100 * matrix.values).astype(np.float32),
             colorscale="Viridis_r", zmin=0, zmax=100, colorbar=scale,
             customdata=[[[a, b] for b in labels] for a in labels],
+            text=round_apart(100 * matrix.values, 1),
             hovertemplate="from <b>%{customdata[0]}</b> to <b>%{customdata[1]}</b>: "
-            "%{z:.1f} %<extra></extra>",
+            "%{text:.1f} %<extra></extra>",
         )  # fmt: skip
         scene.figure.add_traces([drawn])
         common = {
             "type": "category", "ticks": "", "showgrid": False, "showline": False,
             "fixedrange": True, "tickmode": "linear", "dtick": 1,
             "tickfont": {"size": font},
-            "labelalias": {place: escaped(label, size.label)
-                           for place, label in zip(places, matrix.labels, strict=True)},
+            "labelalias": dict(
+                zip(places, escaped_apart(matrix.labels, size.label), strict=True)
+            ),
         }  # fmt: skip
         scene.axis("y").update(**common, autorange="reversed")
         scene.axis("x").update(**common, tickangle=-90)
@@ -393,7 +398,7 @@ def _about(scene: PanelContext, measure: str) -> PanelContext:
 
 
 def _dots(
-    scene: PanelContext, title: str, look: Look, ks: Sequence[int], runs: np.ndarray, number: str
+    scene: PanelContext, title: str, look: Look, ks: Sequence[int], runs: np.ndarray, card: Card
 ) -> dict[str, Any]:
     """A measure that is known at some k alone: dots, with nothing drawn between them."""
     known = np.flatnonzero(~np.isnan(runs[0])).tolist()
@@ -407,7 +412,8 @@ def _dots(
         }  # fmt: skip
     return _trace(
         scene, x=[ks[i] for i in known], y=own, mode="markers", name=escaped(title), meta="line",
-        marker=marker_of(look, 8), hovertemplate=number, error_y=spread,
+        marker=marker_of(look, 8), hovertemplate=hover_number(card), error_y=spread,
+        customdata=round_for_hover(own, card),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import percent, thin
+from kanon.base.rounding import round_apart
 from kanon.charts.figure import drawn
 from kanon.charts.style import INK
 from kanon.measures.query_error import QueryStudy
@@ -58,7 +59,8 @@ def query_chart(study: QueryStudy, title: str) -> go.Figure:
                 "x": [0, *errors[shown], end],
                 "y": [0, *within[shown], 100 * shown.mean()],
                 "line": {"color": colour, "width": 2.5, "shape": "hv", "dash": dash},
-                "hovertemplate": f"%{{y:.1f}} % of {name} are off by at most %{{x:.1f}} %"
+                "customdata": round_apart([0, *within[shown], 100 * shown.mean()], 1),
+                "hovertemplate": f"%{{customdata:.1f}} % of {name} are off by at most %{{x:.1f}} %"
                 "<extra></extra>",
             }
         )  # fmt: skip

@@ -10,7 +10,8 @@ import pandas as pd
 import plotly.colors
 import plotly.graph_objects as go
 
-from kanon.charts.style import INK, escaped, lay_out
+from kanon.base.rounding import round_apart
+from kanon.charts.style import INK, escaped, escaped_apart, lay_out
 from kanon.learning.representations import Matrix
 from kanon.recoding import Recoding
 
@@ -140,7 +141,7 @@ def representation_chart(
         The finding; it is escaped here.
     """
     n_rows, n_columns = shown.entries.shape
-    labels = [escaped(label, _LABEL) for label in shown.labels]
+    labels = escaped_apart(shown.labels, _LABEL)
     places = [str(place) for place in range(n_columns)]
     font = 14 if n_columns <= _WRITTEN else 12
     figure = go.Figure(
@@ -149,9 +150,12 @@ def representation_chart(
             x=places,
             y=[str(place) for place in range(n_rows)],
             customdata=[
-                [[escaped(name, 90), escaped(label)] for label in shown.labels] for name in names
+                [[escaped(name, 90), escaped(label), at]
+                 for label, at in zip(shown.labels, row, strict=True)]
+                for name, row in zip(names, round_apart(shown.entries, 3).tolist(), strict=True)
             ],
-            hovertemplate="%{customdata[0]}<br><b>%{customdata[1]}</b>: %{z:.3f}<extra></extra>",
+            hovertemplate="%{customdata[0]}<br><b>%{customdata[1]}</b>: %{customdata[2]:.3f}"
+            "<extra></extra>",
             colorscale=_colours(),
             zmin=0,
             zmax=1,
@@ -165,8 +169,9 @@ def representation_chart(
             showscale=n_columns > _WRITTEN,  # else the numbers are there
         )
     )  # fmt: skip
-    if n_columns <= _WRITTEN:
-        figure.add_trace(_numbers(shown.entries))
+    if n_columns <= _WRITTEN:  # Plotly writes light on dark cells
+        figure.data[0].text = [[_number(value) for value in row] for row in shown.entries.tolist()]
+        figure.data[0].texttemplate, figure.data[0].textfont.size = "%{text}", 14
     longest = min(_LABEL, max(len(label) for label in shown.labels))
     turned = longest * font * 0.56 > 600 / n_columns
     above = 46 + (int(longest * font * 0.47) + 12 if turned else 24)
@@ -218,20 +223,6 @@ def _kinds(figure: go.Figure, shown: ShownPart) -> None:
             x=x, xanchor="left", y=0, yref="paper", yanchor="top", text=f"<b>{text}</b>",
             showarrow=False, font={"size": 14, "color": INK},
         )  # fmt: skip
-
-
-def _numbers(entries: np.ndarray) -> go.Scatter:
-    """The numbers in the cells, light on dark ones."""
-    rows, columns = np.indices(entries.shape)
-    values = entries.ravel().tolist()
-    return go.Scatter(
-        x=[str(column) for column in columns.ravel().tolist()],
-        y=[str(row) for row in rows.ravel().tolist()],
-        text=[_number(value) for value in values],
-        mode="text",
-        textfont={"size": 14, "color": ["white" if value >= 0.5 else INK for value in values]},
-        hoverinfo="skip",
-    )
 
 
 def _number(value: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import joined, thin
+from kanon.base.formatting import joined, percent, thin
 from kanon.cards import Card
 from kanon.charts.comparison_measures import (
     column_of,
@@ -123,7 +123,7 @@ def privacy_against_alteration(
             marker=marker_of(look, 13), text=[titles[place] if sides[place] else ""],
             textposition=sides[place] or "middle right", cliponaxis=False,
             textfont={"size": 14, "color": darkened(look.colour), "shadow": "auto"},
-            hovertemplate=f"{titles[place]}<br>{COST.title} %{{x:.1f}} %<br>{card.title} "
+            hovertemplate=f"{titles[place]}<br>{COST.title} {percent(float(x[0]))}<br>{card.title} "
             f"{number_said(float(y[0]), card)} {card.unit}<extra></extra>",
             **bars,
         )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
@@ -144,6 +145,26 @@ def escaped(text: object, longest: int = 40) -> str:
     """
     flat = " ".join(str(text).split())
     return html.escape(flat if len(flat) <= longest else flat[: longest - 1] + "…", quote=False)
+
+
+def escaped_apart(labels: Sequence[str], longest: int) -> list[str]:
+    """Labels as :func:`escaped` cuts them, but so that different ones do not look the same.
+
+    >>> escaped_apart(["Married-civil", "Married-away", "Divorced"], 8)
+    ['Mar…ivil', 'Mar…away', 'Divorced']
+    >>> escaped_apart(["Married-1-civil", "Married-2-civil"], 8)
+    ['Marri…#1', 'Marri…#2']
+    """
+    found = [escaped(label, longest) for label in labels]
+    ends = [f"{label[: (longest - 1) // 2]}…{label[-(longest // 2) :]}" for label in labels]
+    ways = (ends, [f"{label[: longest - 3]}…#{n}" for n, label in enumerate(labels, 1)])
+    for way in ways:
+        often = Counter(found)
+        found = [
+            html.escape(cut, quote=False) if often[now] > 1 and len(label) > longest else now
+            for now, cut, label in zip(found, way, labels, strict=True)
+        ]
+    return found
 
 
 def first_named(names: Sequence[str]) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import percent, thin
+from kanon.base.rounding import write_decimals
 from kanon.charts.style import colour_of_metric, escaped, lay_out
 
 
@@ -50,11 +51,12 @@ def what_if_chart(found: pd.DataFrame, titles: Mapping[str, str], first: str = "
             figure.add_scatter(
                 x=[x], y=[title], mode="markers",
                 marker={"symbol": symbol, "size": 12, "color": colour, "line": {"width": 2}},
-                hovertemplate=f"{title} {when}: %{{x:.1f}} %<extra></extra>", cliponaxis=False,
+                hovertemplate=f"{title} {when}: {percent(x)}<extra></extra>", cliponaxis=False,
             )  # fmt: skip
         figure.add_scatter(
             x=[max(before, after)], y=[title], mode="text", hoverinfo="skip", cliponaxis=False,
-            text=[f"   {before:.1f} → {after:.1f} %"], textposition="middle right",
+            text=[f"   {write_decimals(before, 1)} → {percent(after)}"],
+            textposition="middle right",
         )  # fmt: skip
     lay_out(figure, escaped(what_if_title(found, titles, first), longest=120), 90 + 34 * len(names))
     figure.update_layout(hovermode="closest", margin={"l": 110})

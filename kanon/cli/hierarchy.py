@@ -6,13 +6,14 @@ import argparse
 from pathlib import Path
 
 from kanon.base.formatting import counted
-from kanon.cli.options import add_reading
+from kanon.cli.inputs import read_settings
+from kanon.cli.messages import notify
+from kanon.cli.options import add_missing, add_reading
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy.files import read_hierarchy
 from kanon.sources.addresses import Address
 from kanon.sources.coverage import check_covered
 from kanon.sources.opening import open_address
-from kanon.sources.reading import ReadSettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check.add_argument("file", type=Path, metavar="FILE")
     check.add_argument("--table", type=Address.parse)
     check.add_argument("--column", metavar="NAME")
+    add_missing(check)
     add_reading(check)
 
 
@@ -40,7 +42,7 @@ def execute(given: argparse.Namespace) -> None:
         print(note)
     if given.table is None:
         return
-    table = open_address(given.table, None, ReadSettings(separator=given.sep, sheet=given.sheet))
+    table = open_address(given.table, None, read_settings(given), notify(given))
     if given.column not in table.columns:
         raise PlanError(f"The table has no column {quoted(given.column)}.")
     column = table.counted(given.column)

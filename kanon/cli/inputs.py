@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import csv
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
+from kanon.cli.messages import notify
 from kanon.errors import PlanError, quoted
 from kanon.plan import Plan, ReadPlan
 from kanon.release.context import Context
@@ -32,14 +35,27 @@ def read_records(
 ) -> Table:
     """The table, or another one, read as the plan says if there is one."""
     read = ReadPlan() if plan is None else plan.read
+    return open_address(
+        address or given.table, given.engine, read_settings(given, read), notify(given)
+    )
+
+
+def read_settings(given: argparse.Namespace, read: ReadPlan | None = None) -> ReadSettings:
+    """How a table is read: as the options say, else as the plan does."""
+    read = read or ReadPlan()
     markers = read.missing_markers
-    settings = ReadSettings(
+    if (texts := getattr(given, "missing", None)) is not None:
+        markers = [marker for text in texts for marker in _split("--missing", text)]
+    if (given.footer or 0) < 0:
+        raise PlanError(f"--footer: {given.footer} is not allowed; give a number of rows, or 0.")
+    return ReadSettings(
         separator=given.sep or read.separator,
         encoding=read.encoding,
         missing_markers=None if markers is None else tuple(markers),
         sheet=given.sheet or read.sheet,
+        header=read.header if given.header is None else given.header == "yes",
+        footer=read.footer if given.footer is None else given.footer,
     )
-    return open_address(address or given.table, given.engine, settings)
 
 
 def read_people(given: argparse.Namespace, context: Context | None) -> pd.DataFrame | None:
@@ -51,7 +67,7 @@ def read_people(given: argparse.Namespace, context: Context | None) -> pd.DataFr
             '--population counts in a context with "attacker": "journalist" alone, who does not '
             "know who is in the table."
         )
-    settings = ReadSettings(separator=given.sep)
+    settings = replace(read_settings(given), sheet=None)
     return open_table(given.population, given.population.name, settings).table
 
 
@@ -68,6 +84,39 @@ def read_publish(given: argparse.Namespace, option: str) -> list[str]:
 def parts_of_list(text: str) -> list[str]:
     """The parts of a list with commas between."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def columns_of(option: str, texts: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The columns that an option names: each text is one of the table, or several with commas.
+
+    Raises
+    ------
+    PlanError
+        A quote is not closed, or a part is no column where some have a comma in their name.
+
+    >>> columns_of("--qi", ["City, State", 'age,"a,b"'], ["City, State", "age", "a,b"])
+    ['City, State', 'age', 'a,b']
+    """
+    columns: list[str] = []
+    for text in texts:
+        columns += [text.strip()] if text.strip() in known else _split(option, text)
+    absent = [column for column in columns if column not in known]
+    commas = [column for column in known if "," in column]
+    if absent and commas:
+        raise PlanError(
+            f"{option}: the table has no column {quoted(absent[0])}; put a name with a comma, "
+            f"such as {quoted(commas[0])}, in double quotes, or give {option} once per column."
+        )
+    return columns
+
+
+def _split(option: str, text: str) -> list[str]:
+    """The parts of a list with commas between; those that have one stand in double quotes."""
+    try:
+        parts = next(csv.reader([text], skipinitialspace=True, strict=True), [])
+    except csv.Error:
+        raise PlanError(f"{option}: a quote in {quoted(text)} is not closed.") from None
+    return [part.strip() for part in parts if part.strip()]
 
 
 def check_once(option: str, columns: Sequence[str], what: str) -> None:

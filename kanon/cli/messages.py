@@ -43,6 +43,18 @@ def show_warning(message: Warning | str, *_: object) -> None:
     print(f"kanon: warning: {message}", file=sys.stderr)
 
 
+def notify(given: argparse.Namespace) -> Callable[[str], None]:
+    """What shows notices of how a table was read, each once; nothing with ``--quiet``."""
+    shown: set[str] = set()
+
+    def show(notice: str) -> None:
+        if notice not in shown and not given.quiet:
+            shown.add(notice)
+            print(f"kanon: note: {notice}", file=sys.stderr)
+
+    return show
+
+
 def warnings_shown() -> Callable[..., None]:
     """What shows warnings; that of old plans once, of however many plans.
 

@@ -57,6 +57,23 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sheet", metavar="NAME", help="the sheet of an XLSX; else the plan's, or the largest"
     )
+    parser.add_argument(
+        "--header", choices=("yes", "no"), help="whether the first line holds the names of columns"
+    )
+    parser.add_argument(
+        "--footer", type=int, metavar="N",
+        help="how many rows at the end are totals or notes; else the plan's, or none",
+    )  # fmt: skip
+    parser.add_argument("--quiet", action="store_true", help="do not say how the table was read")
+
+
+def add_missing(parser: argparse.ArgumentParser) -> None:
+    """Take which texts mark a missing cell, where no plan says it."""
+    parser.add_argument(
+        "--missing", action="append", metavar="MARKERS",
+        help="the texts that mark a missing cell, with commas between, such as '?,*'; blank ones "
+        "always are missing; else the known ones that occur",
+    )  # fmt: skip
 
 
 def add_context(parser: argparse.ArgumentParser, required: bool) -> None:

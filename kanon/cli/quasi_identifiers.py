@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from decimal import Decimal
 from pathlib import Path
 
-from kanon.cli.inputs import check_once, parts_of_list, read_records
+from kanon.cli.inputs import check_once, columns_of, read_records
 from kanon.cli.messages import progress_shown
-from kanon.cli.options import add_json, add_progress, add_table
+from kanon.cli.options import add_json, add_missing, add_progress, add_table
 from kanon.errors import PlanError, listing, quoted
 from kanon.plan import Plan
 from kanon.schema import SUPPRESSED, Role
@@ -18,7 +19,11 @@ from kanon.sources.singling_out import singling_out
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     add_table(parser)
-    parser.add_argument("--columns", metavar="a,b,c", help="the columns to look at; else all")
+    parser.add_argument(
+        "--columns", action="append", metavar="a,b,c",
+        help="the columns to look at, else all; may be repeated, and names with commas stand in "
+        "double quotes",
+    )  # fmt: skip
     parser.add_argument(
         "--plan", type=Path, metavar="PLAN.json",
         help="leave out its identifiers, say which columns it takes for harmless, and count "
@@ -36,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--k", type=int, default=2, help="who is alike with fewer than k is singled out"
     )
     parser.add_argument("--size", type=int, default=3, help="so many columns in a set at most")
+    add_missing(parser)
     add_json(parser)
     add_progress(parser)
 
@@ -46,7 +52,7 @@ def execute(given: argparse.Namespace) -> None:
     roles = {} if plan is None else plan.roles.roles
     person = given.person or (None if plan is None else plan.person)
     table = read_records(given, plan)
-    columns = parts_of_list(given.columns or "")
+    columns = columns_of("--columns", given.columns or [], table.columns)
     check_once("--columns", columns, "column")
     gone = 0
     if SUPPRESSED not in columns:
@@ -69,15 +75,14 @@ def execute(given: argparse.Namespace) -> None:
 
 
 def _share(text: str) -> float:
-    """A share as a percentage or as a number: 5% or 0.05."""
-    number = text.strip().removesuffix("%")
-    what = "give a percentage such as 5% or a number such as 0.05"
+    """A share as a percentage, a number or a fraction: 5%, 0.05 or 1/20."""
+    number, _, parts = text.strip().removesuffix("%").partition("/")
+    what = "give a percentage such as 5%, a number such as 0.05 or a fraction such as 1/20"
     try:
-        given = float(number) / (100 if number != text.strip() else 1)
-        # 1.1 / 100 is a little more than 0.011, which a set may single out exactly.
-        share = round(given, 15)
-    except ValueError:
+        # As decimals, since 1.1 / 100 is a little more than 0.011.
+        given = float(Decimal(number).scaleb(-2 if "%" in text else 0)) / float(parts or 1)
+    except (ValueError, ArithmeticError):
         raise PlanError(f"--share: {quoted(text)} is no share; {what}.") from None
-    if given and not share:
+    if 0 < given < 1e-15:
         raise PlanError(f"--share: {quoted(text)} is less than what can be told from 0; {what}.")
-    return share
+    return given

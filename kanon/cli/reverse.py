@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import counted, percent, thin
 from kanon.cli.inputs import read_records
 from kanon.cli.messages import progress_shown
 from kanon.cli.options import add_plan, add_progress, add_table
@@ -31,8 +31,9 @@ def execute(given: argparse.Namespace) -> None:
     write_whole(found.ways.to_csv(index=False, lineterminator="\n").encode("utf-8"), given.out)
     first = found.curve.iloc[0]
     print(
-        f"{counted(len(found.ways), 'row')}; the models are met from {first['alteration']:.1f} % "
-        f"alteration on, as {plan.metric.card.title} counts, with k = {thin(int(first['k']))}"
+        f"{counted(len(found.ways), 'row')}; the models are met from "
+        f"{percent(first['alteration'])} alteration on, "
+        f"as {plan.metric.card.title} counts, with k = {thin(int(first['k']))}"
         + (", in persons" if found.of == "persons" else "")
     )
     reached = {most: found.greatest_k(most) for most in (5, 10, 20, 30, 50)}

@@ -12,7 +12,7 @@ from typing import Any
 
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.algorithms.lower_bound import LowerBound
-from kanon.base.formatting import counted, thin
+from kanon.base.formatting import counted, percent, thin
 from kanon.base.progress import Progress
 from kanon.cli.inputs import read_plan, read_publish, read_records
 from kanon.cli.messages import progress_shown, show_warning
@@ -219,7 +219,7 @@ def _outcome(done: Run) -> str:
             classes += f", the one of fewest persons of {counted(fewest, 'person')}"
     return (
         f"{counted(recoding.classes.n_records, 'record')}{dropped}{suppressed}; {classes}; "
-        f"alteration {done.alteration:.1f} % of all that could be lost, "
+        f"alteration {percent(done.alteration)} of all that could be lost, "
         f"as {prepared.plan.metric.card.title} counts"
         f"{''.join(f'; {said}' for said in (done.about_parts, done.about_gap) if said)}"
     )

@@ -6,11 +6,14 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from decimal import Context, Decimal
+from fractions import Fraction
 
 import numpy as np
 
+from kanon.base.date_patterns import find_date_patterns
 from kanon.base.formatting import counted
-from kanon.base.kinds import PATTERNS, ColumnKind, moment_kinds, numbers
+from kanon.base.kinds import PATTERNS, ColumnKind, moment_kinds, read_exact_numbers
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number, tree_from_lines
@@ -21,6 +24,8 @@ DATE_LEVELS = ("hour", "part of day", "day", "month", "quarter", "year", "decade
 
 _FIRST_LEVEL = {"time": 0, "day": 2, "month": 3, "quarter": 4, "year": 5}
 """The finest level that a text says, by what it says at the finest."""
+
+_NO_VALUES = "The column has no values to build a hierarchy from."
 
 
 def suppression(values: Sequence[str]) -> Hierarchy:
@@ -41,6 +46,8 @@ def intervals(
     kind: ColumnKind | None = None,
 ) -> Hierarchy:
     """Numbers in nested intervals, aligned at ``origin``.
+
+    Values, widths and bounds are reckoned with as the decimals that are written, without rounding.
 
     Parameters
     ----------
@@ -68,10 +75,12 @@ def intervals(
     ('17', '18', '23', '15-19', '10-19', '20-24', '20-29', '*')
     >>> intervals(["1.234,50", "980,00"], widths=[1000]).labels
     ('980,00', '1.234,50', '0 to <1000', '1000 to <2000', '*')
+    >>> intervals(["0.3", "0.6"], widths=[0.1]).labels
+    ('0.3', '0.6', '0.3 to <0.4', '0.6 to <0.7', '*')
     """
     check_number("levels", len(widths) + 2)
     texts = _distinct(values)
-    parsed = parsed_numbers(texts, kind)
+    parsed = list(map(Fraction, parsed_numbers(texts, kind)))
     return tree_of_paths(_interval_paths(texts, parsed, widths, origin, (lowest, highest)))
 
 
@@ -112,7 +121,7 @@ def ages(
         raise HierarchyError("Ages are whole years, so the widths of their intervals are too.")
     texts = _distinct(values)
     moment_of, known = _parsed_dates(texts, kind)
-    if known is not None and (known.name == "time" or "DD" not in known.pattern):
+    if known is not None and (known.name == "time" or known.resolution not in ("day", "time")):
         raise HierarchyError("Ages need dates to the day, and the values do not say the day.")
     late = [text for text in texts if moment_of[text].date() > day]
     if late:
@@ -123,53 +132,48 @@ def ages(
         day.year - born.year - ((day.month, day.day) < (born.month, born.day))
         for born in (moment_of[text] for text in texts)
     ]
-    paths = _interval_paths(texts, np.array(years, dtype=float), widths, 0, (lowest, highest))
+    paths = _interval_paths(texts, list(map(Fraction, years)), widths, 0, (lowest, highest))
     return tree_of_paths([[text, *(f"age {name}" for name in names)] for text, *names in paths])
 
 
 def _interval_paths(
     texts: Sequence[str],
-    parsed: np.ndarray,
+    parsed: Sequence[Fraction],
     widths: Sequence[float],
     origin: float,
     ends: tuple[float | None, float | None],
 ) -> list[list[str]]:
     """Per text, by size, itself and the intervals above it."""
-    lowest, highest = ends
-    _check_widths(widths)
     if not math.isfinite(origin):
         raise HierarchyError("The origin of intervals has to be a finite number.")
-    if any(bound is not None and not math.isfinite(bound) for bound in (lowest, highest)):
+    if any(bound is not None and not math.isfinite(bound) for bound in ends):
         raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
-    farthest = float(np.abs(parsed).max())
-    if not math.isfinite(farthest + abs(origin) + 2 * widths[-1]):
+    steps, start = _read_widths(widths), _read_decimal(origin)
+    farthest = max(map(abs, parsed), default=Fraction(0))
+    if farthest + abs(start) + 2 * steps[-1] > _LARGEST:
         raise HierarchyError(
             f"The width {widths[-1]:g} is too wide for numbers as large as those of the column."
         )
-    if float(np.abs(parsed - origin).max()) / widths[0] > 1e14:
+    if any(abs(value - start) / steps[0] > 10**14 for value in parsed):
         raise HierarchyError(
             f"The width {widths[0]:g} is too narrow for numbers as large as those of the column."
         )
+    lowest, highest = (None if bound is None else _read_decimal(bound) for bound in ends)
     if lowest is not None and highest is not None and lowest >= highest:
         raise HierarchyError(
-            f"The lowest bound {canonical_text(lowest)} has to be below the highest bound "
-            f"{canonical_text(highest)}."
+            f"The lowest bound {_write_decimal(lowest)} has to be below the highest bound "
+            f"{_write_decimal(highest)}."
         )
-    whole = bool(
-        np.all(parsed == np.round(parsed))
-        and all(float(number).is_integer() for number in [*widths, origin])
-    )
+    whole = all(number.denominator == 1 for number in (*parsed, *steps, start))
     lines = []
-    for value, text in sorted(zip(parsed.tolist(), texts, strict=True)):
+    for value, text in sorted(zip(parsed, texts, strict=True)):
         if lowest is not None and value < lowest:
-            lines.append([text, f"<{canonical_text(lowest)}"])
+            lines.append([text, f"<{_write_decimal(lowest)}"])
         elif highest is not None and value > highest:
-            lines.append([text, f">{canonical_text(highest)}"])
+            lines.append([text, f">{_write_decimal(highest)}"])
         else:
-            bounds = (
-                -math.inf if lowest is None else lowest, math.inf if highest is None else highest
-            )  # fmt: skip
-            lines.append([text, *(_interval(value, w, origin, whole, bounds) for w in widths)])
+            bounds = lowest, highest
+            lines.append([text, *(_interval(value, w, start, whole, bounds) for w in steps)])
     return lines
 
 
@@ -401,7 +405,7 @@ def groups(levels: Sequence[Mapping[str, Sequence[str]]]) -> Hierarchy:
 def tree_of_paths(lines: Sequence[Sequence[str]]) -> Hierarchy:
     """The tree of the paths of all values, each from the value to just below the root."""
     if not lines:
-        raise HierarchyError("The column has no values to build a hierarchy from.")
+        raise HierarchyError(_NO_VALUES)
     if any(not cells[0] for cells in lines):
         raise HierarchyError("A value is blank; let blank cells count as missing.")
     try:
@@ -423,10 +427,12 @@ def run_label(texts: Sequence[str], first: int, last: int, between: str) -> str:
     return f"{texts[first]}{between}{texts[last]}"
 
 
-def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> np.ndarray:
-    """Texts as numbers, or an error that names those that are none."""
-    parsed = numbers(texts, kind)
+def parsed_numbers(texts: list[str], kind: ColumnKind | None = None) -> list[Decimal]:
+    """Texts as the numbers that are written, or an error that names those that are none."""
+    parsed = read_exact_numbers(texts, kind)
     if parsed is None:
+        if not texts:
+            raise HierarchyError(_NO_VALUES)
         bad, how = _misfits(texts, kind, ("whole number", "decimal"))
         raise HierarchyError(f"Intervals need numbers{how}; {_are(bad)} not ({{cells}}).", bad)
     return parsed
@@ -458,19 +464,40 @@ def _parsed_dates(
     The kind is None of dates of ISO 8601 that say now the day, now the month or the year alone.
     """
     known = kind or next(iter(moment_kinds(texts)), None)
-    if known is not None and known.is_moment:
-        moment_of = {text: known.moment(text) for text in texts}
-    else:
-        moment_of = {text: _iso(text) for text in texts} if kind is None else {}
+    moment_of = _read_dates(texts, known)
     told = {text: moment for text, moment in moment_of.items() if moment is not None}
     if len(told) == len(texts):
         return told, known
     bad, how = _misfits(texts, kind, ("date", "date and time", "time"))
+    if not bad:
+        raise HierarchyError(
+            "The dates may be written DDMMYYYY or MMDDYYYY; say which as the kind of the column "
+            "(on the page Data, or read.kinds in a plan)."
+        )
     if kind is None:
         told_as_iso = [text for text in texts if told.get(text) is None]
         bad, how = min((bad, how), (told_as_iso, ""), key=lambda found: len(found[0]))
     how = how or " such as 2021-03-04 or 04.03.2021"
-    raise HierarchyError(f"Dates{how} are needed; {_are(bad)} not ({{cells}}).", bad)
+    several = find_date_patterns(dict.fromkeys(texts, 1)) if kind is None else None
+    together = "" if not several or several.rest else f"; the kind '{several.kinds[0]}' reads all"
+    raise HierarchyError(f"Dates{how} are needed; {_are(bad)} not ({{cells}}){together}.", bad)
+
+
+def _read_dates(texts: Sequence[str], kind: ColumnKind | None) -> dict[str, datetime | None]:
+    """The moment of each text, by its kind or ISO 8601; nothing if the kind has no moments."""
+    if kind is None:
+        return {text: _iso(text) for text in texts}
+    return {text: kind.moment(text) for text in texts} if kind.is_moment else {}
+
+
+def are_periods(values: Sequence[str], kind: ColumnKind | None = None) -> bool:
+    """Whether all values are such as :func:`dates` takes.
+
+    >>> are_periods(["2021-03-04", "2021"]), are_periods(["2021-03-04", "spring"])
+    (True, False)
+    """
+    moment_of = _read_dates(values, kind or next(iter(moment_kinds(values)), None))
+    return bool(moment_of) and None not in moment_of.values()
 
 
 def is_whole(number: object) -> bool:
@@ -486,7 +513,25 @@ def _are(values: Sequence[str]) -> str:
     return counted(len(values), "distinct value is", "distinct values are")
 
 
-def _check_widths(widths: Sequence[float]) -> None:
+_LARGEST = int(np.finfo(float).max)
+
+_EXACT = Context(prec=5000)
+"""More digits than a bound has: numbers and widths lie between 1e-324 and 1e308."""
+
+
+def _read_decimal(number: float) -> Fraction:
+    """A number that was given, as the decimal that stands for it: 0.1 is a tenth."""
+    return Fraction(number if isinstance(number, int) else repr(float(number)))
+
+
+def _write_decimal(number: Fraction) -> str:
+    """A decimal, written out unless it has very many zeros."""
+    exact = _EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return f"{exact:f}" if -16 < exact.adjusted() < 16 else str(exact.normalize(_EXACT))
+
+
+def _read_widths(widths: Sequence[float]) -> list[Fraction]:
+    """The widths of intervals, each a multiple of the one before."""
     if not widths or any(not 0 < width < math.inf for width in widths):
         raise HierarchyError("Intervals need at least one width, each a number above 0.")
     for narrow, wide in itertools.pairwise(widths):
@@ -494,27 +539,31 @@ def _check_widths(widths: Sequence[float]) -> None:
             raise HierarchyError(
                 f"The width {wide:g} has to be larger than the width {narrow:g} before it."
             )
-        times = wide / narrow
-        if not math.isfinite(times) or not math.isclose(times, round(times)):
+        if (_read_decimal(wide) / _read_decimal(narrow)).denominator > 1:
             raise HierarchyError(
                 f"The width {wide:g} is not a multiple of the width {narrow:g} before it; "
                 "nested intervals need that."
             )
+    return list(map(_read_decimal, widths))
 
 
 def _interval(
-    value: float, width: float, origin: float, whole: bool, bounds: tuple[float, float]
+    value: Fraction,
+    width: Fraction,
+    origin: Fraction,
+    whole: bool,
+    bounds: tuple[Fraction | None, Fraction | None],
 ) -> str:
     """The interval of a value, cut off at the bounds beyond which other groups begin."""
-    # Rounding undoes noise such as 0.3 / 0.1 = 2.9999999999999996.
-    start = origin + math.floor(round((value - origin) / width, 9)) * width
+    start = origin + (value - origin) // width * width
+    lowest, highest = bounds
+    begins = start if lowest is None else max(start, lowest)
+    ends = start + width if highest is None else min(start + width, highest)
     if not whole:
-        # 15 digits are all that a number holds for sure; fewer could give two intervals one name.
-        end = f"<{start + width:.15g}" if start + width <= bounds[1] else f"{bounds[1]:.15g}"
-        return f"{max(start, bounds[0]):.15g} to {end}"
-    low, high = int(start), int(start + width - 1)
-    low = low if low >= bounds[0] else math.ceil(bounds[0])
-    high = high if high <= bounds[1] else math.floor(bounds[1])
+        open_end = "<" if ends == start + width else ""
+        return f"{_write_decimal(begins)} to {open_end}{_write_decimal(ends)}"
+    low = math.ceil(begins)
+    high = int(ends) - 1 if ends == start + width else math.floor(ends)
     if low == high:
         return str(low)
     return f"{low}-{high}" if low >= 0 else f"{low} to {high}"

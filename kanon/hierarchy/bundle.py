@@ -14,7 +14,14 @@ from dataclasses import dataclass, replace
 from kanon.base.formatting import thin
 from kanon.base.unzipping import TooLarge, TooMany, Unreadable, unzipped
 from kanon.errors import HierarchyError, quoted
-from kanon.hierarchy.files import HierarchyFile, column_of_json, read_hierarchy, to_csv, to_json
+from kanon.hierarchy.files import (
+    HierarchyFile,
+    column_of_json,
+    read_hierarchy,
+    text_of_file,
+    to_csv,
+    to_json,
+)
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import bytes_of, exceeded, settings
 
@@ -161,7 +168,7 @@ def _read_one(name: str, content: bytes, columns: Sequence[str]) -> FileResult:
         imported = read_hierarchy(content, name)
     except HierarchyError as error:
         return FileResult(name, _column_by_stem(_stem(name), columns), problem=error.sentence)
-    named = column_of_json(content.decode("utf-8-sig")) if ending == "json" else None
+    named = column_of_json(text_of_file(content, name)) if ending == "json" else None
     column = None if named is None else _column_by_key(named, columns)
     if column is not None:
         return FileResult(name, column, imported, exact=column == named)

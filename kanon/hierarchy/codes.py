@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
@@ -15,6 +16,9 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.build import is_whole, tree_of_paths
 from kanon.hierarchy.lines import check_number
 from kanon.hierarchy.tree import Hierarchy
+
+_NUMBER = re.compile(r"(\D*)(\d+)(?:\s*[-–]\s*(\d+)$)?")
+"""What a code begins with: perhaps letters, then a number, perhaps to another one ("10-19")."""
 
 _AFTER_ALL = "\U0010ffff"
 """Sorts after every character of a code: so the end of a range holds what begins with it."""
@@ -54,8 +58,11 @@ def codes(
         How many characters of the part before the first separator stay, from many to few. A
         shorter part skips the level.
     ranges
-        Ranges of codes, one beside or inside the other, as :func:`parse_ranges` reads them. A part
-        is compared by as many characters as the ends have; upper and lower case are the same.
+        Ranges of codes, one beside or inside the other, as :func:`parse_ranges` reads them. Numbers
+        are compared as numbers, so that 0–2 does not hold 10: where no number has a leading zero,
+        and the ends of ranges have several lengths or a code lies in a range by its number. Else a
+        part is compared by as many characters as the ends have, so that 47–48 holds the postcode
+        47601; upper and lower case are the same.
 
     Raises
     ------
@@ -69,6 +76,9 @@ def codes(
     >>> tree = codes(["J45.0", "J45", "J44.1", "Z00"], ranges=[asthma])
     >>> [tree.labels[node] for node in tree.path(tree.node_of["J45.0"])]
     ['J45.0', 'J45 (group)', 'J40–J47', '*']
+    >>> stays = parse_ranges("0;2;short\\n3;19;long")
+    >>> codes(["1", "2", "10", "19"], ranges=stays).labels[4:]
+    ('short', 'long', '*')
     >>> codes(["0111", "0112", "0211"], separators="", prefixes=[3, 2]).labels[3:]
     ('011', '01', '021', '02', '*')
     """
@@ -160,6 +170,35 @@ def outside_ranges(tree: Hierarchy, ranges: Iterable[CodeRange]) -> list[str]:
     return [label for label in top if label not in names]
 
 
+def find_values_beyond_names(tree: Hierarchy, ranges: Iterable[CodeRange]) -> dict[str, list[str]]:
+    """Per range of :func:`codes`, the values that stand in it and whose number lies outside.
+
+    Where all its values are equally long, as postcodes are, their beginning alone is meant.
+
+    >>> grades = [CodeRange(first="A1", last="A3", name="A1–A3")]
+    >>> find_values_beyond_names(codes(["A1", "A2", "A10", "A105"], ranges=grades), grades)
+    {'A1–A3': ['A10', 'A105']}
+    """
+    beyond = {}
+    for one in ranges:
+        first, last = _NUMBER.fullmatch(one.first.upper()), _NUMBER.fullmatch(one.last.upper())
+        node = tree.node_of.get(canonical_text(one.name))
+        if not first or not last or node is None or first[1] != last[1]:
+            continue
+        leaves = tree.labels[tree.first[node] : tree.last[node]]
+        numbers = {leaf: match for leaf in leaves if (match := _NUMBER.match(leaf.upper()))}
+        alike = len({len(match[2]) for match in numbers.values()}) == 1
+        values = [
+            leaf
+            for leaf, match in numbers.items()
+            if (not alike and not int(first[2]) <= int(match[2]) <= int(last[2]))
+            or (match[3] and not match[1] and int(match[3]) > int(last[2]))
+        ]
+        if values:
+            beyond[one.name] = values
+    return beyond
+
+
 def _range(row: Sequence[str], place: str) -> CodeRange:
     if len(row) not in (2, 3) or not row[0] or not row[1]:
         raise HierarchyError(f"{place} is not from;to;name, with two codes and a name.")
@@ -198,7 +237,9 @@ def _ranges_above(
     codes: Iterable[str], ranges: Sequence[CodeRange], separators: str
 ) -> Mapping[str, list[str]]:
     """The names of the ranges that each code lies in, from narrow to wide."""
-    checked = [_checked(one, separators) for one in ranges]
+    codes = list(codes)
+    digits = _find_number_width(codes, ranges)
+    checked = [_checked(one, separators, digits) for one in ranges]
     for name, following in itertools.pairwise(sorted(one.name for one in checked)):
         if name == following:
             raise HierarchyError("Two ranges of codes are called {cells}; rename one.", [name])
@@ -206,8 +247,7 @@ def _ranges_above(
     waiting = sorted(widest_first, key=lambda one: one.first)[::-1]
     found: dict[str, list[str]] = {}
     around: list[CodeRange] = []
-    for code in sorted(codes, key=str.upper):
-        own = code.upper()
+    for own, code in sorted((_pad_number(code.upper(), digits), code) for code in codes):
         while waiting and waiting[-1].first <= own:
             _enter(waiting.pop(), around)
         while around and around[-1].last + _AFTER_ALL < own:
@@ -230,8 +270,30 @@ def _enter(one: CodeRange, around: list[CodeRange]) -> None:
     around.append(one)
 
 
-def _checked(one: CodeRange, separators: str) -> CodeRange:
-    first, last = one.first.strip().upper(), one.last.strip().upper()
+def _find_number_width(codes: Iterable[str], ranges: Sequence[CodeRange]) -> int:
+    """The digits of the longest number, if numbers are compared as numbers; else 0."""
+    ends = [
+        (one.first, one.last) for one in ranges if one.first.isdecimal() and one.last.isdecimal()
+    ]
+    parts = {match[2] for match in map(_NUMBER.match, codes) if match and not match[1]}
+    texts = {*itertools.chain.from_iterable(ends), *parts}
+    if not ends or any(text[0] == "0" and len(text) > 1 for text in texts):
+        return 0
+    sizes = set(map(int, parts))
+    several = len({len(end) for both in ends for end in both}) > 1
+    if several or any(int(a) <= size <= int(b) for a, b in ends for size in sizes):
+        return max(map(len, texts))
+    return 0
+
+
+def _pad_number(code: str, digits: int) -> str:
+    """A code with zeros before the number that it begins with, so that texts sort as numbers."""
+    return re.sub(r"^\d+", lambda number: number[0].zfill(digits), code)
+
+
+def _checked(one: CodeRange, separators: str, digits: int) -> CodeRange:
+    first = _pad_number(one.first.strip().upper(), digits)
+    last = _pad_number(one.last.strip().upper(), digits)
     if not first or len(first) != len(last) or first > last:
         raise HierarchyError(
             "A range of codes goes from a code to a later one with as many characters; {cells} "

@@ -198,8 +198,8 @@ def join(tree: Hierarchy, groups: Mapping[str, Sequence[str]]) -> Hierarchy:
     Examples
     --------
     >>> from kanon.hierarchy.build import suppression
-    >>> join(suppression(["a", "b", "A"]), {"a (spellings)": ["a", "A"]}).labels
-    ('a', 'A', 'b', 'a (spellings)', '*')
+    >>> join(suppression(["a", "b", "A"]), {"either a": ["a", "A"]}).labels
+    ('a', 'A', 'b', 'either a', '*')
     """
     draft = Draft.of(tree)
     taken, left = set(tree.labels), set[int]()

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kanon.base.formatting import thin
-from kanon.errors import HierarchyError, quoted
-from kanon.hierarchy.lines import check_number, tree_from_lines, tree_to_lines
+from kanon.base.encodings import find_marked_encoding, guess_text, is_binary
+from kanon.base.formatting import counted, thin
+from kanon.base.values import MISSING_LABEL, canonical_text
+from kanon.errors import HierarchyError, listing, quoted
+from kanon.hierarchy.lines import check_number, qualify_lines, tree_from_lines, tree_to_lines
 from kanon.hierarchy.tree import Hierarchy
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to, settings
 
@@ -50,35 +52,45 @@ def read_hierarchy(source: Path | bytes, name: str | None = None) -> HierarchyFi
         The file cannot be read, is too large, or does not describe a tree.
     """
     title = name or (source.name if isinstance(source, Path) else "hierarchy.csv")
-    text = text_of_file(source, title)
+    text, notes = _read_text(source, title)
     if title.lower().endswith(".json"):
-        return HierarchyFile(parse_json(text))
+        return HierarchyFile(parse_json(text), notes)
     if title.lower().endswith(".graphml"):
         from kanon.hierarchy.graphs import parse_graphml  # networkx is for graphs alone
 
-        return HierarchyFile(parse_graphml(text))
-    return parse_csv(text)
+        return HierarchyFile(parse_graphml(text), notes)
+    parsed = parse_csv(text)
+    return HierarchyFile(parsed.hierarchy, (*notes, *parsed.notes))
 
 
 def text_of_file(source: Path | bytes, title: str) -> str:
-    """What stands in a hierarchy file.
+    """What stands in a hierarchy file: UTF-8, or what its mark or the letters in it tell.
 
     Raises
     ------
     HierarchyError
         The file cannot be read, is too large, or is not text.
     """
+    return _read_text(source, title)[0]
+
+
+def _read_text(source: Path | bytes, title: str) -> tuple[str, tuple[str, ...]]:
     try:
         most = bytes_of("hierarchies_megabytes")
         data, size = read_up_to(most, source) if isinstance(source, Path) else (source, len(source))
         if size > most:
             what = f"The hierarchy file {quoted(title)} has {thin(size / MEGABYTE)} MB"
             raise HierarchyError(exceeded("hierarchies_megabytes", what))
-        return data.decode("utf-8-sig")
+        return data.decode(find_marked_encoding(data) or "utf-8").removeprefix("\ufeff"), ()
     except UnicodeDecodeError:
-        raise HierarchyError(
-            f"The hierarchy file {quoted(title)} is not UTF-8 text; save it as CSV (UTF-8) or JSON."
-        ) from None
+        known = find_marked_encoding(data) or is_binary(data)
+        guess = None if known else guess_text(data)
+        if guess is None:
+            raise HierarchyError(
+                f"The hierarchy file {quoted(title)} is no text in a known encoding; save it as "
+                "CSV (UTF-8) or JSON."
+            ) from None
+        return guess[0], (f"{guess[1].upper()} is a guess: check names with accents.",)
     except (OSError, ValueError):  # a name may hold what no file system takes
         raise HierarchyError(f"The hierarchy file {quoted(title)} cannot be opened.") from None
 
@@ -87,7 +99,10 @@ def parse_csv(text: str) -> HierarchyFile:
     """Read lines ``leaf;level 1;…;*``.
 
     The separator (``;``, ``,``, tab or ``|``) is found; a header is recognised when its cells
-    say "leaf" or "level 1". A repeated cell means that the edge skips the level.
+    say "leaf" or "level 1". A repeated cell means that the edge skips the level. As ARX writes
+    them, a line without a value (``;*``) is the place of missing cells, and a name may stand at two
+    levels: the upper one is called "name (group)" where it is a value too, else "name (level 2)".
+    Of equal lines one counts. The notes tell of all that.
 
     Raises
     ------
@@ -99,28 +114,71 @@ def parse_csv(text: str) -> HierarchyFile:
     --------
     >>> parse_csv("a;A;*\\nb;A;*\\nf;f;*").hierarchy
     <Hierarchy of 5 nodes, 3 leaves, height 3>
+    >>> parse_csv("a;a;*\\nb;a;*\\nb;a;*").notes
+    ("'a' stands at two levels; the upper one is called 'a (group)'.", 'Of equal lines one counts: \
+1 line was left out.')
     """
     if "\0" in text:
         raise HierarchyError("The hierarchy file is not text; save it as CSV (UTF-8) or JSON.")
     text = text.removeprefix("\ufeff")
     if not text.strip():
         raise HierarchyError("The hierarchy file is empty; it needs one line per value.")
-    rows = _rows(text)
+    rows, repeated = _rows(text)
     if _is_header(rows):
         rows = rows[1:]
     check_number("nodes", len(rows) + 1)
-    hierarchy = tree_from_lines(((f"Line {line}", cells) for line, cells in rows), limited=True)
+    rows, notes = _with_missing(rows)
+    lines = [(f"Line {line}", cells) for line, cells in rows]
+    try:
+        hierarchy = tree_from_lines(lines, limited=True)
+    except HierarchyError:
+        qualified = qualify_lines(lines)
+        if qualified is None:
+            raise
+        lines, new_names = qualified
+        hierarchy = tree_from_lines(lines, limited=True)
+        notes.append(_describe_names(new_names))
     width = len(rows[0][1])
     skipped = [
         column
         for column in range(1, width)
         if all(cells[column].strip() == cells[column - 1].strip() for _, cells in rows)
     ]
-    notes = tuple(
+    notes += [
         f"Level {column} repeats level {column - 1} in every line and was left out."
         for column in skipped
-    )
-    return HierarchyFile(hierarchy, notes)
+    ]
+    if repeated:
+        left_out = counted(repeated, "line was", "lines were")
+        notes.append(f"Of equal lines one counts: {left_out} left out.")
+    return HierarchyFile(hierarchy, tuple(notes))
+
+
+def _with_missing(
+    rows: list[tuple[int, list[str]]],
+) -> tuple[list[tuple[int, list[str]]], list[str]]:
+    """The lines with a name in that of missing cells, or without it if the root is all it has."""
+    blank = next((row for row in rows if not row[1][0].strip()), None)
+    if blank is None or not blank[1][-1].strip() or len(rows) < 2:
+        return rows, []
+    line, cells = blank
+    above = [cell.strip() for cell in cells if cell.strip()]
+    note = f"Line {line} has no value: it is the place of missing cells, {quoted(MISSING_LABEL)}."
+    others = [row for row in rows if row is not blank]
+    if set(above) <= {others[0][1][-1].strip()}:
+        return others, [note]
+    filled = [MISSING_LABEL]
+    for cell in cells[1:]:
+        filled.append(cell.strip() or filled[-1])
+    return [(line, filled) if row is blank else row for row in rows], [note]
+
+
+def _describe_names(new_names: dict[str, list[str]]) -> str:
+    upper = listing(itertools.chain.from_iterable(new_names.values()))
+    if len(new_names) == 1:
+        return f"{listing(new_names)} stands at two levels; the upper one is called {upper}."
+    names = counted(len(new_names), "name")
+    return f"{names} stand at several levels; the upper ones are called {upper}."
 
 
 def to_csv(hierarchy: Hierarchy, separator: str = ";") -> str:
@@ -281,23 +339,33 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _rows(text: str) -> list[tuple[int, list[str]]]:
-    """The lines with their numbers, by the separator that fits all of them."""
+def _rows(text: str) -> tuple[list[tuple[int, list[str]]], int]:
+    """The lines with their numbers, by the separator that fits all; how many stand twice."""
     best: list[tuple[int, list[str]]] | None = None
+    most = settings().hierarchy_nodes + 2
     # First with quotes taken strictly: in "a;b","c" a semicolon parts nothing.
     for strict, separator in itertools.product((True, False), SEPARATORS):
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
         try:
             filled = ((reader.line_num, row) for row in reader if any(c.strip() for c in row))
-            # One line more than allowed, and a header, are enough to see that it is too large.
-            rows = list(itertools.islice(filled, settings().hierarchy_nodes + 2))
+            first_of: dict[tuple[str, ...], tuple[int, list[str]]] = {}
+            lines = 0
+            for row in filled:
+                lines += 1
+                first_of.setdefault(tuple(map(canonical_text, row[1])), row)
+                # A header and one line more than allowed are enough to see that it is too large.
+                if len(first_of) == most:
+                    break
+            rows = list(first_of.values())
         except csv.Error:
             continue
         if not rows:
             raise HierarchyError("The hierarchy file is empty; it needs one line per value.")
         if len(rows[0][1]) > 1:
+            width = next((len(cells) for _, cells in rows if cells[0].strip()), 0)
+            rows = [(line, _widen(cells, width)) for line, cells in rows]
             if all(len(cells) == len(rows[0][1]) for _, cells in rows):
-                return rows
+                return rows, lines - len(rows)
             best = best or rows
     if best is None:
         raise HierarchyError(
@@ -309,6 +377,11 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
         f"Line {line} has {len(cells)} cells and line {best[0][0]} has {width}; "
         "repeat a cell to skip a level."
     )
+
+
+def _widen(cells: list[str], width: int) -> list[str]:
+    """A line as long as the others, if it has no value: ARX writes ";*" whatever the levels."""
+    return ["", *cells[1:], *cells[-1:] * (width - len(cells))] if not cells[0].strip() else cells
 
 
 def _is_header(rows: Sequence[tuple[int, list[str]]]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
 from kanon.base.formatting import thin
 from kanon.base.kinds import ColumnKind
@@ -44,7 +45,7 @@ def quantile_intervals(
     ('17', '18', '19', '30', '40', '90', '17 to 18', '19 to 30', '40 to 90', '19 to 90', '*')
     """
     merged = _merged(counts)
-    parsed = dict(zip(merged, parsed_numbers(list(merged), kind).tolist(), strict=True))
+    parsed = dict(zip(merged, parsed_numbers(list(merged), kind), strict=True))
     if not sum(merged.values()):
         raise HierarchyError("Intervals by records need at least one record.")
     _check_parts(parts)
@@ -96,7 +97,7 @@ def by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
 
 
 def _parts_by_records(
-    ascending: Sequence[str], counts: Mapping[str, int], numbers: Mapping[str, float], parts: int
+    ascending: Sequence[str], counts: Mapping[str, int], numbers: Mapping[str, Decimal], parts: int
 ) -> list[int]:
     """For each text the part, out of so many, that the middle of its records falls into.
 

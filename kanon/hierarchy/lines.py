@@ -91,6 +91,54 @@ def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = 
     return Hierarchy.from_entries([*entries, (root, None, None)])
 
 
+def qualify_lines(
+    lines: Sequence[tuple[str, Sequence[str]]],
+) -> tuple[list[tuple[str, list[str]]], dict[str, list[str]]] | None:
+    """Lines in which names that stand at several levels are told apart, and the new names by name.
+
+    A level that all members of a group skip is no level of its own. None if the lines are no tree
+    even so, as a name stands under two parents at one level.
+
+    >>> qualify_lines([("1", ["a", "a", "*"]), ("2", ["b", "a", "*"])])
+    ([('1', ['a', 'a (group)', '*']), ('2', ['b', 'a (group)', '*'])], {'a': ['a (group)']})
+    """
+    rows = [[canonical_text(cell) for cell in cells] for _, cells in lines]
+    root = rows[0][-1] if rows else ""
+    members: dict[tuple[int, str], set[tuple[int, str]]] = {}
+    parent: dict[tuple[int, str], str] = {}
+    for row in rows:
+        if len(set(row)) < len([1 for _ in itertools.groupby(row)]) or row[0] in (root, ""):
+            return None  # a name above itself
+        for column, (below, above) in enumerate(itertools.pairwise(row)):
+            if parent.setdefault((column, below), above) != above:
+                return None
+            members.setdefault((column + 1, above), set()).add((column, below))
+    lowest: dict[tuple[int, str], int] = {}  # where a node begins that stands at several levels
+    levels: dict[str, set[int]] = {}
+    for column, label in sorted({*parent, *members}):
+        inside = members.get((column, label), set())
+        start = lowest[column - 1, label] if (column - 1, label) in inside else column
+        # A value cannot be the group that others are in too.
+        lowest[column, label] = start if start or len(inside) < 2 else column
+        levels.setdefault(label, set()).add(lowest[column, label])
+    levels.pop(root, None)
+    names: dict[tuple[int, str], str] = {}
+    new_names: dict[str, list[str]] = {}
+    for label, columns in levels.items():
+        for column in sorted(columns)[1:]:
+            word = "group" if columns == {0, column} else f"level {column}"
+            names[column, label] = f"{label} ({word})"
+            new_names.setdefault(label, []).append(f"{label} ({word})")
+    if {*names.values()} & {*levels}:
+        return None
+    named = [
+        [label if label == root else names.get((lowest[column, label], label), label)
+         for column, label in enumerate(row)]
+        for row in rows
+    ]  # fmt: skip
+    return [(place, row) for (place, _), row in zip(lines, named, strict=True)], new_names
+
+
 def tree_to_lines(hierarchy: Hierarchy) -> list[list[str]]:
     """The lines of a tree, each of length h; column c holds the highest node of level <= c.
 

@@ -18,6 +18,7 @@ from pydantic import (
 
 from kanon.base.checked_json import Number, Strict
 from kanon.base.kinds import ColumnKind
+from kanon.base.values import MISSING_LABEL
 from kanon.errors import KanonError, quoted
 from kanon.hierarchy import Hierarchy, build
 from kanon.hierarchy.codes import CodeRange, codes, parse_ranges
@@ -208,6 +209,8 @@ def build_hierarchy(
             return parse_nodes(chosen.nodes)
         if isinstance(chosen, CodesPlan):
             chosen = chosen.with_ranges_read(folder)
+        if not texts:  # all are missing, which may count as a value
+            return build.suppression([MISSING_LABEL])
         if isinstance(chosen, IntervalsPlan | DatesPlan | AgesPlan):
             return chosen.make(list(texts), kind)
         return chosen.make(list(texts))

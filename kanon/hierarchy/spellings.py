@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ MOST_VALUES = 10_000
 
 TIMES = 4
 """A mistake is proposed where the other spelling has at least so many times the records."""
+
+_ANY = ", any spelling"
 
 _MISTAKES = 2
 """The most mistakes in a value."""
@@ -100,28 +103,49 @@ def spellings(counts: Mapping[str, int]) -> list[Spellings]:
     return sorted(found, key=lambda one: (-sum(one.records.values()), one.name))
 
 
-def unjoined(tree: Hierarchy, found: Sequence[Spellings]) -> list[Spellings]:
-    """Those of the groups whose values are all in a tree, and not alone in a group of it already.
+def unjoined(
+    tree: Hierarchy, found: Sequence[Spellings], values: Collection[str] | None = None
+) -> list[Spellings]:
+    """Those of the groups whose values are all in a tree, and not joined in it already.
 
+    They are joined if they have a group without other values (but for such of other groups of
+    spellings), or one that has their name.
+
+    Parameters
+    ----------
+    values
+        The values that occur: a leaf that stands for no record is no other value. By default all.
+
+    Examples
+    --------
     >>> from kanon.hierarchy.build import groups
-    >>> colours = groups([{"red (spellings)": ["red", "redd"]}, {"*": ["blue", "bleu"]}])
+    >>> colours = groups([{"Red": ["red", "redd", "ret"]}, {"*": ["Red", "blue", "bleu"]}])
     >>> found = [Spellings({"red": 9, "redd": 1}), Spellings({"blue": 9, "bleu": 1})]
     >>> [one.name for one in unjoined(colours, found)]
     ['blue']
     """
     left = []
+    spelt = {text for one in found for text in one.records}
     for one in found:
         nodes = [tree.node_of.get(text, tree.n_leaves) for text in one.records]
         if max(nodes) >= tree.n_leaves:
             continue
-        parents = {int(tree.parent[node]) for node in nodes}
-        if len(parents) > 1 or len(tree.children[parents.pop()]) > len(nodes):
+        common = functools.reduce(tree.lca, nodes)
+        below = tree.labels[tree.first[common] : tree.last[common]]
+        known = {*one.records} if common == tree.root else spelt
+        others = {leaf for leaf in below if values is None or leaf in values} - known
+        label = tree.labels[common].removesuffix(_ANY)
+        if others and label.casefold() != one.name.casefold():
             left.append(one)
     return left
 
 
 def joined(tree: Hierarchy, chosen: Sequence[Spellings]) -> Hierarchy:
     """The tree with each of the groups just above its values, under the parent of its name.
+
+    A group is called like its most frequent spelling. That is the name of a value, so it begins
+    with a capital, or is in capitals or small letters: the first of these that is free. Where all
+    are values, it is "Nurse, any spelling".
 
     Raises
     ------
@@ -134,9 +158,67 @@ def joined(tree: Hierarchy, chosen: Sequence[Spellings]) -> Hierarchy:
     >>> tree = groups([{"care": ["nurse"], "other": ["nurce", "cook"]}])
     >>> made = joined(tree, [Spellings({"nurse": 9, "nurce": 1})])
     >>> [made.labels[node] for node in made.path(made.node_of["nurce"])]
-    ['nurce', 'nurse (spellings)', 'care', '*']
+    ['nurce', 'Nurse', 'care', '*']
     """
-    return join(tree, {f"{one.name} (spellings)": list(one.records) for one in chosen})
+    taken = {*tree.labels}
+    groups = {}
+    for one in chosen:
+        name = one.name
+        ways = (name[:1].upper() + name[1:], name.upper(), name.lower(), f"{name}{_ANY}")
+        label = next((way for way in ways if way not in taken), ways[-1])
+        taken.add(label)
+        groups[label] = list(one.records)
+    return join(tree, groups)
+
+
+def find_look_alikes(tree: Hierarchy, values: Iterable[str]) -> dict[str, str]:
+    """Of values that a tree lacks, the leaf that looks the same on a screen.
+
+    They differ in their Unicode form (é as one sign or as two), in kinds of blanks, or in signs
+    that are not seen.
+
+    >>> from kanon.hierarchy.build import suppression
+    >>> find_look_alikes(suppression(["New York", "Bonn"]), ["New\\u00a0York", "Ulm"])
+    {'New\\xa0York': 'New York'}
+    """
+    leaf_of = {_strip_unseen(leaf): leaf for leaf in tree.labels[: tree.n_leaves]}
+    return {
+        value: leaf_of[_strip_unseen(value)] for value in values if _strip_unseen(value) in leaf_of
+    }
+
+
+def with_look_alikes(
+    tree: Hierarchy, alike: Mapping[str, str], present: Collection[str]
+) -> Hierarchy:
+    """The tree with values beside the leaves that look the same, or in place of unused ones.
+
+    Parameters
+    ----------
+    alike
+        The values, each with its leaf, as :func:`find_look_alikes` gives them.
+    present
+        The values that occur.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> with_look_alikes(suppression(["a", "b"]), {"A": "a", "B": "b"}, ["A", "B", "b"]).labels
+    ('A', 'b', 'B', '*')
+    """
+    values_of: dict[str, list[str]] = defaultdict(list)
+    for value, leaf in alike.items():
+        values_of[leaf].append(value)
+    entries = []
+    for label, above, weight in tree.entries():
+        values = values_of[label]
+        kept = [label] if label in present or not values else []
+        entries += [(text, above, weight) for text in (*kept, *values)]
+    return Hierarchy.from_entries(entries)
+
+
+def _strip_unseen(text: str) -> str:
+    seen = (mark for mark in text if unicodedata.category(mark) != "Cf")
+    return " ".join(unicodedata.normalize("NFC", "".join(seen)).split())
 
 
 def _words(text: str) -> list[str]:

@@ -6,19 +6,21 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kanon.base.formatting import counted, thin
-from kanon.base.kinds import ColumnKind, like_postcodes, moment_kinds, numbers
+from kanon.base.kinds import ColumnKind, like_postcodes, moment_kinds, moments, numbers
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
-from kanon.hierarchy.build import date_levels, dates, mask, suppression
+from kanon.hierarchy.build import ages, are_periods, date_levels, dates, mask, suppression
 from kanon.hierarchy.codes import codes as codes_cut
 from kanon.hierarchy.codes import icd_10_chapters
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.tree import Hierarchy
+
+_Level = TypeVar("_Level")
 
 _FEW = 12
 """Up to so many distinct values, keeping or losing a value is a fair start."""
@@ -42,12 +44,14 @@ def suggest_builder(values: Sequence[str], kind: ColumnKind | None = None) -> Su
     """Suggest a builder for the distinct values of a column.
 
     Many numbers become intervals, dates periods, codes of the ICD stand in its chapters, long codes
-    of equal length are masked; anything else is kept or lost.
+    of equal length are masked; anything else is kept or lost. No level is suggested that holds all
+    values, such as the year of dates of one year.
 
     >>> suggest_builder([str(age) for age in range(17, 91)]).parameters
     {'widths': [5, 10, 20]}
-    >>> suggest_builder([f"{day:02d}.03.1981" for day in range(1, 32)]).builder
-    'dates'
+    >>> suggest_builder([f"{day:02d}.03.{year}" for year in (1981, 1982) for day in range(1, 9)])
+    SuggestedBuilder(builder='dates', reason='Its values are dates or times.', \
+parameters={'levels': ['month', 'quarter', 'year']})
     >>> suggest_builder(["F", "M"]).builder
     'suppression'
 
@@ -63,13 +67,25 @@ def suggest_builder(values: Sequence[str], kind: ColumnKind | None = None) -> Su
     parsed = numbers(values, kind)
     if parsed is not None and (kind is not None or not like_postcodes(values)):
         builder, reason = "intervals", "Its values are numbers."
-    elif _are_dates(values, kind):
+    elif are_periods(values, kind):
         builder, reason = "dates", "Its values are dates or times."
     elif _look_like_icd(values):
         builder, reason = "codes", "Its values look like codes of the ICD-10."
     elif codes and 4 <= len(values[0]) <= 12:
         builder, reason = "mask", "Its values are codes of equal length."
-    return SuggestedBuilder(builder, reason, starting_parameters(builder, values, kind))
+    suggested = SuggestedBuilder(builder, reason, starting_parameters(builder, values, kind))
+    if _divides(suggested, values):
+        return suggested
+    return SuggestedBuilder("suppression", "No group parts its values: each is kept or lost.")
+
+
+def _divides(suggested: SuggestedBuilder, values: Sequence[str]) -> bool:
+    """Whether no group of a suggested hierarchy holds all values."""
+    if suggested.builder == "mask":
+        return len({value[:-1] for value in values}) > 1
+    if suggested.builder == "codes":
+        return _can_be_built(suggested, dict.fromkeys(values, 1), None)
+    return suggested.parameters.get("levels") != []
 
 
 def propose(counts: Mapping[str, int], kind: ColumnKind | None = None) -> SuggestedBuilder:
@@ -98,7 +114,7 @@ def _candidates(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator[
     if parsed is not None and (kind is not None or not like_postcodes(values)):
         if len(values) > _FEW:
             yield _quantiles(records)
-    elif _are_dates(values, kind):
+    elif are_periods(values, kind):
         yield from _periods(values, kind)
     elif len(values) > _FEW and _look_like_icd(values):
         reason = (
@@ -120,13 +136,15 @@ def _candidates(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator[
 def _can_be_built(
     proposal: SuggestedBuilder, counts: Mapping[str, int], kind: ColumnKind | None
 ) -> bool:
-    """Whether no value is called like a group that would be made, such as "47***"."""
+    """Whether it is a tree without a level of all values, and no value is called like a group."""
+    if proposal.builder == "suppression":
+        return True
     try:
         given = {"kind": kind} if proposal.builder in ("dates", "quantiles") else {}
-        _BUILDERS[proposal.builder](counts, *proposal.parameters.values(), **given)
+        tree = _BUILDERS[proposal.builder](counts, *proposal.parameters.values(), **given)
     except HierarchyError:
-        return proposal.builder == "suppression"
-    return True
+        return False
+    return len(tree.children[tree.root]) > 1
 
 
 _BUILDERS: Mapping[str, Callable[..., Hierarchy]] = {
@@ -149,13 +167,36 @@ def _periods(values: Sequence[str], kind: ColumnKind | None) -> Iterator[Suggest
 
 
 def _levels(values: Sequence[str], kind: ColumnKind | None) -> list[str]:
-    """Periods to start with: from months up, of more values than a year has days from years up."""
+    """Periods to start with: from months up, of more values than a year has days from years up.
+
+    Where these hold all dates, the finer ones that do not.
+    """
     known = kind or next(iter(moment_kinds(values)), None)
     allowed = date_levels(known)
+    times = moments(values, known) or []
+    by_time = [values[times.index(end(times))] for end in (min, max)] if times else values
+    several = _select_dividing(lambda levels: dates(by_time, levels, known), allowed)
     if "year" not in allowed:
-        return list(allowed)
+        return several
     first = "year" if len(values) > _DAYS_OF_A_YEAR else "month"
-    return list(allowed[allowed.index(first) if first in allowed else 0 :])
+    start = allowed[allowed.index(first) if first in allowed else 0 :]
+    finer = several[:-1] if known is None or known.resolution != "time" else several
+    return [level for level in several if level in start] or finer[-2:]
+
+
+def _select_dividing(
+    build: Callable[[list[_Level]], Hierarchy], levels: Sequence[_Level]
+) -> list[_Level]:
+    """The levels that do not put all values into one group."""
+
+    def divides(level: _Level) -> bool:
+        try:
+            tree = build([level])
+        except HierarchyError:
+            return True  # said where it is built
+        return len(tree.children[tree.root]) > 1
+
+    return [level for level in levels if divides(level)]
 
 
 def _quantiles(records: Sequence[int]) -> SuggestedBuilder:
@@ -190,8 +231,8 @@ def starting_parameters(
 ) -> dict[str, Any]:
     """Parameters to start a builder with, whether or not it is the one that fits best.
 
-    >>> starting_parameters("mask", ["47601", "47602"])
-    {'keep': [4, 3, 2]}
+    >>> starting_parameters("mask", ["47601", "47702"])
+    {'keep': [4, 3]}
     """
     if builder == "intervals":
         parsed = numbers(values, kind)
@@ -200,14 +241,20 @@ def starting_parameters(
         return {} if parsed is None else {"widths": _ladder(float(parsed.max() - parsed.min()))}
     if builder == "mask":
         longest = max(map(len, values), default=0)
-        return {"keep": list(range(longest - 1, max(longest - 5, 1), -1)) or [1]}
+        keep = list(range(longest - 1, max(longest - 5, 1), -1)) or [1]
+        several = [count for count in keep if len({value[:count] for value in values}) > 1]
+        return {"keep": several or keep[:1]}
     if builder == "codes":
         chapters = list(icd_10_chapters()) if _look_like_icd(values) else []
+        if not _select_dividing(lambda ranges: codes_cut(values, ".", [], *ranges), [chapters]):
+            chapters = []
         return {"separators": ".", "prefixes": [], "ranges": chapters}
     if builder == "dates":
         return {"levels": _levels(values, kind)}
     if builder == "ages":
-        return {"widths": [1, 5, 10, 20], "day": date.today().isoformat()}
+        today, widths = date.today(), [1, 5, 10, 20]
+        several = _select_dividing(lambda width: ages(values, today, width, kind=kind), widths)
+        return {"widths": several or widths[:1], "day": today.isoformat()}
     return {}
 
 
@@ -221,16 +268,6 @@ def strays(values: Sequence[str]) -> list[str]:
     few = 0 < len(texts) <= 3 and len(texts) <= 0.1 * len(values)
     odd = set(texts)
     return texts if few and numbers([one for one in values if one not in odd]) is not None else []
-
-
-def _are_dates(values: Sequence[str], kind: ColumnKind | None) -> bool:
-    for levels in (["decade"], ["hour"]):
-        try:
-            dates(values, levels, kind)
-            return True
-        except HierarchyError:
-            continue
-    return False
 
 
 def _look_like_icd(values: Sequence[str]) -> bool:

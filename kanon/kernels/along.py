@@ -12,21 +12,10 @@ from kanon.kernels.worst_classes import rate
 
 @kernel(seconds=2, arrays=True)
 def measure_along(histograms, parts, state):
-    """How bad the worst class is after 0, 1, … merges: minus its entropy, and its t.
+    """How bad the worst class is after 0, 1, … M merges: minus its entropy, and its t (M + 1,).
 
-    Parameters
-    ----------
-    histograms
-        Those of the original classes, with twice the room; they are used up.
-    parts
-        The merges of the path. Shape (M, 3).
-    state
-        The number of entries in use.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Two of shape (M + 1,).
+    ``histograms``, those of the original classes with twice the room, are used up; ``parts`` are
+    the merges, (M, 3); ``state`` is the number of entries in use.
     """
     merges = parts.shape[0]
     size = len(histograms.length) - merges

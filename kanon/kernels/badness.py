@@ -46,9 +46,9 @@ def _logs_added(logs, value, tally, marks, first, last):
 
 @loop
 def _excess_added(total, records, value, tally, marks, first, last, size):
-    """By how much what is above the table's shares grows when a class is added to the marks.
+    """By how much the excess over the table's shares grows when a class joins the marks.
 
-    Of a class of that size, in whole numbers: n times the records above, summed over the values.
+    In whole numbers: n times the records above, summed over the values.
     """
     grown = np.int64(0)
     for entry in range(first, last):
@@ -174,7 +174,7 @@ def badness(view, work, rules, chosen, candidate):
 
 @loop
 def changes_nothing(view, chosen, by, bar):
-    """Whether the table stays as bad as its worst class, whatever ``chosen`` is merged with.
+    """Whether no merge with ``chosen`` changes how bad the worst class of the table is.
 
     A class made of others is at most as bad as the worst of them, and by size as the best.
     """

@@ -15,37 +15,19 @@ LIVE, TAKEN, CLUSTERS, LEFT, START = range(5)
 
 
 class Unclustered(NamedTuple):
-    """The classes that have no cluster yet, beside the cluster that grows.
+    """The classes that have no cluster yet, beside the cluster that grows."""
 
-    Attributes
-    ----------
-    values : numpy.ndarray, shape (m, E), int32
-        Their tuples, in canonical order, one row per quasi-identifier.
-    number, records : numpy.ndarray, shape (E,), int64
-        Which class each is, and its number of records: 0 once it is taken.
-    up, down : numpy.ndarray, shape (E,), int64
-        What it costs per record to raise the cluster, and to raise the class, to where they meet.
-    apart : numpy.ndarray, shape (E,), int64
-        The distance of a record to one of the class that the cluster was begun with.
-    up_of, down_of : numpy.ndarray, shape (m, N), int64
-        Per quasi-identifier and node the part of it in ``up`` and ``down``.
-    change : numpy.ndarray, shape (2, N), int64
-        By how much both change for each node.
-    state : numpy.ndarray, shape (5,), int64
-        How many stand in the arrays, how many of those are taken, the number of clusters, the
-        records left, and the class that the last cluster was begun with (before the first: the
-        one that was drawn).
-    """
-
-    values: np.ndarray
-    number: np.ndarray
-    records: np.ndarray
-    up: np.ndarray
-    down: np.ndarray
-    apart: np.ndarray
-    up_of: np.ndarray
-    down_of: np.ndarray
-    change: np.ndarray
+    values: np.ndarray  # int32 (m, E): their tuples, in canonical order
+    number: np.ndarray  # (E,): which class each is
+    records: np.ndarray  # (E,): its number of records, 0 once it is taken
+    up: np.ndarray  # (E,): what raising the cluster to where they meet costs per record
+    down: np.ndarray  # (E,): what raising the class costs per record
+    apart: np.ndarray  # (E,): a record's distance to one of the class the cluster began with
+    up_of: np.ndarray  # (m, N): per quasi-identifier and node its part of ``up``
+    down_of: np.ndarray  # (m, N): and of ``down``
+    change: np.ndarray  # (2, N): by how much both change for each node
+    # (5,): entries in the arrays, of those taken, clusters, records left, and the class that the
+    # last cluster began with (before the first: the one that was drawn)
     state: np.ndarray
 
 
@@ -142,16 +124,11 @@ def _take(table, grown, clusters, place, grows):
 
 @kernel(seconds=2, arrays=True)
 def grow_some(table, grown, clusters, looks):
-    """Make clusters one by one, until fewer than k records are left, or for so many looks.
+    """Make clusters for about so many looks; whether fewer than k records are left.
 
     The first cluster is begun with the class furthest from the one that was drawn, each other
     with the class furthest from the start of the last; as long as it has fewer than k records, it
     takes the class by which its loss grows least.
-
-    Returns
-    -------
-    bool
-        Whether fewer than k records are left.
     """
     state = grown.state
     m = table.nodes.shape[1]

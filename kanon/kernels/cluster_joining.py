@@ -11,23 +11,12 @@ from kanon.kernels.compilation import kernel, loop_with_arrays
 
 
 class Meeting(NamedTuple):
-    """What it costs one tuple to meet any node, kept until the next tuple differs.
+    """What it costs one tuple to meet any node, kept until the next tuple differs."""
 
-    Attributes
-    ----------
-    values : numpy.ndarray, shape (m,), int64
-        The tuple; -1 before the first.
-    up_of, down_of : numpy.ndarray, shape (m, N), int64
-        Per quasi-identifier and node x what it costs to raise x, and to raise the tuple, to where
-        they meet.
-    state : numpy.ndarray, shape (1,), int64
-        How far the loop is.
-    """
-
-    values: np.ndarray
-    up_of: np.ndarray
-    down_of: np.ndarray
-    state: np.ndarray
+    values: np.ndarray  # (m,): the tuple; -1 before the first
+    up_of: np.ndarray  # (m, N): what raising node x to where it meets the tuple costs
+    down_of: np.ndarray  # (m, N): what raising the tuple to there costs
+    state: np.ndarray  # (1,): the loop's position
 
 
 @loop_with_arrays
@@ -44,21 +33,9 @@ def _meet(table, meeting, tuple_):
 
 @loop_with_arrays
 def _nearest(table, clusters, meeting, records, below, but):
-    """The cluster that is widened at least cost by the tuple that was made ready.
+    """The cluster below ``below`` records, not ``but``, that the ready tuple widens at least cost.
 
-    Parameters
-    ----------
-    records
-        The number of records of the tuple.
-    below
-        Only clusters with fewer records than that.
-    but
-        A cluster that is left out.
-
-    Returns
-    -------
-    int
-        Its number, the lowest of several; -1 if there is none.
+    The lowest number of several; -1 if there is none.
     """
     best, least = -1, MOST
     its = records if table.weighted else 1
@@ -80,19 +57,9 @@ def _nearest(table, clusters, meeting, records, below, but):
 
 @kernel(seconds=1, arrays=True)
 def join_some(table, clusters, meeting, queue, below, looks):
-    """Let classes join the nearest cluster, in the order of a queue, for so many looks.
+    """Let classes join the nearest cluster in the order of a queue; whether all have joined.
 
-    Parameters
-    ----------
-    queue : numpy.ndarray of int64
-        The classes.
-    below
-        As long as a cluster has fewer records than that, only such ones are joined.
-
-    Returns
-    -------
-    bool
-        Whether all have joined.
+    While any cluster has fewer than ``below`` records, classes join only such ones.
     """
     state = meeting.state
     while state[0] < len(queue):
@@ -114,17 +81,9 @@ def join_some(table, clusters, meeting, queue, below, looks):
 
 @kernel(seconds=1, arrays=True)
 def merge_small_some(table, clusters, meeting, into, looks):
-    """Merge every cluster below k with the nearest other, in their order, for so many looks.
+    """Merge every cluster below k with the nearest other, in their order; whether all hold k.
 
-    Parameters
-    ----------
-    into : numpy.ndarray, shape (K,), int64
-        Set per cluster to the one that it was merged into; left alone for all others.
-
-    Returns
-    -------
-    bool
-        Whether all hold k records.
+    ``into``, (K,), is set to the cluster that each was merged into, and left alone for all others.
     """
     state = meeting.state
     while state[0] < len(clusters.records):

@@ -22,15 +22,7 @@ def _widening(table, centre, own, tuple_, its):
 
 @loop_with_arrays
 def _apart(table, mine, records):
-    """Per member of a cluster, two at least, what it costs to widen all others by it.
-
-    Parameters
-    ----------
-    mine : numpy.ndarray of int64
-        The members.
-    records
-        How many records they have.
-    """
+    """What it costs to widen all other members of a cluster (two at least) by each member."""
     size, m = len(mine), table.nodes.shape[1]
     before = np.empty((size, m), dtype=np.int32)  # the centre of the members up to each
     before[0] = table.nodes[mine[0]]
@@ -55,24 +47,11 @@ def _apart(table, mine, records):
 
 @kernel(seconds=4, arrays=True)
 def shed_some(table, clusters, members, start, state, looks):
-    """Let clusters above k lose the members furthest from the others, for so many looks.
+    """Let clusters above k lose the members furthest from the others; whether all are done.
 
     From the furthest to the nearest, the first of several at the same distance sooner, each member
-    leaves without which k records are left.
-
-    Parameters
-    ----------
-    members : numpy.ndarray, shape (E,), int64
-        The classes, by cluster and then in canonical order.
-    start : numpy.ndarray, shape (K + 1,), int64
-        Where the members of each cluster begin.
-    state : numpy.ndarray, shape (1,), int64
-        How many clusters are done.
-
-    Returns
-    -------
-    bool
-        Whether all are.
+    leaves without which k records are left. ``members`` (E,) are the classes by cluster, then in
+    canonical order; those of a cluster begin at ``start`` (K + 1,); ``state`` counts clusters done.
     """
     while state[0] < len(clusters.records):
         if looks <= 0:

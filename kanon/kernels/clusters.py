@@ -1,12 +1,8 @@
-"""Clusters of classes, released as their centres.
+"""Clusters of classes, released as their centres: the lowest common ancestors of their members.
 
-A cluster is released as its *centre*, the tuple of lowest common ancestors of its members. Widening
-a cluster of centre x by a class of tuple y costs, in each quasi-identifier, D(x) - D(lca) for every
-record of the cluster and D(y) - D(lca) for every record of the class: by as much the loss of the
-whole cluster grows. All costs are exact sums of 64-bit integers.
-
-Every loop stops after about so many looks at a class or cluster, so that progress can be told, and
-goes on where it stopped.
+Widening a cluster of centre x by a class of tuple y costs, per quasi-identifier, D(x) - D(lca) per
+record of the cluster and D(y) - D(lca) per record of the class, exact in 64-bit integers. Every
+loop stops after about ``looks`` looks at a class or cluster, to report progress, and can go on.
 """
 
 from __future__ import annotations
@@ -20,53 +16,24 @@ from kanon.kernels.compilation import loop_with_arrays
 
 
 class ClusteringInput(NamedTuple):
-    """What is clustered.
+    """What is clustered."""
 
-    Attributes
-    ----------
-    nodes : numpy.ndarray, shape (E, m), int32
-        The tuples of the classes.
-    counts : numpy.ndarray, shape (E,), int64
-        Their numbers of records.
-    parents, depths : numpy.ndarray, shape (m, N)
-        Per quasi-identifier the parent (-1 for roots) and scaled potential of each node, in arrays
-        as wide as the largest hierarchy.
-    sizes : numpy.ndarray, shape (m,), int64
-        The number of nodes of each hierarchy.
-    order : numpy.ndarray, shape (m,), int64
-        The quasi-identifiers in the order in which costs are added up; it changes the speed alone.
-    k
-        The number of records that every cluster has to hold.
-    weighted
-        Whether a cost counts every record, or one for the cluster and one for the class.
-    """
-
-    nodes: np.ndarray
-    counts: np.ndarray
-    parents: np.ndarray
-    depths: np.ndarray
-    sizes: np.ndarray
-    order: np.ndarray
-    k: int
-    weighted: bool
+    nodes: np.ndarray  # int32 (E, m): the tuples of the classes
+    counts: np.ndarray  # (E,): their numbers of records
+    parents: np.ndarray  # (m, N): per quasi-identifier each node's parent, -1 for roots
+    depths: np.ndarray  # (m, N): each node's scaled potential
+    sizes: np.ndarray  # (m,): the number of nodes of each hierarchy
+    order: np.ndarray  # the quasi-identifiers as costs are added up; changes the speed alone
+    k: int  # the records that every cluster has to hold
+    weighted: bool  # whether a cost counts every record, or 1 for the cluster and 1 for the class
 
 
 class Clusters(NamedTuple):
-    """The clusters so far.
+    """The clusters so far."""
 
-    Attributes
-    ----------
-    nodes : numpy.ndarray, shape (K, m), int32
-        Their centres.
-    records : numpy.ndarray, shape (K,), int64
-        How many records each holds; 0 for one that was merged into another.
-    of : numpy.ndarray, shape (E,), int64
-        Per class its cluster; -1 if it has none.
-    """
-
-    nodes: np.ndarray
-    records: np.ndarray
-    of: np.ndarray
+    nodes: np.ndarray  # int32 (K, m): their centres
+    records: np.ndarray  # (K,): of each; 0 for one that was merged into another
+    of: np.ndarray  # (E,): per class its cluster; -1 if it has none
 
 
 ALL = 2**62

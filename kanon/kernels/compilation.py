@@ -24,26 +24,13 @@ _NO_PYTHON: Mapping[str, Any] = {"no_cpython_wrapper": True}
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A function that is compiled when it is first called, and what was compiled is kept.
-
-    Attributes
-    ----------
-    function
-        What is compiled.
-    options
-        For Numba.
-    seconds, seconds_without
-        About how long one core takes to compile it with all that it calls; the second where an
-        argument is None.
-    called_by_python
-        False for a loop.
-    """
+    """A function that is compiled when it is first called; the compiled code is cached."""
 
     function: Callable[..., Any]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    seconds: float = 1.0
-    seconds_without: float = 1.0
-    called_by_python: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)  # for Numba
+    seconds: float = 1.0  # about how long one core takes to compile it with all that it calls
+    seconds_without: float = 1.0  # the same where an argument is None
+    called_by_python: bool = True  # False for a loop
 
     def __call__(self, *arguments: Any) -> Any:
         return self.dispatcher(*arguments)
@@ -57,15 +44,7 @@ class Kernel:
 
 
 def kernel(seconds: float, without: float | None = None, arrays: bool = False) -> Any:
-    """Have a loop compiled that Python calls.
-
-    Parameters
-    ----------
-    seconds, without
-        ``seconds`` and ``seconds_without`` of :class:`Kernel`; the same if not given.
-    arrays
-        Whether it, or what it calls, may make arrays.
-    """
+    """Compile a loop that Python calls; ``arrays``: whether it or what it calls may make arrays."""
     options = {} if arrays else _NO_COUNTS
     with_none = seconds if without is None else without
     return lambda function: Kernel(function, options, seconds, with_none)

@@ -1,16 +1,16 @@
-"""How Numba compiles kernels, and how long what was compiled is kept.
+"""How Numba compiles kernels, and how long compiled code is cached.
 
-Numba keeps what it compiled for a function as long as the file does not change that the function
-stands in; what that file imports it does not look at. So a kernel is kept by the contents of all
-kernels instead: a change in a helper compiles its callers anew, wherever they stand. Where it is
-kept is Numba's choice: beside the source where that can be written to, else in the user's cache;
-``NUMBA_CACHE_DIR`` names another place.
+Numba's own cache looks only at the file of a function, not at what that file imports. So the key
+is the contents of all kernels: a change in a helper compiles its callers anew. The place is Numba's
+choice: beside the source if writable, else the user's cache, or ``NUMBA_CACHE_DIR``.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import pickle
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from typing import Any
 from llvmlite import ir
 from numba import __version__, types
 from numba.core import cgutils, config
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.extending import intrinsic, overload, typeof_impl
@@ -50,20 +50,58 @@ def _all_sources() -> str:
 _SOURCES = _all_sources()
 
 
-class _Cache(FunctionCache):
-    """What was compiled of one function; what is lacking is compiled by one process at a time.
+class _CheckedFiles(IndexDataCacheFile):
+    """What Numba keeps, behind a hash of it: a file that is damaged is none, and is written anew.
 
-    Whoever has waited finds what the other one has kept. What a function calls is locked while it
-    is, and never the other way round, as no kernel calls itself.
+    Numba has no public way to say so; tests/kernels/test_cache.py sees that it holds. The version
+    is part of the hash, as an index of another one may name a class which is gone.
+    """
+
+    def _hash(self, data: bytes) -> bytes:
+        return hashlib.sha256(self._version.encode() + data).digest()
+
+    def _dump(self, content: Any) -> bytes:
+        data: bytes = super()._dump(content)  # type: ignore[no-untyped-call]
+        return self._hash(data) + data
+
+    def _read(self, path: str) -> Any:
+        try:
+            content = Path(path).read_bytes()
+        except OSError:
+            return None
+        length = hashlib.sha256().digest_size
+        intact = content[:length] == self._hash(content[length:])
+        return pickle.loads(content[length:]) if intact else None  # noqa: S301
+
+    def _load_index(self) -> Any:
+        return self._read(self._index_path) or {}
+
+    def _save_index(self, overloads: Any) -> None:
+        with self._open_for_write(self._index_path) as file:
+            file.write(self._dump(overloads))
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(self._data_path(name))  # type: ignore[no-untyped-call]
+
+    def _open_for_write(self, path: str) -> Any:
+        if Path(path).is_dir() and not Path(path).is_symlink():
+            shutil.rmtree(path, ignore_errors=True)  # nothing else would ever be kept there
+        return super()._open_for_write(path)
+
+
+class _Cache(FunctionCache):
+    """The compiled code of one function; what is lacking is compiled by one process at a time.
+
+    Waiting processes find what the first one cached. A function's callees are locked while it is,
+    never the other way round, as no kernel calls itself.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
-        # Numba has no public way to say so; tests/kernels/test_cache.py sees that it holds. The
-        # version is looked at before an index is read that may name a class which is gone.
-        file = self._cache_file
-        file._version = f"{file._version} {_SOURCES}"
-        file._source_stamp = _SOURCES
+        self._cache_file = _CheckedFiles(  # type: ignore[no-untyped-call]
+            self._cache_path, self._impl.filename_base, _SOURCES
+        )
+        self._cache_file._version = f"{__version__} {_SOURCES}"
         self._lock: Any = None
 
     def load_overload(self, signature: Any, target: Any) -> Any:
@@ -114,7 +152,7 @@ class _Preparation:
 
     @classmethod
     def tell(cls) -> None:
-        """Tell how far it is, by the time that it takes elsewhere."""
+        """Report progress, by the time that compiling takes elsewhere."""
         if cls.begun is not None:
             passed = time.monotonic() - cls.begun
             tell_preparation(min(passed / cls.seconds, 0.99), cls.seconds)
@@ -156,10 +194,7 @@ class KernelDispatcher(CPUDispatcher):
                     _Preparation.end()
 
     def get_call_template(self, arguments: Sequence[Any], named: Any) -> Any:
-        """Have a call with a 0 or a True compiled as a call with any number or truth value.
-
-        Numba compiles a function once more for every literal that another one calls it with.
-        """
+        """Compile a literal 0 or True as any number or truth value; Numba would compile each."""
         plain = tuple(_general(each) for each in arguments)
         return super().get_call_template(plain, {n: _general(each) for n, each in named.items()})
 
@@ -231,7 +266,7 @@ def _note() -> Path | None:
 
 
 def all_is_compiled() -> bool:
-    """Whether somebody noted that all kernels, as they are now, are kept."""
+    """Whether a note says that all kernels, as they are now, are cached."""
     note = _note()
     return note is not None and note.exists()
 

@@ -16,35 +16,19 @@ GROUPS, MEMBERS, LIVE = 0, 1, 2
 
 
 class FoundGroups(NamedTuple):
-    """Room for groups that differ, and a hash table from sets of classes to them.
+    """Room for groups that differ, and a hash table from sets of classes to them."""
 
-    Attributes
-    ----------
-    key, place
-        Per place of the table the hash of a set, and its group; -1 for none.
-    kept
-        Per group the potential of the tuple that it is raised to: the largest of all nodes that
-        have a group of these classes.
-    node
-        Per group a node that has it with that potential.
-    size, records
-        Per group how many classes and records it has.
-    hashes, first, tuples
-        Room per group of one node.
-    state
-        How many groups there are, how many classes they have together, and how many classes are
-        looked at with the present levels of the first half.
-    """
-
-    key: np.ndarray
-    place: np.ndarray
-    kept: np.ndarray
-    node: np.ndarray
-    size: np.ndarray
-    records: np.ndarray
+    key: np.ndarray  # per place of the table the hash of a set
+    place: np.ndarray  # per place its group; -1 for none
+    kept: np.ndarray  # per group the largest potential of a tuple that any node raises it to
+    node: np.ndarray  # per group a node that has it with that potential
+    size: np.ndarray  # per group its number of classes
+    records: np.ndarray  # per group its number of records
+    # room per group of one node
     hashes: np.ndarray
     first: np.ndarray
     tuples: np.ndarray
+    # groups, their classes together, and the classes looked at with the first half's present levels
     state: np.ndarray
 
 
@@ -93,25 +77,11 @@ def _place_of(found, table, group):
 
 @kernel(seconds=1)
 def find_some(lattice, halves, table, full, left, k, live, marks, found, begun, most, largest):
-    """Find the groups of further nodes.
+    """Find the groups of further nodes; False if there is no room, or above ``largest`` classes.
 
-    Parameters
-    ----------
-    left
-        For every place of ``LatticeArrays.raised`` the potential of the node there.
-    marks
-        Per class a random number: a set's hash is their sum.
-    begun
-        The node to go on with; changes.
-    most
-        How many classes may be grouped, about, before this returns.
-    largest
-        How many classes all groups may have together.
-
-    Returns
-    -------
-    bool
-        False if there is no room for more groups, or they have too many classes.
+    ``left`` is the potential of the node at every place of ``LatticeArrays.raised``. A set's hash
+    is the sum of ``marks``, a random number per class. ``begun``, the node to go on with, changes;
+    it returns after grouping about ``most`` classes.
     """
     work = 0
     nodes = lattice.parts[0] * lattice.parts[1]
@@ -164,14 +134,9 @@ def rehash(found, larger):
 
 @kernel(seconds=1)
 def list_some(lattice, halves, table, full, k, live, marks, found, begin, members, begun, most):
-    """List the classes of the groups that were found, rising, each at its own node.
+    """List in ``members`` the classes of the groups that were found, rising, each at its own node.
 
-    Parameters
-    ----------
-    begin
-        Per group where its classes begin in ``members``.
-    members
-        Filled.
+    Those of a group begin at ``begin``.
     """
     work = 0
     nodes = lattice.parts[0] * lattice.parts[1]

@@ -24,27 +24,11 @@ def number_parts(
     parts: np.ndarray,
     worth: np.ndarray,
 ) -> int:
-    """Number the distinct tuples that some tuples are raised to, in the order of appearance.
+    """Number the distinct tuples that some tuples are raised to, in order of appearance; how many.
 
-    Parameters
-    ----------
-    tuples : shape (P, h)
-        The distinct halves of tuples.
-    raised, depths : shape (any,)
-        Per attribute and node what it is raised to, and the potential of that; those of attribute
-        j from ``starts[j]`` on.
-    starts : shape (h,)
-    widths : shape (h,)
-        The number of nodes of each attribute.
-    parts : shape (P,)
-        Written: the number of each.
-    worth : shape (P,)
-        Written: per number the potential of the tuple, summed over its attributes.
-
-    Returns
-    -------
-    int
-        How many numbers there are.
+    ``tuples`` (P, h) are distinct halves. ``raised`` and ``depths`` tell what each node is raised
+    to and the potential of that, those of attribute j from ``starts[j]`` on, ``widths[j]`` nodes.
+    Written: ``parts`` (P,), the number of each, and ``worth``, the potential of each number.
     """
     total, size = tuples.shape
     capacity = 16
@@ -88,37 +72,20 @@ def number_parts(
 
 
 class ClassRuns(NamedTuple):
-    """Classes by pairs of halves: runs of classes with the same first half, one after the other.
+    """Classes by pairs of halves: runs of classes with the same first half, one after the other."""
 
-    Attributes
-    ----------
-    left, start
-        Per run the position of its first half, and where its classes start; one more start, where
-        they end.
-    right, counts
-        Per class the position of its second half, and its records.
-    """
-
-    left: np.ndarray
-    start: np.ndarray
-    right: np.ndarray
-    counts: np.ndarray
+    left: np.ndarray  # per run the position of its first half
+    start: np.ndarray  # where its classes start; one more, where they end
+    right: np.ndarray  # per class the position of its second half
+    counts: np.ndarray  # per class its records
 
 
 class CountingRoom(NamedTuple):
-    """Room to count classes.
+    """Room to count classes."""
 
-    Attributes
-    ----------
-    head, following
-        Per part of a first half the first run that has it; per run the next one.
-    place
-        Per part of a second half the class found last that has it.
-    """
-
-    head: np.ndarray
-    following: np.ndarray
-    place: np.ndarray
+    head: np.ndarray  # per part of a first half the first run that has it
+    following: np.ndarray  # per run the next one with its part
+    place: np.ndarray  # per part of a second half the class found last that has it
 
 
 @kernel(seconds=1)
@@ -133,31 +100,12 @@ def count_classes(
     room: CountingRoom,
     found: ClassRuns,
 ) -> int:
-    """Count the classes that some classes fall into at a node.
+    """Count the classes of a node; -1 once more than ``most`` records are in classes below k.
 
-    Nothing is hashed nor cleared: the runs of one part of a first half are looked at together, and
+    Nothing is hashed or cleared: the runs of one part of a first half are looked at together, and
     what was found for a part of a second half is one of theirs if it was found since. The last part
-    comes first.
-
-    Parameters
-    ----------
-    given
-        The classes: original ones, or what was found at a node below.
-    left_part, right_part
-        Per half the number of its part at the node's levels; every part occurs.
-    n_left, n_right
-        How many parts there are.
-    k, most
-        It stops once more than ``most`` records are in classes of fewer than k.
-    room
-        Room.
-    found
-        Written: a run per part of a first half, and its classes.
-
-    Returns
-    -------
-    int
-        How many classes there are; -1 if it stopped.
+    comes first. ``given`` may be what was found at a node below; every one of the ``n_left`` and
+    ``n_right`` parts occurs; ``found`` is written, a run per part of a first half.
     """
     head, following, place = room.head, room.following, room.place
     for part in range(n_left):
@@ -206,21 +154,11 @@ def assess(
     k: int,
     found: np.ndarray,
 ) -> None:
-    """What a node's classes amount to.
+    """Write what a node's classes, in ``n_left`` runs, amount to; those below k are suppressed.
 
-    Parameters
-    ----------
-    classes
-        What was found there, in ``n_left`` runs.
-    left_part, right_part
-        See :func:`count_classes`.
-    left_worth, right_worth
-        Per part the potential of its nodes.
-    k
-        Classes of fewer records are suppressed.
-    found : shape (6,)
-        Written: the records suppressed; the classes kept, and all; the sum of the squared sizes of
-        the classes kept, and of all; the potential left in the suppressed records.
+    ``found`` (6,): the records suppressed; the classes kept, and all; the sum of the squared sizes
+    of the classes kept, and of all; the potential left in the suppressed records. The worths are
+    per part the potential of its nodes.
     """
     suppressed = 0
     kept = 0

@@ -15,76 +15,37 @@ how many changes were made, how many classes there are, from which number on non
 
 
 class Trees(NamedTuple):
-    """The hierarchies, in arrays as wide as the largest of them.
+    """The hierarchies, in arrays (m, N) as wide as the largest of them."""
 
-    Attributes
-    ----------
-    parents, levels, depths
-        Per quasi-identifier the parent (-1 for roots), level and potential of every node, (m, N).
-    """
-
-    parents: np.ndarray
+    parents: np.ndarray  # -1 for roots
     levels: np.ndarray
-    depths: np.ndarray
+    depths: np.ndarray  # each node's potential
 
 
 class Shared(NamedTuple):
-    """Which tuples share a released class. Released classes have numbers; a number is used again.
+    """Which tuples share a released class. Released classes have numbers, which are used again."""
 
-    Attributes
-    ----------
-    own
-        Per tuple its potential, (E,).
-    following
-        Per tuple another one of the same class; -1 for the last, (E,).
-    head
-        Per released class its first tuple; -1 for a number that is not used, (E,).
-    size, loss
-        Per released class its number of records and its loss.
-    nodes
-        Per released class the lowest common ancestors of its tuples, (E, m).
-    state
-        See :data:`PLACE`.
-    """
-
-    own: np.ndarray
-    following: np.ndarray
-    head: np.ndarray
-    size: np.ndarray
-    loss: np.ndarray
-    nodes: np.ndarray
-    state: np.ndarray
+    own: np.ndarray  # (E,): per tuple its potential
+    following: np.ndarray  # (E,): per tuple another one of its class; -1 for the last
+    head: np.ndarray  # (E,): per released class its first tuple; -1 for an unused number
+    size: np.ndarray  # per released class its records
+    loss: np.ndarray  # per released class its loss
+    nodes: np.ndarray  # (E, m): the lowest common ancestors of its tuples
+    state: np.ndarray  # see :data:`PLACE`
 
 
 class Pool(NamedTuple):
-    """Room for the tuples of some released classes.
-
-    Attributes
-    ----------
-    members, spare
-        The tuples, and room for as many.
-    chosen, best
-        Which of them are in the group that is looked at, and in the best so far.
-    above
-        Rows of one number per quasi-identifier.
-    ends
-        The parts that the pool was split into, and those that are still to be split: where each
-        begins and ends, (2, E + 2, 2).
-    near, costs
-        The nearest classes of one, and what merging it with them costs.
-    undone
-        Per tuple that was moved what its new class was before: its number, its loss, its tuple.
-    """
+    """Room for the tuples of some released classes."""
 
     members: np.ndarray
-    spare: np.ndarray
-    chosen: np.ndarray
-    best: np.ndarray
-    above: np.ndarray
-    ends: np.ndarray
-    near: np.ndarray
-    costs: np.ndarray
-    undone: np.ndarray
+    spare: np.ndarray  # room for as many again
+    chosen: np.ndarray  # which members are in the group that is looked at
+    best: np.ndarray  # which members are in the best group so far
+    above: np.ndarray  # rows of one number per quasi-identifier
+    ends: np.ndarray  # (2, E + 2, 2): where finished parts, and those to split, begin and end
+    near: np.ndarray  # the nearest classes of one class
+    costs: np.ndarray  # what merging it with them costs
+    undone: np.ndarray  # per moved tuple its new class's number, loss and tuple before that
 
 
 @loop

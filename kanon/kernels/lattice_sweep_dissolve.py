@@ -18,23 +18,12 @@ from kanon.kernels.lattice_sweep_classes import (
 
 @kernel(seconds=1)
 def dissolve_some(lattice, trees, shared, pool, todo, most):
-    """Dissolve classes if what their tuples cost elsewhere is less than what they cost now.
+    """Dissolve classes whose tuples cost less elsewhere; whether all of ``todo`` were tried.
 
     Every tuple, in canonical order, joins the class for which that costs least (the first by
     number on a tie), which is raised to what both share. If all together do not cost less than
-    the class did, everything stays.
-
-    Parameters
-    ----------
-    todo
-        The classes to try, in this order, from ``state[PLACE]`` on.
-    most
-        How much may be done, about, before this returns.
-
-    Returns
-    -------
-    bool
-        Whether all were tried.
+    the class did, everything stays. It tries ``todo`` from ``state[PLACE]`` on, for about ``most``
+    steps.
     """
     state, ends = shared.state, shared.state[WORK] + most
     m = lattice.levels.shape[0]

@@ -1,11 +1,9 @@
 """Group classes by what a node of the lattice makes of them.
 
-A node of the lattice is one number: its levels as digits, the first quasi-identifier the most
-significant, so that numbers stand in the canonical order of levels. The quasi-identifiers are
-parted into two halves, the first ones and the last ones. What a half's levels make of the distinct
-halves of tuples, which are far fewer than the tuples, is grouped once and kept as small numbers; a
-node is then grouped by pairs of two such numbers. An index without a sign (``uint32``) is looked up
-in half the time: Numba looks whether one with a sign is negative.
+A node is one number, its levels as digits, the first quasi-identifier most significant: canonical
+order. The quasi-identifiers are split into two halves; their distinct halves of tuples, far fewer
+than the tuples, are grouped once per half, and a node is grouped by pairs of two such numbers.
+An unsigned index (``uint32``) is twice as fast: Numba checks signed ones for being negative.
 """
 
 from __future__ import annotations
@@ -19,87 +17,46 @@ from kanon.kernels.hashing import MIX
 
 
 class LatticeArrays(NamedTuple):
-    """The classes of a table and the lattice of levels above them.
+    """The classes of a table and the lattice of levels above them."""
 
-    Attributes
-    ----------
-    nodes
-        Per class and quasi-identifier the node of its hierarchy, (E, m).
-    counts
-        The records of each class, (E,).
-    raised
-        Per quasi-identifier, level and node of its hierarchy the node that it is raised to, one
-        after the other.
-    start, width, levels
-        Per quasi-identifier where its part of ``raised`` starts, the number of nodes of its
-        hierarchy and its number of levels. ``raised[start + level * width + node]``.
-    split
-        How many quasi-identifiers are in the first half.
-    parts
-        The number of nodes of the lattice of each half, (2,).
-    first, last
-        The distinct first halves of tuples, (P, split), and the distinct last ones, (Q, m - split).
-    first_of, last_of
-        Per class the position of its halves in them, (E,).
-    """
-
-    nodes: np.ndarray
-    counts: np.ndarray
+    nodes: np.ndarray  # (E, m): per class and quasi-identifier its node
+    counts: np.ndarray  # (E,): the records of each class
+    # what each node is raised to, by quasi-identifier, level and node:
+    # ``raised[start + level * width + node]``
     raised: np.ndarray
-    start: np.ndarray
-    width: np.ndarray
-    levels: np.ndarray
-    split: int
-    parts: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    first_of: np.ndarray
-    last_of: np.ndarray
+    start: np.ndarray  # per quasi-identifier where its part of ``raised`` starts
+    width: np.ndarray  # the number of nodes of its hierarchy
+    levels: np.ndarray  # its number of levels
+    split: int  # how many quasi-identifiers are in the first half
+    parts: np.ndarray  # (2,): the number of nodes of the lattice of each half
+    first: np.ndarray  # (P, split): the distinct first halves of tuples
+    last: np.ndarray  # (Q, m - split): the distinct last ones
+    first_of: np.ndarray  # (E,): per class the position of its first half
+    last_of: np.ndarray  # (E,): and of its last half
 
 
 class Halves(NamedTuple):
-    """What each half's levels make of the halves of tuples, as far as there is room.
+    """What each half's levels make of the halves of tuples, as far as there is room."""
 
-    Attributes
-    ----------
-    ones, others
-        Per place the group of every half that a class had that remained when it was filled,
-        (places, P) and (places, Q): equal where the levels make the same of two.
-    ones_of, others_of
-        Per place the node of the half's lattice whose groups these are; -1 for none.
-    """
-
+    # Per place the group of every half that a class had that remained when it was filled,
+    # (places, P) and (places, Q): equal where the levels make the same of two.
     ones: np.ndarray
     others: np.ndarray
+    # Per place the node of the half's lattice whose groups these are; -1 for none.
     ones_of: np.ndarray
     others_of: np.ndarray
 
 
 class GroupTable(NamedTuple):
-    """Room for a hash table from pairs of numbers to groups, and for the groups.
+    """Room for a hash table from pairs of numbers to groups, and for the groups."""
 
-    Attributes
-    ----------
-    key, group, stamp
-        Per place of the table what stands there, its group, and whether it stands there now:
-        only what has the present ``clock`` does.
-    clock
-        One number: how many times the table was emptied.
-    of
-        Per class, in the order in which they were grouped, its group.
-    size
-        Per group its number of records.
-    keys
-        Room for one number per class.
-    """
-
-    key: np.ndarray
-    group: np.ndarray
-    stamp: np.ndarray
-    clock: np.ndarray
-    of: np.ndarray
-    size: np.ndarray
-    keys: np.ndarray
+    key: np.ndarray  # per place of the table the pair there
+    group: np.ndarray  # per place its group
+    stamp: np.ndarray  # per place the clock when it was filled; older entries are empty
+    clock: np.ndarray  # (1,): how many times the table was emptied
+    of: np.ndarray  # per class, in the order in which they were grouped, its group
+    size: np.ndarray  # per group its number of records
+    keys: np.ndarray  # room for one number per class
 
 
 @loop
@@ -144,20 +101,10 @@ def _dense(keys, size, table):
 
 @loop
 def number_tuples(lattice, tuples, j, part, live, size, table, groups):
-    """Group halves of tuples by what the levels of their quasi-identifiers make of them.
+    """Group the first ``size`` ``live`` halves of tuples by what the levels ``part`` make of them.
 
-    Parameters
-    ----------
-    tuples
-        The distinct halves.
-    j
-        The first of their quasi-identifiers.
-    part
-        The levels, as a number: a node of the half's lattice.
-    live
-        The halves to group, the first ``size``.
-    groups
-        Filled with the group of each.
+    ``j`` is the first quasi-identifier of the half; ``part`` a node of the half's lattice;
+    ``groups`` is filled with the group of each.
     """
     keys = table.keys
     for i in range(size):
@@ -217,21 +164,11 @@ def _number_last(lattice, halves, table, other, live, size):
 
 @loop
 def group_node(lattice, halves, table, node, live, size):
-    """Group some classes by what a node of the lattice makes of them.
+    """Group the first ``size`` ``live`` classes by a node of the lattice; returns how many groups.
 
-    Parameters
-    ----------
-    node
-        The number of the node.
-    live
-        The classes, the first ``size``: the same as before, or some of those; otherwise all
-        halves have to be there, or be forgotten before.
-
-    Returns
-    -------
-    int
-        How many groups there are: ``table.of`` and ``table.size`` tell them, in the order of
-        their first classes.
+    ``live`` are the same as before, or some of those; otherwise all halves have to be there, or be
+    forgotten before. ``table.of`` and ``table.size`` tell the groups, in the order of their first
+    classes.
     """
     one, other = node // lattice.parts[1], node % lattice.parts[1]
     at = _number_first(lattice, halves, table, one, live, size)
@@ -254,13 +191,7 @@ def group_node(lattice, halves, table, node, live, size):
 
 @kernel(seconds=1)
 def fill_halves(lattice, halves, table, live, size):
-    """Group the classes by every node of both halves, where there is room for all of them.
-
-    Returns
-    -------
-    bool
-        Whether there is: then any of these classes may be grouped.
-    """
+    """Group the classes by every node of both halves; False if there is no room for all of them."""
     forget(halves)
     if halves.ones_of.shape[0] < lattice.parts[0] or halves.others_of.shape[0] < lattice.parts[1]:
         return False

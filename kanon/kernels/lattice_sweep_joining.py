@@ -19,18 +19,9 @@ def joining_costs(
     joined: np.ndarray,
     costs: np.ndarray,
 ) -> None:
-    """The cost of merging each class with one tuple: its records and those of the tuple pay.
+    """Fill ``costs`` with what merging each class with one tuple costs all records of both.
 
-    Parameters
-    ----------
-    nodes, counts : (R, m), (R,)
-        The classes.
-    tuple_, count
-        The tuple, and how many records have it.
-    parents, depths : (m, N)
-        Per quasi-identifier the parent and the potential of every node.
-    joined, costs : (R, m), (R,)
-        Filled with the lowest common ancestors, and with the costs.
+    ``joined`` is filled with their lowest common ancestors.
     """
     for i in range(nodes.shape[0]):
         cost = 0

@@ -15,49 +15,22 @@ NONE = 2**62
 
 
 class Losses(NamedTuple):
-    """What raising costs, and what it costs the groups of a node.
+    """What raising costs, and what it costs the groups of a node."""
 
-    Attributes
-    ----------
-    left
-        For every place of ``LatticeArrays.raised`` the potential of the node there: what raising it
-        on to the root costs.
-    own
-        Per class the potential of its tuple, (E,).
-    first
-        Per group its first class.
-    total
-        Per group the potential of its records as they are, added up.
-    target
-        Per group the potential of the tuple that it is raised to; only of those that reach k.
-    mean
-        Per group the loss per record, rounded down; :data:`NONE` for those below k.
-    """
-
-    left: np.ndarray
-    own: np.ndarray
-    first: np.ndarray
-    total: np.ndarray
-    target: np.ndarray
-    mean: np.ndarray
+    left: np.ndarray  # per place of ``LatticeArrays.raised`` what raising it on to the root costs
+    own: np.ndarray  # (E,): per class the potential of its tuple
+    first: np.ndarray  # per group its first class
+    total: np.ndarray  # per group the potential of its records before raising, added up
+    target: np.ndarray  # the potential of the group's tuple; only of those that reach k
+    mean: np.ndarray  # the group's loss per record, rounded down; :data:`NONE` below k
 
 
 class Ordered(NamedTuple):
-    """A sweep by groups instead of nodes.
+    """A sweep by groups instead of nodes."""
 
-    Attributes
-    ----------
-    key
-        Per node of the lattice the least mean loss of its groups that reach k, as it was when
-        they were grouped last; :data:`NONE` if there was none.
-    heap
-        The nodes by key, least first, then by number; the first ``state[NEXT]`` of the array.
-    live, at, state
-        As in a ``SweepWalk``, but for ``state[NEXT]``. A fifth place counts the groupings.
-    """
-
-    key: np.ndarray
-    heap: np.ndarray
+    key: np.ndarray  # per node its groups' least mean loss when last grouped; :data:`NONE` if none
+    heap: np.ndarray  # the nodes by key, then number; the first ``state[NEXT]`` of the array
+    # These three are as in ``SweepWalk``, but for ``state[NEXT]``; ``state[4]`` counts groupings.
     live: np.ndarray
     at: np.ndarray
     state: np.ndarray
@@ -122,20 +95,10 @@ def of_large_parts(lattice, halves, table, full, node, k, live):
 
 @kernel(seconds=1)
 def first_keys(lattice, halves, table, losses, full, k, live, key, begun, most):
-    """The least mean loss of the groups of every node, all classes being there.
+    """Fill ``key`` with the least mean loss of the groups of every node, all classes being there.
 
-    Parameters
-    ----------
-    full
-        Whether all halves are there.
-    live
-        Room for one number per class.
-    key
-        Per node; filled.
-    begun
-        The node to go on with, and how many classes are in ``live``; both change.
-    most
-        How many classes may be grouped, about, before this returns.
+    ``full``: whether all halves are there. ``begun``, the node to go on with and how many classes
+    are in ``live``, changes; it returns after grouping about ``most`` classes.
     """
     work = 0
     while begun[0] < key.shape[0] and work <= most:
@@ -152,12 +115,9 @@ def first_keys(lattice, halves, table, losses, full, k, live, key, begun, most):
 
 @kernel(seconds=1)
 def bound_some(lattice, halves, table, losses, full, k, live, best, begun, most):
-    """The largest potential that each class keeps in any group of k records at any node.
+    """Raise ``best`` to the largest potential each class keeps in any group of k at any node.
 
-    Parameters
-    ----------
-    best
-        Per class; raised where a larger one is found. All others as in :func:`first_keys`.
+    All other arguments are as in :func:`first_keys`.
     """
     work = 0
     while begun[0] < lattice.parts[0] * lattice.parts[1] and work <= most:
@@ -217,21 +177,11 @@ def heaped(key, heap):
 
 @kernel(seconds=1)
 def order_some(lattice, halves, table, losses, ordered, k, most):
-    """Take the node with the cheapest group, release it, and so on.
+    """Take the node with the cheapest group, release it, and so on; whether no group of k is left.
 
     The node is grouped again: some of its records may have been released since. Its groups that
     cost no more than the cheapest of any other node are released; it is put back with the cheapest
-    that it still has.
-
-    Parameters
-    ----------
-    most
-        How many classes may be grouped, about, before this returns.
-
-    Returns
-    -------
-    bool
-        Whether it has ended: no node has a group of k records left.
+    that it still has. It returns after grouping about ``most`` classes.
     """
     key, heap, live, state = ordered.key, ordered.heap, ordered.live, ordered.state
     work = 0

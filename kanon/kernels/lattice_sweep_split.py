@@ -21,10 +21,7 @@ from kanon.kernels.lattice_sweep_order import NONE
 
 @loop
 def _nearest(lattice, trees, shared, pool, given, wanted):
-    """Find the classes that a class costs least to merge with; returns how many.
-
-    The first by number come first on a tie.
-    """
+    """Find the classes that a class costs least to merge with, ties by number; returns how many."""
     low, records, found = shared.nodes[given], shared.size[given], 0
     for other in range(shared.state[TOP]):
         if other == given or shared.head[other] < 0:
@@ -46,12 +43,9 @@ def _nearest(lattice, trees, shared, pool, given, wanted):
 
 @loop
 def _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, largest):
-    """Find the best way to part some members in two, one of them a group of the lattice.
+    """Find the best way to part members in two, one part, ``pool.best``, a group of the lattice.
 
-    Returns
-    -------
-    int
-        By how much the loss falls; 0 if no way is better. ``pool.best`` tells the group.
+    Returns by how much the loss falls; 0 if no way is better.
     """
     m, size, records, total = lattice.levels.shape[0], ends - begins, 0, 0
     for i in range(begins, ends):
@@ -109,11 +103,7 @@ def _split(lattice, halves, table, trees, shared, pool, full, k, begins, ends, l
 def _parted(lattice, halves, table, trees, shared, pool, full, k, size, largest):
     """Part the pool in two, and each part again, as long as that is better.
 
-    Returns
-    -------
-    parts, gain : int
-        How many parts there are, which ``pool.ends[0]`` tells, and by how much they cost less
-        than all members in one.
+    Returns how many parts there are, which ``pool.ends[0]`` tells, and by how much the loss falls.
     """
     done, waiting = pool.ends[0], pool.ends[1]
     parts, gain, left, middle = 0, 0, 1, 0
@@ -149,28 +139,10 @@ def split_some(
 ):
     """Merge classes with their nearest ones, and split them again if that costs less.
 
-    The tuples of the classes are pooled, in canonical order. The pool is parted in two in the best
-    way of which one part is a group at some node of the lattice, and each part again.
-
-    Parameters
-    ----------
-    full
-        Whether all halves are there.
-    todo
-        The classes to begin with, in this order, each ``wanted`` times, from ``state[PLACE]`` on.
-    wanted
-        How many of the nearest classes are pooled with it: with each of them in turn, or,
-        ``together``, with all of them at once.
-    largest
-        A pool is parted only if its number of tuples times the nodes below what they share is at
-        most this.
-    most
-        How much may be done, about, before this returns.
-
-    Returns
-    -------
-    bool
-        Whether all were tried.
+    Their tuples are pooled in canonical order, parted in the best way with a group of some node as
+    one part, and each part again, if its tuples times the nodes below what they share are at most
+    ``largest``. Each class of ``todo`` is pooled with its ``wanted`` nearest, in turn or, if
+    ``together``, at once. Returns whether all were tried, after about ``most`` steps at the latest.
     """
     state, ends = shared.state, shared.state[WORK] + most
     rounds = 1 if together else wanted

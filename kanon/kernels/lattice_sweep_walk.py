@@ -16,69 +16,30 @@ visited, how many groups were released, how many classes were grouped at the las
 
 
 class WalkedHalf(NamedTuple):
-    """One half of the quasi-identifiers, and what remains of its part of the tuples.
+    """One half of the quasi-identifiers, and what remains of its part of the tuples."""
 
-    Attributes
-    ----------
-    tuples
-        The distinct halves of tuples, (P, h).
-    begins
-        The first of its quasi-identifiers.
-    groups, groups_of
-        Per place the group of every half; and the node of the half's lattice whose groups these
-        are, -1 for none. See :class:`kanon.kernels.lattice_sweep_groups.Halves`.
-    weighed
-        Per place how many classes remained when its groups were weighed.
-    live
-        The halves that remaining classes have, rising; the first ``size[0]`` of the array.
-    size
-        One number: how many there are.
-    records
-        Per half the records that remain and have it.
-    of
-        Per remaining class its half, as they stand in ``SweepWalk.live``.
-    """
-
-    tuples: np.ndarray
-    begins: int
-    groups: np.ndarray
-    groups_of: np.ndarray
-    weighed: np.ndarray
-    live: np.ndarray
+    tuples: np.ndarray  # (P, h): the distinct halves
+    begins: int  # the first of its quasi-identifiers
+    groups: np.ndarray  # per place the group of every half, as in ``Halves``
+    groups_of: np.ndarray  # per place the node of the half's lattice; -1 for none
+    weighed: np.ndarray  # per place how many classes remained when its groups were weighed
+    live: np.ndarray  # the halves that remaining classes have, rising; the first ``size[0]``
     size: np.ndarray
-    records: np.ndarray
-    of: np.ndarray
+    records: np.ndarray  # per half the records that remain and have it
+    of: np.ndarray  # per remaining class its half, as they stand in ``SweepWalk.live``
 
 
 class SweepWalk(NamedTuple):
-    """A walk along the nodes of a lattice.
+    """A walk along the nodes of a lattice."""
 
-    Attributes
-    ----------
-    order
-        The nodes, in the order in which they are visited.
-    live
-        The classes that remain, rising; the first ``state[REMAINING]`` of the array.
-    first, last
-        Their halves.
-    grouped
-        Those that were grouped at the node visited last; the first ``state[GROUPED]``.
-    sums
-        Room for a hash table of all classes.
-    at
-        Per class the node that it was released at; -1 as long as it remains.
-    state
-        See :data:`REMAINING`.
-    """
-
-    order: np.ndarray
-    live: np.ndarray
+    order: np.ndarray  # the nodes, in the order in which they are visited
+    live: np.ndarray  # the classes that remain, rising; the first ``state[REMAINING]``
     first: WalkedHalf
     last: WalkedHalf
-    grouped: np.ndarray
-    sums: np.ndarray
-    at: np.ndarray
-    state: np.ndarray
+    grouped: np.ndarray  # those grouped at the last node; the first ``state[GROUPED]``
+    sums: np.ndarray  # room for a hash table of all classes
+    at: np.ndarray  # per class the node that it was released at; -1 as long as it remains
+    state: np.ndarray  # see :data:`REMAINING`
 
 
 @loop
@@ -111,7 +72,7 @@ def _weighed(lattice, table, half, part, k, remaining):
 
 @loop
 def _crowded(lattice, table, walk, k, ones, others, size):
-    """Those of the first ``size`` classes in ``walk.grouped`` that may be in a group of k records.
+    """Keep those of ``walk.grouped`` that may be in a group of k records; returns how many.
 
     Groups of one hash are taken for one, so none is overlooked.
     """
@@ -170,18 +131,10 @@ def _still_live(half):
 
 @kernel(seconds=1)
 def reach_some(lattice, halves, table, walk, k, most):
-    """Visit nodes until some group of what remains reaches k.
+    """Visit nodes until some group of what remains reaches k; the number of groups there.
 
-    Parameters
-    ----------
-    most
-        How many classes may be grouped, about, before this returns.
-
-    Returns
-    -------
-    int
-        The number of groups at that node, as :func:`group_node` tells them. 0 if the time is up;
-        -1 at the end: all nodes were visited, or fewer than k records remain.
+    As :func:`group_node` tells them. 0 after grouping about ``most`` classes; -1 at the end: all
+    nodes were visited, or fewer than k records remain.
     """
     state, work = walk.state, 0
     while state[RECORDS] >= k and state[REMAINING] > 0 and state[NEXT] < walk.order.shape[0]:
@@ -199,15 +152,7 @@ def reach_some(lattice, halves, table, walk, k, most):
 
 @kernel(seconds=1)
 def release(lattice, table, walk, groups, least):
-    """Release groups of the node that was visited last.
-
-    Parameters
-    ----------
-    groups
-        How many groups there are.
-    least
-        The size from which on a group is released.
-    """
+    """Release the groups, of at least ``least`` records, of the node that was visited last."""
     state = walk.state
     node = walk.order[state[NEXT] - 1]
     for group in range(groups):
@@ -234,17 +179,9 @@ def release(lattice, table, walk, groups, least):
 
 @kernel(seconds=2)
 def walk_some(lattice, halves, table, walk, k, most):
-    """Walk on along the nodes, and release every group that reaches k.
+    """Walk on along the nodes and release every group that reaches k; whether the walk has ended.
 
-    Parameters
-    ----------
-    most
-        How many classes may be grouped, about, before this returns.
-
-    Returns
-    -------
-    bool
-        Whether the walk has ended.
+    It returns after grouping about ``most`` classes.
     """
     work = 0
     while work <= most:

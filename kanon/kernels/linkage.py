@@ -52,28 +52,14 @@ def _admits(rows, low, p, q):
 def attacked(low, high, following, sizes, of_low, of_high, n_values, rows):
     """Per known tuple the matching records, and what the best guess of a sensitive value is worth.
 
-    Parameters
-    ----------
-    low, high : numpy.ndarray, shapes (3, P, m) and (3, Q, m), int32
-        The tuples that are known and those that are published: nodes, first and last leaves.
-    following : numpy.ndarray, shape (Q, m), int64
-        Per published tuple and column the next one that differs in the columns up to that.
-    sizes : numpy.ndarray, shape (Q,), int64
-        The records of each published tuple.
-    of_low, of_high
-        Where the entries of each tuple's histogram start, their values, their counts.
-    n_values
-        v.
-    rows
-        What is published beside the tuples: where the row of each starts and ends, shape (2, Q),
-        the columns of its entries, rising, and the first column of each of the m attributes. A
-        tuple matches only if its row has an entry at each known node. Empty if nothing is.
+    ``low`` and ``high``, (3, P, m) and (3, Q, m), are the known and published tuples: nodes, first
+    and last leaves. ``following`` (Q, m): the next tuple that differs in the columns up to that.
+    ``of_*``: where the entries of each tuple's histogram start, their values, their counts.
+    ``rows``: where each published tuple's row starts and ends (2, Q), its entries' columns, rising,
+    and the first column of each attribute; to match, a row needs an entry at each known node.
 
-    Returns
-    -------
-    records, different, most, ties, hits : numpy.ndarray, shape (P,), int64
-        The matching records; their different values; those with the most frequent value; the values
-        that are as frequent; the persons who have one of those.
+    Returns (P,) each: matching records; their different values; records with the most frequent
+    value; the values as frequent; the persons who have one of those.
     """
     low_start, low_value, low_count = of_low
     high_start, high_value, high_count = of_high

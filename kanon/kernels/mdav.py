@@ -20,38 +20,17 @@ LIVE, RECORDS, GROUPS = range(3)
 
 
 class MdavRun(NamedTuple):
-    """A run: the classes, and the groups so far.
+    """A run: the classes, and the groups so far."""
 
-    Attributes
-    ----------
-    values
-        Per class and quasi-identifier its value, from 0. Shape (E, m), int64.
-    weights
-        What squared differences are multiplied by: 1 / variance. Shape (m,).
-    counts
-        The records of each class. Shape (E,).
-    live
-        The classes in no group, rising, in the first places. Shape (E,).
-    sums
-        The sums of the values of all records in no group. Shape (m,).
-    group
-        Per class its group; :data:`NOWHERE` if it is in none. Shape (E,).
-    group_sums, group_counts
-        Per group the sums of its values, and its records. Shapes (E, m) and (E,).
-    distance, nearest
-        Room for a heap of classes by distance. Shapes (E,).
-    state
-        How far the run is.
-    """
-
-    values: np.ndarray
-    weights: np.ndarray
-    counts: np.ndarray
-    live: np.ndarray
-    sums: np.ndarray
-    group: np.ndarray
-    group_sums: np.ndarray
-    group_counts: np.ndarray
+    values: np.ndarray  # (E, m): per class and quasi-identifier its value, from 0
+    weights: np.ndarray  # (m,): 1 / variance, by which squared differences are multiplied
+    counts: np.ndarray  # (E,): the records of each class
+    live: np.ndarray  # (E,): the classes in no group, rising, in the first places
+    sums: np.ndarray  # (m,): the sums of the values of all records in no group
+    group: np.ndarray  # (E,): per class its group; :data:`NOWHERE` if none
+    group_sums: np.ndarray  # (E, m): per group the sums of its values
+    group_counts: np.ndarray  # (E,): per group its records
+    # (E,): room for a heap of classes by distance
     distance: np.ndarray
     nearest: np.ndarray
     state: np.ndarray
@@ -59,21 +38,7 @@ class MdavRun(NamedTuple):
 
 @kernel(seconds=2)
 def group_some(run, k, work):
-    """Make groups until about so many distances were computed, or all classes are in one.
-
-    Parameters
-    ----------
-    run : MdavRun
-    k
-        How many records a group holds at least.
-    work
-        How many distances.
-
-    Returns
-    -------
-    bool
-        Whether all classes are in a group.
-    """
+    """Make groups until about ``work`` distances were computed; whether all classes are in one."""
     state = run.state
     while state[RECORDS] > 0 and work > 0:
         work -= 3 * state[LIVE]
@@ -113,11 +78,8 @@ def _farthest_from_mean(run):
 def _around(run, k, centre):
     """Make a group of a class and the nearest others that it needs to hold k records.
 
-    Returns
-    -------
-    int
-        The class that was farthest from the centre, whether or not it is in the group; -1 if there
-        was no other. Of equal ones the first counts, as farthest and as nearest.
+    Returns the class farthest from the centre, in the group or not; -1 if there was no other. Of
+    equal ones the first counts, as farthest and as nearest.
     """
     need = k - run.counts[centre]
     held, size = 0, 0

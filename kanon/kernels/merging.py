@@ -77,23 +77,9 @@ def merge_chosen(work, rules, view, chosen):
 
 @kernel(seconds=25, without=2)
 def merge_some(work, rules, view, n):
-    """Merge until every class holds k records, or ``n`` merges more were made.
+    """Merge until every class holds k records, or ``n`` merges more; whether all hold k.
 
-    Parameters
-    ----------
-    work
-        The run so far, which is continued; :func:`let_live_first` has begun it.
-    rules
-        What stays the same.
-    view
-        What the strategy sees of the classes beside the cost; None where that is all.
-    n
-        The number of merges after which to return, to report progress.
-
-    Returns
-    -------
-    bool
-        Whether every class holds k records.
+    ``work`` has been begun by :func:`let_live_first`; ``view`` is None where only cost counts.
     """
     for _ in range(n):
         if work.state[LIVE] <= 1:

@@ -40,44 +40,20 @@ MORE, LESS = np.int64(1), np.int64(-1)
 
 
 class Rules(NamedTuple):
-    """What stays the same during a run.
+    """What stays the same during a run."""
 
-    Attributes
-    ----------
-    order
-        The quasi-identifiers in the order of the prefix tree. It changes the speed alone.
-    parents, depths
-        Per quasi-identifier the parent (-1 for roots) and scaled potential of each node, in arrays
-        as wide as the largest hierarchy.
-    nearest
-        What it costs at least to raise another value to a node: the least weight of an edge from
-        below; ``NONE`` for leaves.
-    k
-        The size that every class has to reach.
-    weighted
-        Whether merge costs count class sizes.
-    seed
-        The seed of ties; negative for the canonical order.
-    first_below_k
-        Whether to repair the first class below k, among classes below k, instead of the smallest
-        class of all with any other.
-    least
-        The size that no class is below during the whole run; negative where a smallest class is
-        always merged, so that it is the size of that one.
-    by
-        What a partner is chosen by.
-    """
-
-    order: np.ndarray
-    parents: np.ndarray
-    depths: np.ndarray
-    nearest: np.ndarray
-    k: int
-    weighted: bool
-    seed: int
+    order: np.ndarray  # the quasi-identifiers as the prefix tree has them; for speed alone
+    parents: np.ndarray  # (m, N): per quasi-identifier each node's parent, -1 for roots
+    depths: np.ndarray  # (m, N): each node's scaled potential
+    nearest: np.ndarray  # the least weight of an edge from below a node; ``NONE`` for leaves
+    k: int  # the size that every class has to reach
+    weighted: bool  # whether merge costs count class sizes
+    seed: int  # of ties; negative for the canonical order
+    # Whether to repair the first class below k, among classes below k, instead of the smallest
+    # class of all with any other.
     first_below_k: bool
-    least: int
-    by: int
+    least: int  # no class is ever smaller; negative where a smallest class is always merged
+    by: int  # what a partner is chosen by
 
 
 class PrefixTree(NamedTuple):
@@ -97,73 +73,41 @@ class PrefixTree(NamedTuple):
 
 
 class Merging(NamedTuple):
-    """All that a run of greedy merging works on and changes.
+    """All that a run of greedy merging works on and changes."""
 
-    Attributes
-    ----------
-    nodes, counts, ranks
-        The tuple, size and rank of every class made so far; room for all that will be made.
-    alive, leaf
-        Whether a class exists, and its last entry in the tree.
-    heap
-        The classes to repair, the next one first; some may be gone.
-    tree
-        The live classes.
-    parts, smallest
-        The merges made so far (see MergePath).
-    bound, down, known
-        What the values of each quasi-identifier cost in this merge: a bound, the part of the other
-        class, and for which merge they are known.
-    path
-        Room for what is counted per depth of the tree: nothing is allocated in the loops.
-    branches
-        The branches that a search has yet to look at, the last one next: what a class below costs
-        at least, the part of the other class in it, their entries, and how deep these are.
-    state
-        The number of live classes, of merges made, of places taken in the heap, of spare entries
-        and of entries ever used in the tree.
-    """
-
+    # Per class made so far its tuple, size and rank; room for all that will be made.
     nodes: np.ndarray
     counts: np.ndarray
     ranks: np.ndarray
-    alive: np.ndarray
-    leaf: np.ndarray
-    heap: np.ndarray
+    alive: np.ndarray  # whether a class exists
+    leaf: np.ndarray  # its last entry in the tree
+    heap: np.ndarray  # the classes to repair, the next one first; some may be gone
     tree: PrefixTree
-    parts: np.ndarray
+    parts: np.ndarray  # the merges made so far (see MergePath)
     smallest: np.ndarray
+    # Per value of each quasi-identifier what it costs in this merge: a bound, the part of the
+    # other class, and for which merge they are known.
     bound: np.ndarray
     down: np.ndarray
     known: np.ndarray
-    path: np.ndarray
+    path: np.ndarray  # room for counts per depth of the tree: the loops allocate nothing
+    # The branches that a search has yet to look at, the last one next: what a class below costs
+    # at least, the part of the other class in it, their entries, and how deep these are.
     branches: np.ndarray
+    # live classes, merges, places taken in the heap, spare tree entries, tree entries ever used
     state: np.ndarray
 
 
 class Histograms(NamedTuple):
-    """How often each sensitive value occurs in each live class.
+    """How often each sensitive value occurs in each live class."""
 
-    Attributes
-    ----------
-    logs
-        n ln n for small n.
-    records
-        n, the number of records of the table.
-    total
-        Per value its number of records in the table.
-    start, length
-        Where the entries of a class stand, and how many they are; none once it is merged.
-    value, tally
-        The entries, by value. Entries only become fewer by merging, so twice the room of the
-        original ones is enough: what is left of it is moved together when it is full.
-    """
-
-    logs: np.ndarray
-    records: int
-    total: np.ndarray
-    start: np.ndarray
-    length: np.ndarray
+    logs: np.ndarray  # n ln n for small n
+    records: int  # n, the number of records of the table
+    total: np.ndarray  # per value its number of records in the table
+    start: np.ndarray  # where the entries of a class stand
+    length: np.ndarray  # how many they are; none once it is merged
+    # The entries, by value. Entries only become fewer by merging, so twice the room of the
+    # original ones is enough: when it is full, what is left is moved together.
     value: np.ndarray
     tally: np.ndarray
 
@@ -171,109 +115,57 @@ class Histograms(NamedTuple):
 class Groups(NamedTuple):
     """The live classes in groups, of equal size and with equal histograms.
 
-    How bad a merge is depends on these alone, unless it meets a third class. So it is computed once
-    per group: where classes are small and sensitive values few, thousands of classes are alike. A
-    group goes by the number of the class that founded it, also when that class is gone.
-
-    Attributes
-    ----------
-    of, following, previous
-        Per class its group, and its neighbours there; -1 at the ends.
-    head, members
-        Per group one end of its classes, and how many they are.
-    slots, chain
-        The groups by the hash of what is equal: per slot one group, per group the next; or -1.
-    live, place
-        The groups that have members, in no order, and per group its place there.
-    sizes, masses, reaches, masks
-        What StrategyView has per class, per group in that order: a scan reads one after the other.
-    bounds
-        Bounds of how bad the merge with each is, in that order.
-    alike, alike_value
-        The groups that are as good as the best so far, and how bad merges with them are.
-    met, met_bad
-        Per group the last merge and third class for which it was measured, and how bad the three
-        are together.
+    How bad a merge is depends on these alone, unless it meets a third class, so it is computed once
+    per group: with small classes and few sensitive values, thousands of classes are alike. A group
+    goes by the number of the class that founded it, also when that class is gone.
     """
 
-    of: np.ndarray
-    following: np.ndarray
+    of: np.ndarray  # per class its group
+    following: np.ndarray  # per class its neighbours in the group; -1 at the ends
     previous: np.ndarray
-    head: np.ndarray
-    members: np.ndarray
-    slots: np.ndarray
-    chain: np.ndarray
-    live: np.ndarray
-    place: np.ndarray
+    head: np.ndarray  # per group one end of its classes
+    members: np.ndarray  # per group how many they are
+    slots: np.ndarray  # per hash of size and histogram the first group; -1 for none
+    chain: np.ndarray  # per group the next one with its hash; -1 for none
+    live: np.ndarray  # the groups that have members, in no order
+    place: np.ndarray  # per group its place in ``live``
+    # What StrategyView has per class, per live group in order: a scan reads one after the other.
     sizes: np.ndarray
     masses: np.ndarray
     reaches: np.ndarray
     masks: np.ndarray
-    bounds: np.ndarray
-    alike: np.ndarray
-    alike_value: np.ndarray
-    met: np.ndarray
-    met_bad: np.ndarray
+    bounds: np.ndarray  # of how bad the merge with each is, in that order
+    alike: np.ndarray  # the groups that are as good as the best so far
+    alike_value: np.ndarray  # how bad merges with them are
+    met: np.ndarray  # per group the last merge and third class for which it was measured
+    met_bad: np.ndarray  # how bad the three are together
 
 
 class StrategyView(NamedTuple):
-    """What a strategy knows of the classes beside the cost.
+    """What a strategy knows of the classes beside the cost."""
 
-    Attributes
-    ----------
-    at
-        Whether it looks at l, at t or at k.
-    whole
-        Whether the whole table counts, or the merged class alone.
-    histograms
-        The live classes; empty where no sensitive attribute is looked at.
-    bad, mass, reach
-        Per class how bad it is; what bounds the same of a merged class: the sum of n ln n over its
-        values (l), or its size times t (t); and the share of the table that has one of its values
-        (t).
-    mask, bucket, shares
-        Per class the buckets that its values fall into, as bits; per value its bucket; and per set
-        of buckets the share of the table in them, which bounds that of two classes together (t).
-    groups
-        The live classes in groups that are equally bad.
-    worst
-        A tree over all classes whose inner nodes hold the largest value below: how bad the worst
-        live class is. Where the whole table counts.
-    ends, ends_bad
-        The three worst classes other than the one that is merged.
-    first
-        A heap of the live classes in the order of ties. Where cost does not count.
-    near, near_value
-        The candidates that are as good as the best so far.
-    marks
-        Per value its count in the class that is merged.
-    third, stamp, marked
-        Per candidate the third class that its merge would meet, and the last merge for which it
-        was marked, or noted as one that helps; those that are marked.
-    state
-        The entries in use, the number of candidates near the best, the places taken in the heap,
-        the last merge for which all third classes were marked, how many are marked, and the
-        number of groups.
-    """
-
-    at: int
-    whole: bool
-    histograms: Histograms
-    bad: np.ndarray
-    mass: np.ndarray
-    reach: np.ndarray
-    mask: np.ndarray
-    bucket: np.ndarray
-    shares: np.ndarray
-    groups: Groups
-    worst: np.ndarray
+    at: int  # whether it looks at l, at t or at k
+    whole: bool  # whether the whole table counts, or the merged class alone
+    histograms: Histograms  # of the live classes; empty without a sensitive attribute
+    bad: np.ndarray  # per class how bad it is
+    mass: np.ndarray  # for bounds: the sum of n ln n over its values (l), or its size times t (t)
+    reach: np.ndarray  # the share of the table that has one of its values (t)
+    mask: np.ndarray  # per class the buckets that its values fall into, as bits
+    bucket: np.ndarray  # per value its bucket
+    shares: np.ndarray  # per set of buckets the share of the table in them (bounds t of two)
+    groups: Groups  # the live classes, in groups that are equally bad
+    worst: np.ndarray  # a tree of maxima: how bad the worst live class is, for the whole table
+    # the three worst classes other than the one that is merged
     ends: np.ndarray
     ends_bad: np.ndarray
-    first: np.ndarray
+    first: np.ndarray  # a heap of the live classes in the order of ties, if cost does not count
+    # the candidates that are as good as the best so far
     near: np.ndarray
     near_value: np.ndarray
-    marks: np.ndarray
-    third: np.ndarray
-    stamp: np.ndarray
-    marked: np.ndarray
+    marks: np.ndarray  # per value its count in the class that is merged
+    third: np.ndarray  # per candidate the third class that its merge would meet
+    stamp: np.ndarray  # the last merge for which it was marked, or noted as one that helps
+    marked: np.ndarray  # the candidates that are marked
+    # entries in use, candidates near the best, places taken in the heap, the last merge with all
+    # third classes marked, how many are marked, and the number of groups
     state: np.ndarray

@@ -29,43 +29,25 @@ _CUTS = 3
 
 
 class MondrianInput(NamedTuple):
-    """The classes and their values; nothing of it changes during a run.
+    """The classes and their values; nothing of it changes during a run."""
 
-    Attributes
-    ----------
-    nodes
-        Per class and quasi-identifier the node. Shape (E, m).
-    counts
-        The records of each class. Shape (E,).
-    at
-        Per quasi-identifier where each node stands on its line. Shape (m, widest).
-    place
-        The same as whole numbers in that order, equal where nodes stand at the same place.
-    spans
-        How far apart the values of the whole table are. Shape (m,).
-    parents, first
-        Per quasi-identifier the parent (-1 for roots) and the first leaf of each node.
-    by_children
-        Which quasi-identifiers are cut on the children of a node instead of the median.
-    """
-
-    nodes: np.ndarray
-    counts: np.ndarray
-    at: np.ndarray
-    place: np.ndarray
-    spans: np.ndarray
-    parents: np.ndarray
-    first: np.ndarray
-    by_children: np.ndarray
+    nodes: np.ndarray  # (E, m): per class and quasi-identifier the node
+    counts: np.ndarray  # (E,): the records of each class
+    at: np.ndarray  # (m, widest): where each node stands on its quasi-identifier's line
+    place: np.ndarray  # the same as whole numbers, equal where nodes stand at one place
+    spans: np.ndarray  # (m,): how far apart the values of the whole table are
+    parents: np.ndarray  # per quasi-identifier; -1 for roots
+    first: np.ndarray  # per quasi-identifier the first leaf below each node
+    by_children: np.ndarray  # which are cut on the children of a node instead of the median
 
 
 @kernel(seconds=5, arrays=True)
 def propose(values, k, relaxed, dimension, order, regions, part, told):
     """The next cut of each of some regions after which every part holds k records.
 
-    Candidates are tried by quasi-identifier: the widest in the region first, or the one with the
-    most distinct values, or the one whose first cut that k allows has the smallest largest part.
-    On each:
+    Quasi-identifiers are tried in the order of ``dimension``: :data:`WIDEST` or
+    :data:`MOST_DISTINCT` in the region first, or :data:`BEST_BALANCE`, whose first cut that k
+    allows has the smallest largest part. On each:
 
     - at the median v, the lowest value that at least half of the records do not exceed: first
       "up to v" against the rest, then "below v" against the rest. If ``relaxed``, before these:
@@ -74,23 +56,9 @@ def propose(values, k, relaxed, dimension, order, regions, part, told):
     - by children: one part per child of the lowest common ancestor, and one for records that have
       the ancestor itself.
 
-    Parameters
-    ----------
-    values : MondrianInput
-    k
-        How many records each part has to hold.
-    relaxed
-        Whether classes at the median may go to either side.
-    dimension
-        :data:`WIDEST`, :data:`MOST_DISTINCT` or :data:`BEST_BALANCE`.
-    order : shape (E,)
-        The classes, region after region; rising in each.
-    regions : shape (R, 3)
-        Where the stretch of each starts and stops, and how many candidates are passed over.
-    part : shape (E,)
-        Is given, for each class of a region that can be cut, the part that it goes to.
-    told : shape (R, 5)
-        Is given what is told about each cut; :data:`NONE` in the first place if there is none.
+    ``order`` holds the classes, region after region, rising in each; ``regions`` (R, 3) where each
+    starts and stops and how many candidates to pass over. Written: ``part``, per class the part it
+    goes to, and ``told`` (R, 5), about each cut; :data:`NONE` in the first place if there is none.
     """
     m = values.nodes.shape[1]
     low, high, worth = np.empty(m), np.empty(m), np.empty(m)
@@ -279,16 +247,8 @@ def _by_children(values, k, j, order, start, stop, part, held, child_of, told):
 def divide(order, part, regions, parts, ends):
     """Divide regions in place, part after part; classes keep their order within each.
 
-    Parameters
-    ----------
-    order, part : shape (E,)
-        The classes, and the part of each.
-    regions : shape (R, 3)
-        Where the stretch of each starts and stops.
-    parts : shape (R,)
-        The number of parts of each.
-    ends : shape (sum of parts,)
-        Is given where each part ends.
+    ``part`` is the part of each class of ``order``; ``regions`` (R, 3) where each starts and stops;
+    ``parts`` the number of parts of each; ``ends`` is filled with where each part ends.
     """
     written = 0
     for region in range(len(regions)):
@@ -309,20 +269,7 @@ def divide(order, part, regions, parts, ends):
 
 @kernel(seconds=1, arrays=True)
 def common_ancestors(parents, nodes, starts):
-    """The lowest common ancestor of each of several groups of nodes.
-
-    Parameters
-    ----------
-    parents : shape (N,)
-    nodes : shape (E,)
-        The nodes, group after group.
-    starts : shape (R,)
-        Where each group starts.
-
-    Returns
-    -------
-    numpy.ndarray, shape (R,), int64
-    """
+    """The lowest common ancestor of each of several groups of nodes, which begin at ``starts``."""
     found = np.empty(len(starts), dtype=np.int64)
     for group in range(len(starts)):
         stop = starts[group + 1] if group + 1 < len(starts) else len(nodes)

@@ -56,7 +56,7 @@ def meeting_cost(parent, depth, mine, value, own, least):
 
 @loop
 def search(work, rules, view, root, chosen, own, least, by, bar):
-    """Look for partners of ``chosen`` below a root, by what they cost.
+    """Look for partners of ``chosen`` below a root, by what they cost; the class if one, else -1.
 
     A class y of size s costs ``own * up + s * down`` in each quasi-identifier, where ``up`` raises
     the chosen class to the LCA and ``down`` raises y. No class is smaller than ``least``, so with
@@ -65,19 +65,11 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
     Where a prefix and the least that any other value than the own one adds cost more, none of the
     other values is looked at.
 
-    Parameters
-    ----------
-    by
-        Without a view: the class of least cost, by ties. ``CHEAPEST_THEN_LEAST_BAD``: all of least
-        cost are put near the best, with how bad the merge would be where there are several.
-        ``LEAST_BAD_THEN_CHEAPEST``: the class of least cost, by ties, among those whose merge is
-        no worse than ``bar``. ``LEAST_PRODUCT``: all of about the least product of cost and
-        badness are put near the best; no class has a factor below ``bar``.
-
-    Returns
-    -------
-    int
-        The class, where it is one; else, or if there is none, -1.
+    By ``by``: without a view the class of least cost, by ties. ``CHEAPEST_THEN_LEAST_BAD``: all of
+    least cost go near the best, with how bad the merge would be if there are several.
+    ``LEAST_BAD_THEN_CHEAPEST``: the class of least cost, by ties, no worse than ``bar``.
+    ``LEAST_PRODUCT``: all of about the least product of cost and badness go near the best; no class
+    has a factor below ``bar``.
     """
     tree, nodes, order = work.tree, work.nodes, rules.order
     parents, depths = rules.parents, rules.depths

@@ -37,11 +37,8 @@ def find_class(work, root, tuple_, order):
 def plant(work, rules, planted):
     """Make the tree anew, of the given classes, level by level.
 
-    Parameters
-    ----------
-    planted
-        The live classes; first those that are searched, and sorted by their tuples in the order of
-        the search. So siblings are neighbours in memory, which a search passes one by one.
+    ``planted`` are the live classes, those that are searched first, sorted by their tuples in the
+    order of the search: so siblings are neighbours in memory, which a search passes one by one.
     """
     tree, state, leaf, nodes = work.tree, work.state, work.leaf, work.nodes
     tree.child[SEARCHED] = tree.child[ASIDE] = -1

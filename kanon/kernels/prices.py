@@ -7,12 +7,9 @@ from kanon.kernels.compilation import kernel, loop
 
 @loop
 def _largest_first(values, members, counts, size, wanted):
-    """Put the members of the largest values first, as many as hold so many records.
+    """Put the members of the largest values first, as many as hold ``wanted`` records; how many.
 
-    Returns
-    -------
-    int
-        How many these are: without the last of them they hold fewer. All if they are too few.
+    Without the last of them they hold fewer. All if they are too few.
     """
     low, high, before = 0, size, 0
     # What stands before ``low`` is among the largest and holds ``before`` records; what stands from
@@ -51,22 +48,8 @@ def weigh(begin, members, kept, counts, gain, k, first, last, who, values, worth
 
     A record of class c in group G brings ``gain[c] + kept[G]``. A group is worth what its records
     bring that bring something; if they are fewer than k, it has to take those that cost least, up
-    to k.
-
-    Parameters
-    ----------
-    begin, members, kept
-        As in ``DistinctGroups``.
-    counts
-        Per class its records.
-    first, last
-        Which groups: up to the last one, exclusive.
-    who, values
-        Room for one number per class.
-    worth
-        Per group, filled: 0 for what is worth nothing or less.
-    used
-        Per class, added to: the records of it that the groups of some worth take.
+    to k. Per group of ``first`` to ``last`` (exclusive) ``worth`` is filled, 0 for nothing or less;
+    to ``used`` are added, per class, the records that groups of some worth take.
     """
     for group in range(first, last):
         total = kept[group] * 0
@@ -128,18 +111,9 @@ def take(order, begin, members, kept, counts, gain, k, slack, who, values, into,
     """Let groups take classes that are in none, one group after the other.
 
     Each takes those that bring something, and if they are fewer than k records those that cost
-    least, up to k. It is not used if it is worth nothing before it is filled, or too little then.
-
-    Parameters
-    ----------
-    order
-        The groups.
-    slack
-        How far below nothing a group that had to be filled may be worth, per record of k.
-    into
-        Per class its group, -1 for none; changes. Classes without records are to be in some.
-    taken
-        Per place of ``order`` whether the group is used; filled.
+    least, up to k. It is not used if it is worth nothing before it is filled, or then less than
+    minus ``slack`` per record of k. ``into``, per class its group (-1 for none), changes; ``taken``
+    tells which groups of ``order`` are used. Classes without records are to be in some group.
     """
     for place in range(order.shape[0]):
         group = order[place]
@@ -176,13 +150,7 @@ def take(order, begin, members, kept, counts, gain, k, slack, who, values, into,
 
 @kernel(seconds=1)
 def best_of(chosen, begin, members, kept, best):
-    """Note per class the group that keeps most of it, among some groups and the best so far.
-
-    Parameters
-    ----------
-    best
-        Per class a group, -1 for none; changes.
-    """
+    """Note per class, in ``best``, the group of ``chosen`` or so far that keeps most of it."""
     for place in range(chosen.shape[0]):
         group = chosen[place]
         for at in range(begin[group], begin[group + 1]):

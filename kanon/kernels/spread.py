@@ -13,17 +13,7 @@ from kanon.kernels.compilation import kernel
 
 @kernel(seconds=1, arrays=True)
 def spread(at: np.ndarray, first: np.ndarray, last: np.ndarray, found: np.ndarray) -> None:
-    """Add to every leaf its part of the cells at each node above it.
-
-    Parameters
-    ----------
-    at : shape (N,), int64
-        The number of cells at each node.
-    first, last : shape (N,)
-        The leaves below each node.
-    found : shape (L,)
-        Added to: the estimated number of cells of each leaf.
-    """
+    """Add to ``found`` at every leaf its part of the cells ``at`` each node above it."""
     for node in range(len(at)):
         if at[node]:
             part = at[node] / (last[node] - first[node])
@@ -43,24 +33,11 @@ def answer(
     high: np.ndarray,
     found: np.ndarray,
 ) -> None:
-    """The estimated number of records that each query matches.
+    """Fill ``found`` with the estimated number of records that each query matches.
 
-    Parameters
-    ----------
-    nodes : shape (m, R)
-        Per attribute and class its node.
-    counts : shape (R,)
-        The number of records of each class.
-    starts : shape (m + 1,)
-        The nodes of attribute j stand from ``starts[j]`` on in ``first`` and ``last``.
-    first, last : shape (any,)
-        The leaves below each node.
-    asked : shape (Q, A)
-        Per query its attributes; -1 where it has fewer.
-    low, high : shape (Q, A)
-        Per query and attribute the leaves ``low <= leaf < high`` that match.
-    found : shape (Q,)
-        Written.
+    ``nodes`` (m, R) and ``counts`` are the classes; ``first`` and ``last`` the leaves below each
+    node, those of attribute j from ``starts[j]`` on. Query q asks its attributes ``asked[q]`` (-1
+    where it has fewer) for ``low <= leaf < high``.
     """
     m, size = nodes.shape
     # The classes by their node, per attribute; those at node v of attribute j end at

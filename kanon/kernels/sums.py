@@ -15,19 +15,9 @@ def add_up(
     values: np.ndarray,
     found: np.ndarray,
 ) -> None:
-    """Per class the sum over its cells of a whole number per node.
+    """Fill ``found`` per class with the sum over its cells of a whole number per node.
 
-    Parameters
-    ----------
-    nodes : shape (C, m)
-        Per class and attribute its node.
-    counts : shape (C,)
-        The number of records of each class.
-    starts : shape (m,)
-        The nodes of attribute j stand from ``starts[j]`` on in ``values``.
-    values : shape (any,), int64
-    found : shape (C,), int64
-        Written.
+    ``nodes`` is (C, m); the numbers of attribute j stand from ``starts[j]`` on in ``values``.
     """
     for c in range(len(counts)):
         one = 0

@@ -54,7 +54,9 @@ def each(sensitive: Sensitive) -> np.ndarray:
     sensitive = sensitive.folded  # values that read alike are one
     sizes = sensitive.sizes
     entropy = np.log(sizes) - sensitive.summed(sensitive.count * np.log(sensitive.count)) / sizes
-    return np.clip(np.exp(entropy), 1.0, distinct_l_diversity.each(sensitive))
+    level = np.clip(np.exp(entropy), 1.0, distinct_l_diversity.each(sensitive))
+    whole = np.rint(level)  # seven equally frequent values are 7, not 6.999999999999999
+    return np.where(np.isclose(level, whole, rtol=1e-12, atol=0), whole, level)
 
 
 def of_whole(sensitive: Sensitive) -> float:

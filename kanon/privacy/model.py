@@ -12,7 +12,7 @@ from typing import Any, ClassVar, get_type_hints
 
 import numpy as np
 
-from kanon.base.formatting import thin
+from kanon.base.formatting import is_falsely_whole, thin
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quoted
@@ -200,16 +200,22 @@ def _plain(value: Any) -> str:
 def rounded(value: float, up: bool) -> str:
     """A level with two decimals, or two digits if it is small, never rounded to the other side.
 
+    Where that reads as a whole number that it is not, it has more: 1 would be certainty.
+
     >>> rounded(1.7581, up=False), rounded(0.3401, up=True), rounded(0.07, up=True)
     ('1.75', '0.35', '0.07')
-    >>> rounded(2 - 1e-15, up=False)
-    '2'
+    >>> rounded(2 - 1e-15, up=False), rounded(1.0057, up=False)
+    ('2', '1.005')
     """
     value = float(f"{value:.12g}")  # the error of a logarithm does not count
     digits = 2 if value >= 0.1 or value <= 0 else 1 - math.floor(math.log10(value))
-    found = round(value, digits)
-    if found < value and up:
-        found += 10.0**-digits
-    if found > value and not up:
-        found -= 10.0**-digits
-    return f"{found:.{digits}f}".rstrip("0").rstrip(".")
+    while True:
+        found = round(value, digits)
+        if found < value and up:
+            found += 10.0**-digits
+        if found > value and not up:
+            found -= 10.0**-digits
+        text = f"{found:.{digits}f}"
+        if digits >= 12 or not is_falsely_whole(text, value):
+            return text.rstrip("0").rstrip(".") if "." in text else text
+        digits += 1

@@ -31,6 +31,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from kanon.base.formatting import write_number
 from kanon.errors import ReleaseError, quoted
 from kanon.plan import Plan
 from kanon.privacy.t_closeness import SPOKEN
@@ -98,7 +99,9 @@ class Verdict:
             return f"{quoted(self.column)} shows values finer than {self.asked} of its hierarchy"
         if self.model == "suppressed":
             return f"{quoted(self.column)} shows values in rows that are marked as suppressed"
-        level = "no class is left" if self.level is None else f"{self.level:.6g} in the worst class"
+        if self.level is None:
+            return f"{self.model} ({self.asked}){column}: no class is left"
+        level = f"{write_number(self.level, 6)} in the worst class"
         return f"{self.model} ({self.asked}){column}: {level}"
 
 

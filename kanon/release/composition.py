@@ -64,7 +64,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import counted, joined, thin
+from kanon.base.formatting import counted, joined, thin, write_number
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, listing, quoted
 from kanon.privacy.model import Model
@@ -297,7 +297,7 @@ def _finite(level: float | None) -> float | None:
 
 
 def _level(level: float | None) -> str:
-    return "no class" if level is None else f"{level:.6g}"
+    return "no class" if level is None else write_number(level, 6)
 
 
 def combine(releases: Sequence[Release], table: Table | pd.DataFrame) -> CombinedReleases:

@@ -25,7 +25,7 @@ from typing import Any
 
 import pandas as pd
 
-from kanon.base.formatting import Counted, counted, thin
+from kanon.base.formatting import Counted, counted, joined, thin
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, quoted
@@ -71,6 +71,8 @@ class ReachedNumbers:
         What k and the risks count: records, or persons where the plan tells them apart.
     order
         In which order the rows leave, as a plan says it.
+    required_of
+        The columns that some model of the plan is about.
     """
 
     records: int
@@ -81,6 +83,7 @@ class ReachedNumbers:
     levels: Mapping[_Key, float]
     of: Counted = "records"
     order: str = "released"
+    required_of: tuple[str, ...] = ()
 
 
 def levels_reached(
@@ -138,8 +141,11 @@ def levels_reached(
         behind = population_of(done.prepared.classes, people).classes
     columns = tuple(each.name for each in released.sensitive)
     about = (released.n_records, known, m, behind is not None, columns)
+    plan = done.prepared.plan
+    models = [getattr(model, "column", "") for model in plan.models]
+    of_plan = (released.of, plan.order, tuple(name for name in columns if name in models))
     if not released.n_classes:
-        return ReachedNumbers(*about, {}, released.of, done.prepared.plan.order)
+        return ReachedNumbers(*about, {}, *of_plan)
     worst: dict[_Key, float] = {}
     telling: dict[_Key, tuple[int, ...]] = {}
     for place, chosen in enumerate(combinations(range(m), known)):
@@ -152,7 +158,7 @@ def levels_reached(
         for key, level in _from_rows(done, chosen):
             if telling[key] == chosen:
                 worst[key] = level
-    return ReachedNumbers(*about, worst, released.of, done.prepared.plan.order)
+    return ReachedNumbers(*about, worst, *of_plan)
 
 
 def _worse(key: _Key, level: float, than: float) -> bool:
@@ -359,8 +365,11 @@ class Decision:
             return ""
         if not self.reached.sensitive:
             return "sensitive values, as no column is called sensitive"
-        columns = " and ".join(map(quoted, self.reached.sensitive))
-        return f"{columns}, so all who look alike may share one value there"
+        required = self.reached.required_of
+        unasked = [quoted(name) for name in self.reached.sensitive if name not in required]
+        if not unasked:
+            return ""
+        return f"{joined(unasked)}, so all who look alike may share one value there"
 
     @property
     def _not_considered(self) -> str:

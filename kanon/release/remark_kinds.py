@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 Kind = Literal[
+    "suppressed-before",
     "several-records",
     "linked",
     "homogeneous",
@@ -31,6 +32,10 @@ class RemarkKind(NamedTuple):
 
 
 KINDS: Mapping[Kind, RemarkKind] = {
+    "suppressed-before": RemarkKind(
+        "Records that were suppressed before",
+        "Remove them from the table: they hide nobody, and k counts them here.",
+    ),
     "several-records": RemarkKind(
         "Several records per person",
         "If each value of such a column stands for one person, name it as the column that says "

@@ -10,7 +10,8 @@ figure and what to do. Everything comes from counts, so that a table may stay in
 remark holds a value of the table.
 
 >>> import pandas as pd
->>> from kanon.sources.memory import MemoryTable
+>>> from kanon.stored_classes import StoredClasses
+from kanon.sources.memory import MemoryTable
 >>> people = pd.DataFrame({"born": [f"19{n}-01-02" for n in range(50, 80)], "sex": ["F"] * 30})
 >>> known = Role.QUASI_IDENTIFIER
 >>> for remark in table_remarks(MemoryTable(people), {"born": known, "sex": known}, k=5):
@@ -28,9 +29,10 @@ import numpy as np
 import pandas as pd
 
 from kanon.base.formatting import counted, percent, thin
-from kanon.base.kinds import are_dates
+from kanon.base.kinds import are_dates, recognise
 from kanon.base.spelling import fold_spelling
 from kanon.base.values import MISSING_LABEL, Frequencies, canonical_texts
+from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError, quoted
 from kanon.measures.cells import cells_shown, is_value
 from kanon.privacy.model import Model
@@ -43,8 +45,9 @@ from kanon.release.row_order_leak import order_remarks
 from kanon.schema import Role, named_like, tells_apart
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource
+from kanon.sources.suppressed_rows import shows_nothing
 from kanon.sources.tables import Source, Table
-from kanon.stored_classes import released_stay
+from kanon.stored_classes import StoredClasses, released_stay
 
 _SAMPLE = 200  # so many records tell whether a column holds dates or free text
 _MANY = 100_000  # beyond so many texts, only a release is looked at for spellings: seconds
@@ -129,6 +132,7 @@ def release_remarks(
     - Of a column that passes through: the share of the records that are alike with fewer than k
       in the release for one who knows the column too. It is not counted where the rows stay in
       an engine, as it would take a grouping of all rows for each k.
+    - Records that were *suppressed before*: they show nothing in any quasi-identifier.
     - What the order of the rows gives away: see :mod:`kanon.release.row_order_leak`.
     - Classes tell by *minimality* if they could be split but for a model beside k: see
       :mod:`kanon.measures.minimality`.
@@ -173,7 +177,7 @@ def release_remarks(
     if person is not None:
         texts |= _texts(table, {person: known[person]}, person)
     found = list(_of_columns(table, known, k, frequencies, released, source.pseudonyms, person))
-    found += remark_on_bounds(recoding, k)
+    found += [*_suppressed_before(recoding.classes), *remark_on_bounds(recoding, k)]
     found += [*_homogeneous(recoding), *_several_spellings(texts, person)]
     found += order_remarks(source, known, recoding, order)
     return _in_order([*found, *minimality_remarks(recoding, models, k)])
@@ -216,7 +220,24 @@ def _of_columns(
         elif role is Role.SENSITIVE:
             yield from _known_outside(table, column, often, sample[column], released, person)
         else:
-            yield from _passing(column, often, sample[column], k, released)
+            yield from _passing(column, often, sample[column], k, released, table.n_records)
+
+
+def _suppressed_before(classes: EquivalenceClasses) -> Iterator[Remark]:
+    if isinstance(classes, StoredClasses):
+        return
+    silent = [
+        [place for place, label in enumerate(tree.labels[: tree.n_leaves])
+         if shows_nothing(label) or (label == MISSING_LABEL and len(classes.attributes) > 1)]
+        for tree in classes.hierarchies
+    ]  # fmt: skip
+    columns = zip(classes.nodes.T, silent, strict=True)
+    rows = np.logical_and.reduce([np.isin(nodes, codes) for nodes, codes in columns])
+    if number := int(classes.counts[rows].sum()):
+        many = "records of the table show" if number > 1 else "record of the table shows"
+        said = f"{thin(number)} {many} nothing in any quasi-identifier (* or blank), as suppressed"
+        share = number / classes.n_records
+        yield Remark("suppressed-before", classes.attributes[0], share, f"{said} ones do.")
 
 
 def coarsened_remark(one: Coarsening) -> Remark:
@@ -338,8 +359,8 @@ def _known_outside(
     reasons, share = [], 0.0
     if by_name := _name_tells(column):
         reasons.append(by_name)
-    if are_dates(canonical_texts(sample)[1]):
-        reasons.append("it holds exact dates")
+    if dates := _describe_dates(sample):
+        reasons.append(dates)
     if tells_apart(values, records):
         share, of_whom = _singled_out(table, column, often, person)
         reasons.append(
@@ -433,20 +454,26 @@ def _homogeneous(recoding: Recoding) -> Iterator[Remark]:
 
 # --- a column that passes through -----------------------------------------------------------
 def _passing(
-    column: str, often: Frequencies, sample: pd.Series, k: int, released: _Released | None
+    column: str,
+    often: Frequencies,
+    sample: pd.Series,
+    k: int,
+    released: _Released | None,
+    n_records: int,
 ) -> Iterator[Remark]:
     records = often.distinct.filled
     rare = often.rarer_than(k)
     looks = [_name_tells(column)]
-    if are_dates(canonical_texts(sample)[1]):
-        looks.append("it holds exact dates")
+    if dates := _describe_dates(sample):
+        looks.append(dates)
     elif tells_apart(often.distinct.values, records) and _is_prose(sample):
         looks.append("it looks like free text")
     looks = [one for one in looks if one]
     if not records or not (rare or looks):
         return
     share = rare / records
-    said = [f"{quoted(column)} passes into the release unchanged"]
+    how = "unchanged" if records == n_records else "with missing cells blank"
+    said = [f"{quoted(column)} passes into the release {how}"]
     if looks:
         said[0] += f": {', and '.join(looks)}"
     if rare:
@@ -493,6 +520,16 @@ _UNCOUNTED: dict[Role, tuple[Kind, str]] = {
 
 
 # --- what a column holds --------------------------------------------------------------------
+def _describe_dates(sample: pd.Series) -> str:
+    """That nearly all values are dates; some that are none, such as "unknown", hide no other."""
+    _, texts = canonical_texts(sample)
+    if are_dates(texts, share=0.9):
+        return "it holds exact dates"
+    kind = recognise(texts)
+    month = kind.name == "date" and kind.resolution == "month"
+    return "it holds exact dates, to the month" if month else ""
+
+
 def _is_prose(sample: pd.Series) -> bool:
     """Whether the texts of a sample have several words each, on average."""
     _, texts = canonical_texts(sample)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from kanon.algorithms.catalogue import short_title
 from kanon.base.checked_json import Strict, load_json, problem
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import percent, thin, write_number
 from kanon.errors import PlanError, quoted
 from kanon.metrics import METRICS
 from kanon.privacy import k_anonymity
@@ -196,4 +196,4 @@ def _figures(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str
     yield "Loss", f"{percent(measures['alteration'][metric])} ({_said('metric', metric)})"
     for change in report.risks:
         if change.column and change.after is not None and change.level in _LEVELS:
-            yield f"{change.level.title} of {quoted(change.column)}", f"{change.after:.4g}"
+            yield f"{change.level.title} of {quoted(change.column)}", write_number(change.after)

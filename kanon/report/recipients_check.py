@@ -303,6 +303,8 @@ def main(folder: Path) -> int:
     lines = [("what", "asked", "found", "holds")]
     for what, asked, level, holds in found:
         said = f"{level:.6g}" if isinstance(level, int | float) else level or "-"
+        if isinstance(level, float) and said.isdecimal():  # 1.0000004 is not 1
+            said = f"{level:.12g}"
         lines.append((what, asked, said, HOLDS[holds]))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

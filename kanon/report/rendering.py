@@ -14,7 +14,7 @@ from markupsafe import Markup
 from plotly.io import to_json
 
 from kanon import __version__
-from kanon.base.formatting import counted, percent, thin
+from kanon.base.formatting import counted, percent, thin, write_number
 from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
 from kanon.errors import on_one_line
 from kanon.release.remark_kinds import KINDS, by_kind
@@ -164,4 +164,4 @@ def _measure(number: float | None) -> str:
     """
     if number is None:
         return "–"
-    return thin(number) if abs(number) >= 10_000 else f"{number:.4g}"
+    return thin(number) if abs(number) >= 10_000 else write_number(number)

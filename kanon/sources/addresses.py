@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from kanon.errors import TableError, quoted
+from kanon.errors import NotAFile, TableError, quoted
 from kanon.settings import exceeded, settings
 
 DATABASES: Mapping[str, str] = {
@@ -160,6 +160,8 @@ class Address:
         with _opening(self.place):
             if path.is_dir():
                 return "folder"
+            if not path.is_file() and path.exists():
+                raise NotAFile(self.place)
             if not path.is_file():
                 raise TableError(f"{quoted(self.place, 200)} does not exist.")
             ending = path.suffix.lower()
@@ -236,13 +238,7 @@ def check_address(address: Address, environment: Mapping[str, str] = os.environ)
 
 
 def _within(path: Path) -> list[Path]:
-    """What is in a folder, and in folders in it; nothing of a file.
-
-    Raises
-    ------
-    TableError
-        It is more than a table has parts.
-    """
+    """What is in a folder, and in folders in it; nothing of a file."""
     most = settings().folder_files
     found = list(islice(path.glob("**/*"), most + 1)) if path.is_dir() else []
     if len(found) > most:

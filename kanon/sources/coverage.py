@@ -14,6 +14,7 @@ from kanon.errors import CoverageError, TableError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.edit import add_leaf
 from kanon.hierarchy.ranges import as_flat, is_flat
+from kanon.hierarchy.spellings import find_look_alikes
 
 
 def counted_values(column: pd.Series) -> dict[str, int]:
@@ -87,10 +88,18 @@ def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) 
     """
     lacking = lacking_values(counts, hierarchy)
     if lacking:
+        alike = find_look_alikes(hierarchy, lacking)
+        advice = "add what is missing to it."
+        if alike:
+            has = "it has one" if len(alike) == len(lacking) == 1 else f"it has {len(alike)}"
+            advice = (
+                f"{has} that looks the same, with other signs (Unicode form, blanks); write both "
+                "alike, or load it on the page Hierarchies, which offers to treat them as one."
+            )
         raise CoverageError(
             f"Column {quoted(column)}: its hierarchy lacks "
             f"{counted(len(lacking), 'distinct value')} ({{cells}}) of "
-            f"{counted(sum(lacking.values()), 'record')}; add what is missing to it.",
+            f"{counted(sum(lacking.values()), 'record')}; {advice}",
             list(lacking),
         )
 

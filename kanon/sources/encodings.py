@@ -7,27 +7,11 @@
 from __future__ import annotations
 
 import codecs
-import re
-from itertools import islice
 
+from kanon.base.encodings import find_marked_encoding, guess_text, is_binary
 from kanon.errors import TableError, quoted
 from kanon.sources.names import ENDINGS
 from kanon.sources.sentences import empty
-
-_MARKS = (  # UTF-32 before UTF-16: its mark begins with the other's
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-
-# Tried when a file is neither marked nor valid UTF-8. Without this list the guess falls on
-# encodings that hardly anybody uses, because short tables offer little text to judge by.
-_LIKELY = [
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "koi8_r", "mac_roman"),
-    *("shift_jis", "gb18030", "big5", "euc_kr"),
-]
 
 
 def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, str, bool]:
@@ -58,7 +42,7 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, 
     ('cp1252', True)
     """
     guessed = False
-    encoding = _marked(data) if encoding is None else _known(encoding)
+    encoding = find_marked_encoding(data) if encoding is None else _known(encoding)
     if encoding is not None:
         text = _strictly(data, name, encoding)
     else:
@@ -76,10 +60,6 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, 
         return text.encode(), encoding, guessed
     except UnicodeEncodeError:  # half of a pair, which some encodings let through
         raise _undecodable(name, encoding) from None
-
-
-def _marked(data: bytes) -> str | None:
-    return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
 
 
 def _known(encoding: str) -> str:
@@ -104,28 +84,15 @@ def _strictly(data: bytes, name: str, encoding: str) -> str:
 
 
 def _guess(data: bytes, name: str) -> tuple[str, str]:
-    """The text of a file without a mark, and the likeliest encoding."""
-    if re.search(rb"[\x00-\x08\x0e-\x1f]", data):
+    if is_binary(data):
         raise _not_text(name)
-    from charset_normalizer import from_bytes
-
-    # Only lines with letters outside ASCII tell encodings apart, and some are enough.
-    telling = islice(re.finditer(rb"[^\n]*[\x80-\xff][^\n]*", data), 500)
-    sample = b"\n".join(match.group()[:2000] for match in telling)
-    plausible = {
-        encoding: match.chaos
-        for match in from_bytes(sample, cp_isolation=_LIKELY)
-        for encoding in match.could_be_from_charset
-    }
-    # Names are too short to tell Western from Central European letters: the more usual goes first.
-    for encoding in sorted(plausible, key=lambda e: (plausible[e], _LIKELY.index(e))):
-        try:
-            return data.decode(encoding), encoding
-        except UnicodeDecodeError:
-            continue
-    raise TableError(
-        f"The encoding of {quoted(name)} cannot be found: give it, for example latin-1 or cp1252."
-    )
+    guess = guess_text(data)
+    if guess is None:
+        raise TableError(
+            f"The encoding of {quoted(name)} cannot be found: give it, for example latin-1 or "
+            "cp1252."
+        )
+    return guess
 
 
 def _undecodable(name: str, encoding: str, line: int | None = None) -> TableError:

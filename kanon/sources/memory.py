@@ -20,7 +20,7 @@ from kanon.base.values import (
     canonical_texts,
 )
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.errors import PlanError, TableError, quoted
+from kanon.errors import PlanError, TableError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema, check_columns
@@ -136,11 +136,18 @@ def without_missing(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame
     """
     kept = table[~missing_records(table, columns)]
     if len(table) and not len(kept):
-        raise TableError(
-            "Every record lacks a quasi-identifier, so dropping records with missing values "
-            "leaves none; treat missing as a value instead."
-        )
+        raise all_records_incomplete([name for name in columns if table[name].isna().all()])
     return kept
+
+
+def all_records_incomplete(blank: Sequence[str]) -> TableError:
+    """The error where no record is complete; ``blank`` are the columns without any value."""
+    one = f"{listing(blank)}, which {'has' if len(blank) == 1 else 'have'} no value at all, "
+    way = f"give {one}another role, or " if blank else ""
+    return TableError(
+        "Every record lacks a quasi-identifier, so dropping records with missing values leaves "
+        f"none; {way}treat missing as a value (read.missing 'as-value' in a plan)."
+    )
 
 
 def without_suppressed(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:

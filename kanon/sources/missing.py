@@ -29,6 +29,9 @@ NUMBER_MARKERS = ("9", "99", "999", "9999", "99999", "999999", "9999999", "99999
                   "-1", "-9", "-99", "-999", "-9999", "-99999")  # fmt: skip
 """Numbers that often stand for a missing one; see :func:`odd_numbers`."""
 
+STARS = tuple("*" * number for number in range(1, 11))
+"""What stands in suppressed cells of a table that was generalised before."""
+
 _NUMBER = r"-?\d+(\.\d+)?"
 _FOUND_OFTEN = 5
 """So many times as often as the number next to it, a marker at the end of all stands out."""
@@ -57,11 +60,11 @@ def mark_missing(
         The number of cells of every known, given or likely marker that occurs, used or not.
     """
     used = {BLANK, *(marker.strip() for marker in markers)}
-    looked_for = list(dict.fromkeys([*KNOWN_MARKERS, *sorted(used)]))
+    looked_for = list(dict.fromkeys([*KNOWN_MARKERS, *sorted(used), *STARS]))
     total: Counter[str] = Counter()
     columns = {}
     for name, column in table.items():
-        texts = _trimmed(column)
+        texts = trimmed(column)
         if texts is not None:
             hits = pc.or_(
                 pc.is_in(texts, value_set=pa.array(looked_for, texts.type)),
@@ -132,7 +135,7 @@ def odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, 
 
 def _number_markers(column: pd.Series, numbers: bool) -> dict[str, int]:
     """How many cells hold each of the numbers that may be a marker."""
-    texts = _trimmed(column)
+    texts = trimmed(column)
     if texts is None:
         return _numbers_in(column, NUMBER_MARKERS) if numbers else {}
     hits = pc.is_in(texts, value_set=pa.array(NUMBER_MARKERS, texts.type))
@@ -188,7 +191,7 @@ def without_blanks(table: pd.DataFrame) -> pd.DataFrame:
     """
     found = table
     for place, (_, column) in enumerate(table.items()):
-        texts = _trimmed(column)
+        texts = trimmed(column)
         if texts is None or not pc.any(pc.equal(texts, BLANK)).as_py():
             continue
         found = found.copy(deep=False) if found is table else found
@@ -211,7 +214,7 @@ def about_missing(
         The markers that made cells missing.
 
     >>> about_missing({"age": 2}, {"?": 2, "NA": 1}, ["?"])
-    ["1 column has missing cells ('?'): 'age' 2.", "Counted as values, not as missing: 'NA' (1)."]
+    ["1 column has missing cells ('?'): 'age' 2.", "In columns that pass through, ...]
     """
     sentences = []
     counting = {BLANK, *(marker.strip() for marker in used)}
@@ -222,6 +225,12 @@ def about_missing(
         sentences.append(
             f"{len(parts)} {'column has' if len(parts) == 1 else 'columns have'} missing cells"
             f"{f' ({why})' if why else ''}: {', '.join(parts[:5])}{more}."
+        )
+    marking = ", ".join(_shown(marker) for marker in present if marker in counting - {BLANK})
+    if missing and marking:
+        sentences.append(
+            f"In columns that pass through, cells that hold {marking} will be blank in a release; "
+            "choose other markers of missing cells to keep them."
         )
     kept = [
         f"{_shown(marker)} ({thin(count)})"
@@ -239,7 +248,7 @@ def _masked(column: pd.Series, texts: Any, markers: Sequence[str]) -> pd.Series:
     return column.mask(cells.to_numpy(zero_copy_only=False))
 
 
-def _trimmed(column: pd.Series) -> Any:
+def trimmed(column: pd.Series) -> Any:
     """The texts of a column without outer blanks; None if it has no text."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(object)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet
 
 from kanon.base.progress import Progress, no_progress, stretch
-from kanon.errors import TableError, quoted
+from kanon.errors import TableError, UnclearHeader, quoted
 from kanon.settings import bytes_of, settings
 from kanon.sources import adult
 from kanon.sources.addresses import DATABASES, Address
 from kanon.sources.missing import about_missing
-from kanon.sources.reading import ReadSettings, TableFile, file_content, read_table
+from kanon.sources.reading import ReadSettings, TableFile, about_blank, file_content, read_table
 from kanon.sources.stored import STORED_KINDS, StoredTable, open_stored
 from kanon.sources.tables import Table
 
@@ -31,7 +33,7 @@ class OpenedTable:
         What the table is called; see :class:`kanon.sources.addresses.Address`.
     records
         The table, to be asked in numbers.
-    settings, found
+    settings, found, unclear
         See :class:`kanon.sources.reading.TableFile`.
     """
 
@@ -40,6 +42,7 @@ class OpenedTable:
     records: StoredTable
     settings: ReadSettings
     found: tuple[str, ...]
+    unclear: str = ""
 
     @property
     def fingerprint(self) -> str:
@@ -79,14 +82,18 @@ def open_stored_file(
     found = [
         f"It stays where it is ({address.shown}): kanon asks for counts and for a few records.",
         *table.found,
+        *about_blank(table.opened.sizes["blank"]),
         *about_missing(missing, {}, table.markers),
     ]
-    used = ReadSettings(*table.text, table.markers)
+    used = ReadSettings(*table.text, table.markers, header=table.settings.header)
     return OpenedTable(address.name, address.kind, table, used, tuple(found))
 
 
 def open_address(
-    address: Address, engine: str | None = None, settings: ReadSettings | None = None
+    address: Address,
+    engine: str | None = None,
+    settings: ReadSettings | None = None,
+    notify: Callable[[str], None] = lambda notice: None,
 ) -> Table:
     """Open a table where it is: in memory if it is a small file, else by an engine.
 
@@ -96,6 +103,8 @@ def open_address(
         Where it is.
     engine
         ``memory``, or one of :data:`kanon.sources.engines.ENGINES`; None for what fits.
+    notify
+        Takes a sentence about how the table was read, for each thing that a person should know.
 
     Raises
     ------
@@ -106,8 +115,15 @@ def open_address(
         address.check_table()
         if address.kind in ("url", *DATABASES.values()):
             raise TableError("A database is not read into memory: leave the engine out.")
-        return open_table(address.path, address.path.name, settings).records
-    return open_stored(address, engine, settings)
+        file = open_table(address.path, address.path.name, settings)
+        for notice in file.notices:
+            notify(notice)
+        return file.records
+    table = open_stored(address, engine, settings)
+    if table.text != (None, None):
+        for notice in table.found[1:]:
+            notify(notice)
+    return table
 
 
 def _fits(address: Address) -> bool:
@@ -121,6 +137,22 @@ def _fits(address: Address) -> bool:
             inside = pyarrow.parquet.read_metadata(address.path)
             return bool(inside.num_rows * inside.num_columns <= settings().memory_cells)
     return address.path.stat().st_size <= bytes_of("memory_megabytes")
+
+
+_File = TypeVar("_File", TableFile, OpenedTable)
+
+
+def open_in_doubt(
+    opened: Callable[[ReadSettings], _File], settings: ReadSettings | None = None
+) -> _File:
+    """A table, its first line read as a record where that is likely; ``unclear`` says why."""
+    settings = settings or ReadSettings()
+    try:
+        return opened(settings)
+    except UnclearHeader as error:
+        file = opened(replace(settings, header=False))
+        asked = replace(file.settings, header=None)
+        return replace(file, unclear=error.reason, settings=asked)
 
 
 def open_table(

@@ -6,7 +6,7 @@ not 7 and ``1.10`` is not 1.1. Files that know their types keep them.
 >>> file = read_table(b"age;zip\\n39;007\\n?;1.10\\n", "people.csv")
 >>> file.table["zip"].tolist(), dict(file.missing)
 (['007', '1.10'], {'age': 1})
->>> file.found
+>>> file.found[:2]
 ("Separator ';' and encoding UTF-8 were found.", "1 column has missing cells ('?'): 'age' 1.")
 """
 
@@ -17,16 +17,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from kanon.base.formatting import thin
 from kanon.base.spelling import KNOWN_MARKERS
-from kanon.errors import TableError, quoted
+from kanon.errors import NotAFile, TableError, quoted
 from kanon.settings import bytes_of, exceeded
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
 from kanon.sources.missing import OddNumber, about_missing, mark_missing, odd_numbers
+from kanon.sources.mixed_numbers import about_long_numbers, about_mixed_numbers
 from kanon.sources.names import kind_of
 from kanon.sources.sentences import empty
+from kanon.sources.sheet_rows import about_footer, count_footer, without_footer
 from kanon.sources.text_files import read_text
 from kanon.sources.text_form import PLAIN, TextForm
 from kanon.sources.typed_files import read_arrow, read_sheet
@@ -46,12 +50,18 @@ class ReadSettings:
         The texts that count as a missing cell; an empty tuple means none.
     sheet
         The sheet of an XLSX file that has several.
+    header
+        Whether the first line holds the names of the columns; else they are numbered.
+    footer
+        How many rows at the end of a CSV, TSV or XLSX are totals or notes, and no records.
     """
 
     separator: str | None = None
     encoding: str | None = None
     missing_markers: tuple[str, ...] | None = None
     sheet: str | None = None
+    header: bool | None = None
+    footer: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +88,12 @@ class TableFile:
         The numbers that may stand for a missing one, and count as values.
     sheets
         The sheets of an XLSX file that hold something, each with its rows and columns.
+    footer_like
+        How many rows at the end look like totals or notes, and count as records.
     form
         How a CSV or TSV is written.
+    unclear
+        Why its first line may be no record, where it is read as one and nobody has said so.
     """
 
     name: str
@@ -92,6 +106,13 @@ class TableFile:
     odd: tuple[OddNumber, ...] = ()
     sheets: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     form: TextForm = PLAIN
+    footer_like: int = 0
+    unclear: str = ""
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What of :attr:`found` the command line says: all but the separator and encoding."""
+        return self.found[1:] if self.kind in ("csv", "tsv") else self.found
 
     @cached_property
     def records(self) -> MemoryTable:
@@ -105,8 +126,8 @@ def read_table(
     """Read a table whose kind is told by the ending of its name.
 
     The first line holds the column names; for an XLSX see
-    :func:`kanon.sources.typed_files.read_sheet`. Empty lines are no records. A cell of an XLSX that
-    shows an error, such as ``#DIV/0!``, is missing.
+    :func:`kanon.sources.typed_files.read_sheet`. A line of blanks is no record. A cell of an XLSX
+    that shows an error, such as ``#DIV/0!``, is missing.
 
     Parameters
     ----------
@@ -138,29 +159,67 @@ def read_table(
     form, found = PLAIN, list[str]()
     if kind in ("csv", "tsv"):
         table, separator, encoding, found = read_text(
-            content, name, kind, settings.separator, settings.encoding
+            content, name, kind, settings.separator, settings.encoding, settings.header
         )
         form = TextForm.of_content(content, separator if kind == "csv" else ",", encoding)
     elif kind == "xlsx":
-        read = read_sheet(content, name, settings.sheet)
+        read = read_sheet(content, name, settings.sheet, settings.header, settings.footer)
         table, found, sheets = read.table, read.found, read.sizes
         sheet = read.name if len(sheets) > 1 else None
     else:
         table = read_arrow(content, name, kind)
+    table, blank = without_blank_records(table)
+    if kind in ("csv", "tsv"):
+        table = without_footer(table, settings.footer, name)
     if table.empty:
         raise TableError(f"{quoted(name)} has a header but no records.")
+    found += about_blank(blank)
 
     _check_lengths(table, name)
-    given = settings.missing_markers
     untyped = kind == "xlsx"  # there a column of numbers is one in which all cells are
+    given = settings.missing_markers
     table, present = mark_missing(table, KNOWN_MARKERS if given is None else given, untyped)
     used = tuple(m for m in KNOWN_MARKERS if m in present) if given is None else given
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
-    found += about_missing(missing, present, used)
+    footer_like = 0
+    if settings.footer is None and kind in ("csv", "tsv", "xlsx"):
+        footer_like = count_footer(table)
+    found += [*about_footer(settings.footer, footer_like), *about_long_numbers(table, untyped)]
+    found += [*about_missing(missing, present, used), *about_mixed_numbers(table)]
     return TableFile(
-        name, kind, table, ReadSettings(separator, encoding, used, sheet), tuple(found), missing,
-        present, odd_numbers(table, untyped), sheets, form,
+        name, kind, table,
+        ReadSettings(separator, encoding, used, sheet, settings.header, settings.footer),
+        tuple(found), missing, present, odd_numbers(table, untyped), sheets, form, footer_like,
     )  # fmt: skip
+
+
+def without_blank_records(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The records that hold anything but blanks, and how many do not.
+
+    >>> rows, blank = without_blank_records(pd.DataFrame({"a": ["1", " ", ""], "b": ["", "", "2"]}))
+    >>> rows.to_numpy().tolist(), blank
+    ([['1', ''], ['', '2']], 1)
+    """
+    blank = np.arange(len(table))
+    for place in range(table.shape[1]):
+        cells = table.iloc[blank, place]
+        lacking = cells.isna().to_numpy(dtype=bool)
+        if isinstance(cells.dtype, pd.StringDtype):
+            lacking = lacking | cells.str.strip().eq("").to_numpy(dtype=bool, na_value=True)
+        elif cells.dtype == object:
+            lacking = lacking | np.array(
+                [isinstance(cell, str) and not cell.strip() for cell in cells]
+            )
+        blank = blank[lacking]
+        if not len(blank):
+            return table, 0
+    return table.drop(index=table.index[blank]).reset_index(drop=True), len(blank)
+
+
+def about_blank(records: int) -> list[str]:
+    """What is said of records that were skipped."""
+    were = "record was" if records == 1 else "records were"
+    return [f"{thin(records)} empty {were} skipped."] if records else []
 
 
 def _check_lengths(table: pd.DataFrame, name: str) -> None:
@@ -184,11 +243,13 @@ def file_content(path: Path) -> bytes:
     ------
     TableError
         It has more, or cannot be opened.
+    NotAFile
+        It is a pipe or a device.
     """
     try:
         check_unpacked(path.name, path.stat().st_size)  # unpacked it has no less
         if not (path.is_file() or path.is_dir()):
-            raise TableError(f"{quoted(path, 200)} is a pipe or a device, not a file.")
+            raise NotAFile(path)
         return path.read_bytes()
     except FileNotFoundError:
         reason = "does not exist"

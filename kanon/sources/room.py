@@ -34,7 +34,9 @@ def check_room(path: Path, size: int) -> None:
         raise TableError(exceeded("release_megabytes", takes))
     free = _free(path)
     if size > free:
-        raise TableError(f"{takes}, and the disk has {_megabytes(free)} free: give another place.")
+        raise TableError(
+            f"{takes}, and the disk has {_megabytes(free, up=False)} free: give another place."
+        )
 
 
 def growing(progress: Progress, path: Path, taken: Callable[[], int]) -> Progress:
@@ -98,5 +100,12 @@ def _free(path: Path) -> int:
         return 1 << 62
 
 
-def _megabytes(size: int) -> str:
-    return f"{thin(-(-size // MEGABYTE))} MB"
+def _megabytes(size: int, up: bool = True) -> str:
+    """Bytes in megabytes, fewer in smaller units: what is needed up, what is free down.
+
+    >>> _megabytes(MEGABYTE), _megabytes(MEGABYTE - 1, up=False), _megabytes(5)
+    ('1 MB', '1\u202f023 kB', '5 bytes')
+    """
+    units = ((MEGABYTE, "MB"), (1024, "kB"), (1, "bytes"))
+    unit, name = next((one for one in units if size >= one[0]), units[-1])
+    return f"{thin(-(-size // unit) if up else size // unit)} {name}"

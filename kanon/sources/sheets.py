@@ -102,7 +102,7 @@ def extent(content: bytes) -> tuple[int, int]:
             told += not letter
         start = end
     last_row = max(map(int, rows))
-    last_column = max(map(_column, letters))
+    last_column = max(map(column_number, letters))
     beyond = len(_CELL.findall(content)) > placed
     if beyond or len(_ROW.findall(content)) > told:
         lines = _ROW.split(content)
@@ -111,10 +111,10 @@ def extent(content: bytes) -> tuple[int, int]:
     return last_row, last_column
 
 
-def _column(letters: bytes) -> int:
+def column_number(letters: bytes) -> int:
     """The number of a column by its letters.
 
-    >>> _column(b"A"), _column(b"XFD")
+    >>> column_number(b"A"), column_number(b"XFD")
     (1, 16384)
     """
     number = 0

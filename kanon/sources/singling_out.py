@@ -8,6 +8,7 @@ What matters of all sets of columns are therefore the smallest that reach a thre
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -115,7 +116,7 @@ class SinglingOut:
     @property
     def found_with_more(self) -> bool:
         """Where there are no sets: whether there are some of more columns than were looked at."""
-        return self.together / self.number >= self.share
+        return self.together >= least_number(self.share, self.number)
 
     @property
     def identifier_like(self) -> tuple[str, ...]:
@@ -183,6 +184,12 @@ class SinglingOut:
         }
 
     @property
+    def _share(self) -> str:
+        if self.share < 0.0005:  # it would read as less than 0.1 %
+            return thin(least_number(self.share, self.number))
+        return percent(100 * self.share)
+
+    @property
     def said(self) -> tuple[str, ...]:
         """All that was found, in sentences, with the names of columns and no value of the table."""
         alike = "no other one" if self.k == 2 else f"fewer than {self.k - 1} others"
@@ -196,7 +203,7 @@ class SinglingOut:
         many = "no set of" if not self.sets else f"{counted(len(self.sets), 'smallest set')} of"
         lines = [
             f"{meant} {values}.",
-            f"At least {percent(100 * self.share)} of them are singled out by {many} up to "
+            f"At least {self._share} of them are singled out by {many} up to "
             f"{counted(self.size, 'column')}{':' if self.sets else '.'}",
             *(
                 f"  {self._named(one.columns)}: {self._of_all(one.singled_out)}"
@@ -320,7 +327,7 @@ def singling_out(
     _check(table, columns, share, size)
     of, n, singled = _counting(table, columns, k, person)
 
-    most = max(most, len(columns))
+    most, least = max(most, len(columns)), least_number(share, n)
     found: dict[tuple[int, ...], int] = {}  # every set that was counted, with its records
     smallest: list[tuple[int, ...]] = []
     below: list[tuple[int, ...]] = [()]
@@ -334,11 +341,11 @@ def singling_out(
         for one in candidates:
             progress(len(found) / min(expected, most), _told(level, len(candidates)))
             found[one] = singled(one)
-            (smallest if found[one] / n >= share else below).append(one)
+            (smallest if found[one] >= least else below).append(one)
         done = level
         if level == 1:
             together = singled([one[0] for one in below]) if below else 0
-        if together / n < share or not below:  # no set that is left reaches it
+        if together < least or not below:  # no set that is left reaches it
             done = size
             break
     progress(1, "")
@@ -348,6 +355,15 @@ def singling_out(
         columns, of, n, share, k, size, done, tuple(named),
         _contributions(columns, smallest, found), together,
     )  # fmt: skip
+
+
+def least_number(share: float, n: int) -> int:
+    """The fewest of n that are a share of them; a share of 1/n is one of them.
+
+    >>> least_number(0.05, 100), least_number(0.05, 101), least_number(0.00003315430011273, 30162)
+    (5, 6, 1)
+    """
+    return max(1, math.ceil(share * n * (1 - 1e-9)))
 
 
 def _check(table: Table, columns: Sequence[str], share: float, size: int) -> None:

@@ -33,7 +33,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sensitive_values
-from kanon.sources.memory import require_records
+from kanon.sources.memory import all_records_incomplete, require_records
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.stored_values import (
@@ -69,6 +69,11 @@ def open_stored(
         There is no such table, it cannot be read, or the engine is not installed.
     """
     address.check_table()
+    if settings is not None and settings.footer:
+        raise TableError(
+            "An engine cannot leave out rows at the end (footer), as it keeps no order: remove "
+            "them from the file, or add --engine memory."
+        )
     if engine is None:
         engine = "other" if address.kind in ("url", "sqlite") else "duckdb"
     if engine not in ENGINES:
@@ -138,7 +143,8 @@ class StoredTable:
     def _connected(self, writes: Sequence[Path] = ()) -> TableConnection:
         self._check()
         rows = _module(self.engine).open_rows(self.address, self.settings, writes)
-        return TableConnection(rows, self.markers, self._asked, self._check)
+        knows_nan = self.engine != "other"
+        return TableConnection(rows, self.markers, self._asked, self._check, knows_nan)
 
     def learn(self, other: StoredTable) -> None:
         """Take over what the same table was asked in another process."""
@@ -177,13 +183,15 @@ class StoredTable:
     @cached_property
     def n_records(self) -> int:
         """n."""
+        if not self.leaving:
+            return self.opened.sizes["records"]
         found = self.opened.fetch(self.expression.aggregate(n=lambda t: t.count()))
         return int(found["n"][0].as_py())
 
     @property
     def expression(self) -> Any:
         """The rows, without the records that are left out."""
-        return self._staying(self.opened.rows.expression, self.leaving)
+        return self._staying(self.opened.expression, self.leaving)
 
     def _staying(self, rows: Any, leaving: Sequence[tuple[str, str | None]]) -> Any:
         """Rows without some of their records."""
@@ -371,10 +379,8 @@ class StoredTable:
         """
         lacking = self._lacking(columns)
         if self.n_records and self.incomplete(columns) == self.n_records:
-            raise TableError(
-                "Every record lacks a quasi-identifier, so dropping records with missing values "
-                "leaves none; treat missing as a value instead."
-            )
+            blank = [name for name in columns if not self.distinct_of(name).filled]
+            raise all_records_incomplete(blank)
         return self._without(*lacking)
 
     def _without(self, *more: tuple[str, str | None]) -> StoredTable:
@@ -546,13 +552,7 @@ class StoredTable:
 
 
 def _module(engine: str) -> Any:
-    """The module of an engine.
-
-    Raises
-    ------
-    TableError
-        What it needs is not installed.
-    """
+    """The module of an engine."""
     try:
         return import_module(f"kanon.sources.engines.{engine}")
     except ImportError:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from operator import add
+from operator import add, and_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,10 +53,14 @@ class StoredAnswers:
         The columns whose values were asked for.
     groups
         The last groupings, by what they are of.
+    sizes
+        The numbers of ``records``, and of ``blank`` ones, which are none.
     incomplete, frequencies, n_classes
         Numbers of incomplete records, how often values occur, and numbers of classes, by what they
         are of.
     """
+
+    sizes: dict[str, int] = field(default_factory=dict)
 
     values: dict[str, Values] = field(default_factory=dict)
     groups: dict[Any, Groups] = field(default_factory=dict)
@@ -99,6 +103,8 @@ class TableConnection:
         What was asked before, maybe through another connection.
     check
         Called before anything is asked: whether the table is still what it was.
+    knows_nan
+        Whether the engine knows floating point numbers that are none.
     """
 
     def __init__(
@@ -107,7 +113,9 @@ class TableConnection:
         markers: tuple[str, ...],
         asked: StoredAnswers,
         check: Callable[[], None] = lambda: None,
+        knows_nan: bool = True,
     ) -> None:
+        self._knows_nan = knows_nan
         self.rows = rows
         self.markers = markers
         self.asked = asked
@@ -121,6 +129,38 @@ class TableConnection:
             self._check()
             return self.rows.fetch(wanted)
 
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The numbers of ``records``, and of rows without any value, which are ``blank``."""
+        known = self.asked.sizes
+        if not known:
+            rows = self.rows.expression
+            first = self._is_blank(rows[rows.columns[0]])
+            counts = self.fetch(rows.aggregate(n=rows.count(), first=first.sum())).to_pylist()[0]
+            blank = 0
+            if counts["first"]:  # seldom: only then all columns are read
+                rows = rows.filter(self._are_blank(rows))
+                blank = self.fetch(rows.aggregate(n=rows.count())).to_pylist()[0]["n"]
+            known |= {"records": counts["n"] - blank, "blank": blank}
+        return known
+
+    @property
+    def expression(self) -> Any:
+        """The rows, without blank ones."""
+        rows = self.rows.expression
+        return rows.filter(~self._are_blank(rows)) if self.sizes["blank"] else rows
+
+    def _are_blank(self, rows: Any) -> Any:
+        return reduce(and_, (self._is_blank(rows[column]) for column in rows.columns))
+
+    def _is_blank(self, cells: Any) -> Any:
+        if cells.type().is_string():
+            return cells.isnull() | (cells.strip() == "")
+        lacking = cells.isnull()
+        return (
+            lacking | cells.isnan() if cells.type().is_floating() and self._knows_nan else lacking
+        )
+
     def values(self, column: str) -> Values:
         """The distinct values of a column, as the engine holds them and as text.
 
@@ -132,7 +172,7 @@ class TableConnection:
         known = self.asked.values
         if column not in known:
             check_columns(self.rows.expression.columns, [column])
-            rows = self.rows.expression
+            rows = self.expression
             grouped = rows.group_by(value=rows[column]).aggregate(records=rows.count())
             most = settings().distinct_values
             found = self.fetch(grouped.limit(most + 1))
@@ -231,20 +271,10 @@ class TableConnection:
     def _numbered(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]]
     ) -> tuple[Any, list[str], TupleNumbers]:
-        """The groups of the engine, each with the whole numbers that its tuple of codes is.
-
-        Returns
-        -------
-        listed
-            An expression: the numbers, and the records; several groups may have the same.
-        wanted
-            The names of the numbers.
-        numbers
-            See :meth:`numbers_of`.
-        """
+        """The groups of the engine, each with the whole numbers that its tuple of codes is."""
         import ibis
 
-        rows = self.rows.expression
+        rows = self.expression
         for column, text in leaving:
             rows = rows.filter(self.values(column).staying(rows[column], text))
         grouped = rows.group_by(

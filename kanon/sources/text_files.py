@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import deque
+from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -19,8 +21,8 @@ import pyarrow.csv
 from kanon.errors import TableError, quoted
 from kanon.settings import bytes_of, exceeded, settings
 from kanon.sources.encodings import decode
+from kanon.sources.first_line import SAMPLE, FirstLine, is_filled, read_first_line
 from kanon.sources.limits import check_size
-from kanon.sources.names import column_names
 from kanon.sources.padding import is_padded, without_padding
 from kanon.sources.separators import (
     SEPARATORS,
@@ -29,10 +31,16 @@ from kanon.sources.separators import (
     find_separator,
     shown,
 )
+from kanon.sources.sheet_rows import fill_notes
 
 
 def read_text(
-    data: bytes, name: str, kind: str, separator: str | None = None, encoding: str | None = None
+    data: bytes,
+    name: str,
+    kind: str,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
 ) -> tuple[pd.DataFrame, str, str, list[str]]:
     """Read a CSV or TSV.
 
@@ -42,8 +50,9 @@ def read_text(
         The content as stored.
     kind
         ``csv`` or ``tsv``.
-    separator, encoding
-        What is known about the file; None if it is to be found.
+    separator, encoding, header
+        What is known about the file; None if it is to be found. The header is whether the first
+        line holds names.
 
     Returns
     -------
@@ -61,8 +70,10 @@ def read_text(
     """
     _check_ends(data, name)  # before anything is made of a line without an end
     content, used_encoding, guessed = decode(data, name, encoding)
+    content, named_separator = without_separator_line(content)
+    likely: str | None
     if separator is None:
-        likely = find_separator(content, kind)
+        likely = named_separator or find_separator(content, kind)
     else:
         check_separator(separator)
         check_separates(content, separator, name)
@@ -76,7 +87,9 @@ def read_text(
     if is_padded(content, used_separator):
         content = without_padding(content, used_separator)
         found.append("The blank after every separator was skipped.")
-    return _parse(content, used_separator, name), used_separator, used_encoding, found
+    content = fill_notes(content, used_separator)
+    table, first = _parse(content, used_separator, name, header)
+    return table, used_separator, used_encoding, [*found, *first.remarks]
 
 
 def _about(separator: str | None, told_separator: bool, encoding: str, told_encoding: bool) -> str:
@@ -93,37 +106,68 @@ def _records(content: bytes, separator: str) -> Any:
     return csv.reader(lines, delimiter=separator, strict=True)
 
 
-def _parse(content: bytes, separator: str, name: str) -> pd.DataFrame:
+def without_separator_line(content: bytes) -> tuple[bytes, str | None]:
+    """A content without the first line ``sep=;`` of Excel, and the separator that it names.
+
+    >>> without_separator_line(b"sep=;\\na;b\\n"), without_separator_line(b"sep=x,b\\n")
+    ((b'a;b\\n', ';'), (b'sep=x,b\\n', None))
+    """
+    line = re.match(rb'("?)sep=(.)\1(\r\n|\n|\r)', content, re.IGNORECASE)
+    return (content[line.end() :], line[2].decode("ascii", "replace")) if line else (content, None)
+
+
+def _parse(
+    content: bytes, separator: str, name: str, header: bool | None
+) -> tuple[pd.DataFrame, FirstLine]:
     ends = [end for end in (content.find(b"\n"), content.find(b"\r")) if end >= 0]
     first = min(ends, default=len(content))
     check_size(name, 0, content.count(separator.encode(), 0, first) + 1)
     try:
-        header: list[str] = next((row for row in _records(content, separator) if row), [])
+        records = _records(content, separator)
+        sample = list(islice(records, SAMPLE + 1))
         if b'"' in content:
             # pyarrow takes a quote that is never closed, and text after a closed one, as they
             # come; the strict reader refuses both. The queue keeps nothing.
-            deque(_records(content, separator), maxlen=0)
+            deque(records, maxlen=0)
     except csv.Error:
         raise _first_fault(content, separator, name, None) from None
-    columns = column_names(header, name)
-    _check_lines(content, separator, name, len(header))
+    line = read_first_line(sample, name, header)
+    for end in [*islice(_LINE_END.finditer(content), line.lines_above)][-1:]:
+        content = content[end.end() :]
+    if line.lacks_name:  # as R writes row names
+        content = separator.encode() + content
+    _check_lines(content, separator, name, len(line.names))
+    table = _read_cells(content, separator, name, len(line.names))
+    table = table.slice(int(not line.is_record)).rename_columns(line.names)
+    return table.to_pandas(), line
+
+
+def _read_cells(content: bytes, separator: str, name: str, width: int) -> Any:
+    """The cells of a content, its header among them, as an Arrow table of texts."""
     try:
-        table = pyarrow.csv.read_csv(
+        return pyarrow.csv.read_csv(
             pa.BufferReader(content),
             read_options=pyarrow.csv.ReadOptions(
-                autogenerate_column_names=True, block_size=bytes_of("record_megabytes")
+                column_names=[f"f{i}" for i in range(width)],
+                block_size=bytes_of("record_megabytes"),
             ),
             parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(
-                column_types={f"f{i}": pa.large_string() for i in range(len(columns))},
+                column_types={f"f{i}": pa.large_string() for i in range(width)},
                 strings_can_be_null=False,
             ),
         )
     except pa.ArrowMemoryError:
         raise
     except pa.ArrowException:
-        raise _first_fault(content, separator, name, len(columns)) from None
-    return table.slice(1).rename_columns(columns).to_pandas()
+        blank = rb"(?<![^\r\n])[ \t%b]+(?=[\r\n]|$)" % re.escape(separator.encode())
+        filled = content if b'"' in content else re.sub(blank, b"", content)
+        if len(filled) < len(content):  # lines of other numbers of separators
+            return _read_cells(filled, separator, name, width)
+        raise _first_fault(content, separator, name, width) from None
+
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
 def _check_lines(content: bytes, separator: str, name: str, width: int) -> None:
@@ -140,7 +184,7 @@ def _first_fault(content: bytes, separator: str, name: str, width: int | None) -
     line = 1
     try:
         for row in reader:
-            if row and width is not None and len(row) != width:
+            if is_filled(row) and width is not None and len(row) != width:
                 return _ragged(f"Line {line} of {quoted(name)}", len(row), width, separator)
             line = reader.line_num + 1
     except csv.Error:

@@ -27,8 +27,19 @@ from kanon.sources.arrow_sizes import (
     parquet_size,
 )
 from kanon.sources.days import check_days, far_days
+from kanon.sources.first_line import SAMPLE, read_first_line
 from kanon.sources.limits import check_size, check_unpacked
 from kanon.sources.names import column_names
+from kanon.sources.number_formats import exact_cells
+from kanon.sources.sheet_rows import (
+    find_header,
+    has_second_header,
+    is_filled,
+    margin_of,
+    names_of_two_rows,
+    width_of,
+    without_footer,
+)
 from kanon.sources.sheets import checked_book
 
 # By what is in a column of a sheet: its type without missing cells, and with some.
@@ -139,11 +150,26 @@ class SheetTable:
     found: list[str]
 
 
-def read_sheet(data: bytes, name: str, wanted: str | None = None) -> SheetTable:
+def read_sheet(
+    data: bytes,
+    name: str,
+    wanted: str | None = None,
+    header: bool | None = None,
+    footer: int | None = None,
+) -> SheetTable:
     """Read a sheet of an XLSX file, by default the largest that is not hidden.
 
     Its header is the first row that is filled; what covers no more than half of the columns is
-    taken for a title and left out, if a row of texts that covers more follows.
+    taken for a title and left out, if a row of texts that covers more follows. A second row of
+    names is joined with it, one of units left out. Numbers with a format of codes, such as 00000,
+    are read as they are shown.
+
+    Parameters
+    ----------
+    header
+        See :func:`kanon.sources.first_line.read_first_line`.
+    footer
+        How many rows at the end are no records.
 
     Raises
     ------
@@ -155,7 +181,8 @@ def read_sheet(data: bytes, name: str, wanted: str | None = None) -> SheetTable:
     kanon.errors.TableError: 't.xlsx' cannot be read as XLSX: it is damaged, locked or another ...
     """
     try:
-        book = CalamineWorkbook.from_filelike(io.BytesIO(checked_book(data, name)))
+        content = checked_book(data, name)
+        book = CalamineWorkbook.from_filelike(io.BytesIO(content))
         sizes = _sizes(book)
         chosen = _chosen_sheet(book, sizes, name) if wanted is None else wanted
         rows = (
@@ -163,9 +190,11 @@ def read_sheet(data: bytes, name: str, wanted: str | None = None) -> SheetTable:
             if chosen in sizes
             else []
         )
+        exact = exact_cells(content, chosen) if rows else {}
     except (CalamineError, Unreadable, OSError, ValueError):
         raise _damaged(name, "XLSX") from None
-    while rows and not _filled(rows[-1]):
+    coded = _put_exact(rows, exact)
+    while rows and not is_filled(rows[-1]):
         rows.pop()
     if not rows:
         raise TableError(
@@ -176,24 +205,58 @@ def read_sheet(data: bytes, name: str, wanted: str | None = None) -> SheetTable:
     if len(sizes) > 1:
         how = f"the largest of {len(sizes)}" if wanted is None else f"as asked, of {len(sizes)}"
         found.append(f"Sheet {quoted(chosen)} was read, {how}.")
-    top = _header_row(rows)
-    if top:
-        above = "; what stands above it was left out" if any(map(_filled, rows[:top])) else ""
-        found.append(f"Row {thin(top + 1)} holds the names of the columns{above}.")
-    header, *below = rows[top:]
-    records = [row for row in below if _filled(row)]
+    top = find_header(rows)
+    below = rows[top:]
+    records = [row for row in below if is_filled(row)]
     skipped = len(below) - len(records)
+    width = max(map(width_of, records))  # further columns may be formatted
+    left = min(map(margin_of, records))
+    top_row, *records = (row[left:width] for row in records)
+    cells, about = [canonical_text(cell) for cell in top_row], ""
+    above = rows[top - 1] if top else []
+    if header is not False and records and has_second_header(top_row, records[0], records[1:]):
+        cells, both = names_of_two_rows(top_row, records.pop(0))
+        about = (
+            f"Rows {thin(top + 1)} and {thin(top + 2)} hold the names of the columns."
+            if both
+            else "The row below the names was left out: it has texts, such as units, where all "
+            "rows below have numbers or dates."
+        )
+    elif is_filled(above) and len({*cells}) < len(cells):
+        cells, _ = names_of_two_rows(above[left:width], top_row)
+        about = f"Rows {thin(top)} and {thin(top + 1)} hold the names of the columns."
+    if top and not about.startswith("Rows"):
+        rest = "; what stands above it was left out" if any(map(is_filled, rows[:top])) else ""
+        found.append(f"Row {thin(top + 1)} holds the names of the columns{rest}.")
+    found += [about] if about else []
     if skipped:
         rows_were = "row was" if skipped == 1 else "rows were"
         found.append(f"{thin(skipped)} empty {rows_were} skipped.")
-    width = max(map(_width, (header, *records)))  # further columns may be formatted
-    left = min(_margin(row) for row in (header, *records))
+    records = without_footer(records, footer, name)
     check_size(name, len(records), width - left)
-    names = column_names((canonical_text(cell) for cell in header[left:width]), name)
+    texts = [list(map(canonical_text, row)) for row in records[:SAMPLE]]
+    first = read_first_line([cells, *texts], name, header)
+    found += first.remarks
+    records = [top_row, *records] if first.is_record else records
+    if shown := [first.names[place - left] for place in coded if left <= place < width]:
+        found.append(f"Read as the sheet shows them, not as numbers: {listing(shown)}.")
     table = pd.DataFrame(
-        {n: _cells([row[left + i] for row in records]) for i, n in enumerate(names)}
+        {n: _cells([row[i] for row in records]) for i, n in enumerate(first.names)}
     )
     return SheetTable(table, chosen, sizes, found)
+
+
+def _put_exact(rows: Sequence[list[Any]], exact: Mapping[int, Mapping[int, str | int]]) -> set[int]:
+    """Put cells into rows; returns the columns in which they are texts."""
+    for column, cells in exact.items():
+        for row, cell in cells.items():
+            if row < len(rows) and column < len(rows[row]):
+                rows[row][column] = cell
+    return {
+        column
+        for column, cells in exact.items()
+        if any(isinstance(cell, str) for cell in cells.values())
+    }
 
 
 def _sizes(book: CalamineWorkbook) -> dict[str, tuple[int, int]]:
@@ -214,21 +277,6 @@ def _chosen_sheet(book: CalamineWorkbook, sizes: Mapping[str, tuple[int, int]], 
         )
     seen = {one.name for one in book.sheets_metadata if one.visible is SheetVisibleEnum.Visible}
     return max(sizes, key=lambda one: (one in seen, math.prod(sizes[one])))
-
-
-def _header_row(rows: Sequence[Sequence[Any]]) -> int:
-    """The first filled row, or below a title the first of texts over more than half of the columns.
-
-    >>> _header_row([["A title", ""], ["", ""], ["age", "sex"], [39, "F"]])
-    2
-    >>> _header_row([["age", ""], [39, "F"]])
-    0
-    """
-    filled = [place for place, row in enumerate(rows) if _filled(row)]
-    width = max(map(_width, rows)) - min(_margin(rows[place]) for place in filled)
-    across = (place for place in filled if 2 * sum(cell != "" for cell in rows[place]) > width)
-    found = next(across, filled[0])
-    return found if all(isinstance(cell, str) for cell in rows[found]) else filled[0]
 
 
 def _damaged(name: str, kind: str) -> TableError:
@@ -276,32 +324,13 @@ def _check_single(kind: Any, name: str) -> None:
         )
 
 
-def _filled(row: Sequence[Any]) -> bool:
-    return any(cell != "" for cell in row)
-
-
-def _width(row: Sequence[Any]) -> int:
-    """The place of the last filled cell of a row, counted from 1; 0 if none is.
-
-    >>> _width(["a", "", "b", "", ""]), _width([""])
-    (3, 0)
-    """
-    return next((place for place in range(len(row), 0, -1) if row[place - 1] != ""), 0)
-
-
-def _margin(row: Sequence[Any]) -> int:
-    """How many cells of a row are blank before the first filled one.
-
-    >>> _margin(["", "a", ""]), _margin([""])
-    (1, 1)
-    """
-    return next((place for place, cell in enumerate(row) if cell != ""), len(row))
-
-
 def _cells(cells: Sequence[Any]) -> pd.Series:
     """A column of a sheet, which stores every number as a float and a blank as ''."""
     values = [None if cell == "" else _whole(cell) for cell in cells]
     kind = pd.api.types.infer_dtype(values, skipna=True)
+    if any(isinstance(value, int) and abs(value) >= 2**53 for value in values):
+        kind = "string"  # beside a float, or beyond 64 bits, different ones would be one
+        values = [None if value is None else canonical_text(value) for value in values]
     if kind in _SHEET_TYPES:
         return pd.Series(values, dtype=_SHEET_TYPES[kind][None in values])
     column = pd.Series(values, dtype=object)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.base.formatting import counted, percent
+from kanon.base.rounding import write_decimals
 from kanon.cards import Card
 from kanon.errors import PlanError, quoted
 from kanon.teaching.case import Case, Shares, texts_of
@@ -355,7 +356,10 @@ def _found_skewness(scene: Scene) -> tuple[bool, str]:
         if most > 0 and math.isclose(rises[value], most)
     ]
     said = enumerated(rose) if rose else "no value is more frequent there"
-    return t > LARGEST_T, f"{said}: the shares are t = {t:.2f} away from those of the table"
+    return (
+        t > LARGEST_T,
+        f"{said}: the shares are t = {write_decimals(t, 2)} away from those of the table",
+    )
 
 
 def _found_background(scene: Scene) -> tuple[bool, str]:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kanon.base.date_patterns import find_date_patterns
 from kanon.base.kinds import (
     DATES,
     PATTERNS,
@@ -85,6 +86,58 @@ MOMENTS = {
     "a German moment": (
         ["14.03.1981 12:30", "05.12.1990 08:15"], "date and time DD.MM.YYYY", "1990-12-05T08:15",
     ),
+    "of SAS": (["14MAR1981", "05DEC1990"], "date DDMMMYYYY", "1990-12-05"),
+    "of SAS, short": (["14MAR81", "05DEC90"], f"date DDMMMYY {PIVOT}", "1990-12-05"),
+    "a moment of SAS": (
+        ["14MAR1981:12:30:00", "05DEC1990:08:15:30.5"], "date and time DDMMMYYYY",
+        "1990-12-05T08:15:30.500000",
+    ),
+    "day first in eight digits": (["14031981", "05121990"], "date DDMMYYYY", "1990-12-05"),
+    "month first in eight digits": (["03141981", "12051990"], "date MMDDYYYY", "1990-12-05"),
+    "with a weekday": (["Sat, 14 Mar 1981", "Wed, 5 Dec 1990"], "date DD MMM YYYY", "1990-12-05"),
+    "with a German weekday": (
+        ["Samstag, 14. März 1981", "Mi., 5. Dez. 1990"], "date DD MMM YYYY", "1990-12-05",
+    ),
+    "in French words": (["1er févr. 1981", "5 décembre 1990"], "date DD MMM YYYY", "1990-12-05"),
+    "without accents": (["14 aout 1981", "5 DECEMBRE 1990"], "date DD MMM YYYY", "1990-12-05"),
+    "accents apart": (["14. Ma\u0308rz 1981", "5. Dez 1990"], "date DD MMM YYYY", "1990-12-05"),
+    "of a mail": (
+        ["Sat, 14 Mar 1981 12:30:00 +0100", "Wed, 5 Dec 1990 08:15:30 GMT"],
+        "date and time DD MMM YYYY", "1990-12-05T08:15:30",
+    ),
+    "of a web server": (
+        ["14/Mar/1981:12:30:00 +0200", "05/Dec/1990:08:15:30 +0200"],
+        "date and time DD/MMM/YYYY", "1990-12-05T08:15:30",
+    ),
+    "of Postgres": (
+        ["1981-03-14 12:30:00+02", "1990-12-05 08:15:30.25+05:30"], "date and time YYYY-MM-DD",
+        "1990-12-05T08:15:30.250000",
+    ),
+    "with a named zone": (
+        ["1981-03-14 12:30 UTC", "1990-12-05 08:15 CEST"], "date and time YYYY-MM-DD",
+        "1990-12-05T08:15",
+    ),
+    "of Java": (
+        ["1981-03-14T12:30+01:00[Europe/Berlin]", "1990-12-05T08:15Z"],
+        "date and time YYYY-MM-DD", "1990-12-05T08:15",
+    ),
+    "of Oracle": (
+        ["14-MAR-81 10.11.12 AM", "05-DEC-90 08.15.30.000000 PM +02:00"],
+        f"date and time DD-MMM-YY {PIVOT}", "1990-12-05T20:15:30",
+    ),
+    "of a German letter": (
+        ["14. März 1981 um 12:30 Uhr", "5. Dezember 1990, 8.15 Uhr"],
+        "date and time DD MMM YYYY", "1990-12-05T08:15",
+    ),
+    "of a French letter": (
+        ["14 mars 1981 à 12h30", "mercredi 5 décembre 1990 à 8h15"],
+        "date and time DD MMM YYYY", "1990-12-05T08:15",
+    ),
+    "of a calendar file": (
+        ["19810314T123000Z", "19901205T081530Z"], "date and time YYYYMMDD", "1990-12-05T08:15:30",
+    ),
+    "a year and a month": (["1981/03", "1990/12"], "date YYYY/MM", "1990-12-01"),
+    "a month of Excel": (["Mrz-81", "Dez-90"], f"date MMM-YY {PIVOT}", "1990-12-01"),
     "a time": (["14:05", "8:15:30"], "time HH:MM", "0001-01-01T08:15:30"),
     "an American time": (["2:05 PM", "8:15 am"], "time HH:MM", "0001-01-01T08:15"),
 }  # fmt: skip
@@ -94,6 +147,14 @@ OTHERS = {
     "ICD": (["E11.9", "J45", "I10"], "code"),
     "codes": (["K-204", "K-17"], "code"),
     "words": (["nurse", "baker"], "text"),
+    "numbers of patients": (["12345678", "20981234"], "whole number 1234"),
+    "numbers with zeros before": (["04031981", "05061990"], "code"),
+    "spans of times": (["08:15-10:30", "09:00-11:45"], "text"),
+    "a word before a date": (["born 4 March 1981", "died 5 May 1990"], "text"),
+    "a month that is none": (["4 Foo 1981", "5 Bar 1990"], "text"),
+    "numbers of cases": (["12-3456", "03-0021"], "text"),
+    "numbers with a slash": (["3456/12", "0021/03"], "text"),
+    "digits of many days": (["31121981", "32121981"], "whole number 1234"),
     "two patterns": (["14.03.1981", "1981-03-14"], "text"),
     "two currencies": (["€ 5", "$ 5"], "text"),
     "no day": (["31.02.1981", "14.03.1981"], "text"),
@@ -132,7 +193,9 @@ def test_what_is_neither_is_text_or_code_and_refused_in_a_sentence(name):
     assert str(recognise(texts)) == kind
     with pytest.raises(
         HierarchyError,
-        match=r"^Dates.* are needed; \d+ distinct values? (is|are) not \(\(value withheld\)\)\.$",
+        match=r"^Dates.* are needed; \d+ distinct values? (is|are) not \(\(value withheld\)\)"
+        r"(; the kind 'date YYYY-MM-DD or DD.MM.YYYY' reads all)?\.$|"
+        r"^The dates may be written DDMMYYYY or MMDDYYYY; say which as the kind of the column",
     ):
         dates(texts, ["year"])
     assert as_released(texts, {"build": "suppression"}) == {*texts}
@@ -226,12 +289,68 @@ def test_a_kind_has_a_text_that_says_it(name):
         (["1.234", "950"], "whole number 1.234", "decimal 1234.56"),
         (["1,234", "5,678"], "whole number 1,234", "decimal 1234,56"),
         (["19810314"], "date YYYYMMDD", "whole number 1234"),
+        (["04031981", "05061990"], "code", "date MMDDYYYY"),
+        (["11031981", "12061990"], "whole number 1234", "date DDMMYYYY"),
     ],
 )
 def test_a_guess_is_called_one_and_the_other_reading_can_be_chosen(texts, taken, other):
     fits = fitting(texts)
     assert str(fits[0]) == taken
     assert other in map(str, doubts(fits))
+
+
+def test_eight_digits_are_dates_once_somebody_says_which_come_first():
+    kind = ColumnKind.parse("date MMDDYYYY")
+    assert dates(["04031981", "05061990"], ["month"], kind).labels[1::2] == ("05061990", "1990-05")
+    assert moments(["04031981", "05061990"]) is None, "not guessed"
+
+
+MIXED = {"14.03.1981": 5, "1981-03-14": 2, "2.1.1979": 1, "14 March 1990": 1}
+
+
+def test_dates_in_several_patterns_are_read_together_where_somebody_says_so():
+    together = find_date_patterns(MIXED)
+    kind = ColumnKind.parse("date DD.MM.YYYY or YYYY-MM-DD or DD MMM YYYY")
+    assert together.kinds == (kind,) and together.rest == {}
+    assert [(one.pattern, one.values, f"{one.moment:%d}") for one in together.patterns] == [
+        ("DD.MM.YYYY", 2, "14"), ("YYYY-MM-DD", 1, "14"), ("DD MMM YYYY", 1, "14"),
+    ]  # fmt: skip
+    assert ColumnKind.parse(str(kind)) == kind and not kind.misfits([*MIXED])
+    tree = dates([*MIXED], ["month", "year"], kind)
+    above = {text: tree.labels[tree.parent[tree.node_of[text]]] for text in MIXED}
+    assert above == {"14.03.1981": "1981-03", "1981-03-14": "1981-03", "2.1.1979": "1979-01",
+                     "14 March 1990": "1990-03"}  # fmt: skip
+    table = pd.DataFrame({"born": [*MIXED][:2] * 2})
+    plan = plan_for({"born": {"role": "quasi-identifier",
+                              "hierarchy": {"build": "dates", "levels": ["year"]}}},
+                    k=4, read={"kinds": {"born": str(kind)}})  # fmt: skip
+    assert set(run(plan, table).released()["born"]) == {"1981"}
+
+
+@pytest.mark.parametrize(
+    ("counts", "kinds", "rest"),
+    [
+        ({"14.03.1981": 3, "1.2.1980": 1, "spring": 2}, ["date DD.MM.YYYY"], {"spring": 2}),
+        ({"3/4/1981": 1, "1981-03-04": 1},
+         ["date DD/MM/YYYY or YYYY-MM-DD", "date MM/DD/YYYY or YYYY-MM-DD"], {}),
+        ({"13/4/1981": 1, "14/4/1981": 1, "4/15/1981": 7}, ["date DD/MM/YYYY"], {"4/15/1981": 7}),
+        ({"1981": 2, "3/1981": 1, "4.3.1981": 1},
+         ["date MM/YYYY or YYYY or DD.MM.YYYY"], {}),
+        ({"4.3.1981 12:30": 1, "5.3.1981": 1, "1981-03-06 8:15+02": 1},
+         ["date and time DD.MM.YYYY or YYYY-MM-DD"], {}),
+    ],
+)  # fmt: skip
+def test_day_and_month_are_never_mixed_and_the_rest_is_counted(counts, kinds, rest):
+    mixed = find_date_patterns(counts)
+    assert {frozenset(str(kind).removeprefix("date ").split(" or ")) for kind in mixed.kinds} == {
+        frozenset(kind.removeprefix("date ").split(" or ")) for kind in kinds
+    }
+    assert mixed.rest == rest
+
+
+def test_few_dates_among_texts_are_no_column_of_dates():
+    assert find_date_patterns({"nurse": 1, "baker": 1, "4.3.1981": 5}) is None
+    assert find_date_patterns({}) is None
 
 
 def test_two_digit_years_are_never_in_a_year_to_come():
@@ -277,7 +396,7 @@ def test_many_dates_start_with_years_few_with_months_and_times_with_hours():
     days = [f"{day:02d}.{month:02d}.{year}" for year in (1980, 1990) for month in range(1, 13)
             for day in range(1, 29)]  # fmt: skip
     assert suggest_builder(days).parameters == {"levels": ["year", "decade"]}
-    few = suggest_builder(days[:100])
+    few = suggest_builder([*days[:50], *days[-50:]])
     assert few.parameters == {"levels": ["month", "quarter", "year", "decade"]}
     times = suggest_builder([f"{hour:02d}:05" for hour in range(24)])
     assert (times.builder, times.parameters) == ("dates", {"levels": ["hour", "part of day"]})

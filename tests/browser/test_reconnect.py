@@ -139,3 +139,29 @@ def test_an_operator_can_switch_it_off(open_window, tmp_path, monkeypatch):
         expect(page.get_by_text(re.compile("^30.000 records")).first).to_be_visible()
         page.goto("about:blank")
         server.check_log()
+
+
+@pytest.mark.parametrize("reloads", [True, False])
+def test_after_a_restart_the_sample_is_not_taken_for_the_table(
+    open_window, visitors, tmp_path, reloads
+):
+    with serving(tmp_path) as server:
+        page = mine(open_window(), server)
+        port = int(server.url.rpartition(":")[2])
+    with serving(tmp_path, port=port) as server:
+        if reloads:
+            page.reload()
+        gone = page.get_by_text("This tab's earlier work is gone")
+        expect(gone).to_be_visible(timeout=60_000)
+        expect(gone).to_contain_text("project file")
+        expect(page.get_by_text(re.compile("^30.000 records"))).to_have_count(0)
+        page.get_by_role("button", name="Load the table again").click()
+        expect(gone).to_have_count(0)
+        expect(page.get_by_text(re.compile("^30.000 records")).first).to_be_visible()
+        idle(page)
+        page.reload()
+        expect(page.get_by_text(re.compile("^30.000 records")).first).to_be_visible()
+        expect(gone).to_have_count(0)
+        page.goto("about:blank")
+    for visitor in visitors:  # while there was no server
+        visitor.complaints[:] = [said for said in visitor.complaints if "REFUSED" not in said]

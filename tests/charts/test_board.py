@@ -105,6 +105,18 @@ def test_colour_says_the_metric_and_dash_and_marker_the_strategy():
     assert looks["llm · s3 · class"].symbol == "triangle-up-open"
 
 
+@pytest.mark.parametrize("algorithm", ["mondrian", "mdav", "oka"])
+@pytest.mark.parametrize("metric", [name for name in SEVEN if name != "nllm"])
+def test_lines_of_one_dash_and_marker_have_colours_far_apart(metric, algorithm):
+    configurations = combined(["nllm", metric], ["s1", "l"])
+    configurations = (*configurations, Configuration("nllm", "s1", algorithm=algorithm))
+    looks = list(looks_of(compared(*map(line, configurations))).values())
+    for one, other in itertools.combinations(looks, 2):
+        if (one.dash, one.symbol) == (other.dash, other.symbol):
+            seen = oklab([one.colour, other.colour], EYES["normal"])
+            assert np.linalg.norm(seen[0] - seen[1]) > 0.05
+
+
 def test_where_strategies_alone_vary_colour_says_the_strategy():
     some = compared(*map(line, combined(["nllm"], ["s1", "s3", "l"])))
     assert [look.colour for look in looks_of(some).values()] == [

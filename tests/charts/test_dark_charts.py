@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import itertools
 import json
 import tomllib
@@ -83,12 +84,17 @@ def test_colours_of_metrics_stay_apart():
     assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 0.08
 
 
-def test_of_a_scale_more_is_lighter_where_it_was_darker():
+def hue(colour):
+    return colorsys.rgb_to_hls(*(int(colour[at : at + 2], 16) for at in (1, 3, 5)))[0]
+
+
+def test_a_colour_of_a_scale_says_the_same_number_as_on_white():
     white = [colour for _, colour in plotly.colors.get_colorscale("Viridis_r")]
-    before, after = (
-        [contrast(one, "#000000") for one in each] for each in (white, stops("Viridis_r"))
-    )
-    assert before == sorted(before, reverse=True) and after == sorted(after)
+    for before, after in zip(white, stops("Viridis_r"), strict=True):
+        assert hue(before.upper()) == pytest.approx(hue(after), abs=0.02)
+        assert contrast(after) >= 1.5
+    lights = [contrast(one, "#000000") for one in stops("Viridis_r")]
+    assert lights == sorted(lights, reverse=True) and len(set(lights)) == len(lights)
     with_nothing = [
         [0, "#EEF1F4"],
         *([max(1e-6, at), one] for at, one in zip(np.linspace(0, 1, 10), white, strict=True)),
@@ -131,7 +137,7 @@ def test_what_a_chart_of_many_parts_says_is_the_same():
         for name in ("x", "y", "customdata", "text", "name"):
             assert before.get(name) == after.get(name)
     assert figure.layout.coloraxis.colorscale[0][1] == "#fde725"
-    assert turned.layout.coloraxis.colorscale[-1][1] == "#FDE725"
+    assert turned.layout.coloraxis.colorscale[0][1] == "#FDE725"
 
 
 # --- on a page ------------------------------------------------------------------------------

@@ -318,6 +318,19 @@ def test_labels_that_look_alike_once_shortened_stay_apart():
     assert len(set(cells.x)) == 3
 
 
+@pytest.mark.parametrize("name", ["married", "same beginning and end"])
+def test_no_two_labels_read_alike_and_no_title_is_cut(name):
+    labels = [f"{name}, {middle} of the capital city" for middle in ("far", "mid", "low")]
+    plain = PlainTree({"*": None, **dict.fromkeys(labels, "*")})
+    tree = plain.build()
+    matrix = matrix_of(tree, np.zeros(4), (0, 1, 2, 3))
+    title = "Weighted non-uniform loss of labels and more: the cost of raising a value"
+    figure = matrix_chart([matrix], [title], [[[""] * 4] * 4])
+    assert len(set(figure.layout.yaxis.labelalias.values())) == 4
+    heads = [note.text for note in figure.layout.annotations if "<b>" in note.text]
+    assert heads[0].replace("<br>", " ") == f"<b>{title}</b>"
+
+
 def test_a_group_says_from_where_its_cost_comes():
     tree = wide(30, 40)
     depth, weights = (of(metric_named("llm"), [tree])[0] for of in (potentials, weights_of))

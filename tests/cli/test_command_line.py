@@ -223,6 +223,94 @@ def test_a_wrong_call_shows_how_it_is_meant(arguments, capsys):
     assert "usage: kanon" in said.err
 
 
+# how a table was read
+
+
+READ = [
+    ["measure", "--qi", "age"],
+    ["quasi-identifiers"],
+    ["run", "plan.json", "--out", "released.csv"],
+    ["advise", "plan.json", "--k", "2"],
+    ["check", "plan.json"],
+]
+
+
+@pytest.mark.parametrize("command", READ, ids=lambda command: command[0])
+def test_every_command_says_how_the_table_was_read(kanon, folder, command):
+    rows = [line.split(";") for line in TABLE.splitlines()]
+    towns = ["town", "Köln", "NA", "NA", "*", "?", "Köln"]
+    cells = [[*row, town] for row, town in zip(rows, towns, strict=True)]
+    text = "".join(";".join(row) + "\n" for row in cells).replace("31;", "31.0;", 1)
+    (folder / "people.csv").write_text(text, "cp1252")
+    said = kanon(*command, "--table", "people.csv")
+    notes = [line for line in said.err.splitlines() if line.startswith("kanon: note: ")]
+    assert said.status == 0 and said.err.startswith(notes[0]), "before the work begins"
+    for note, part in zip(
+        notes,
+        [
+            "CP1252 is a guess",
+            "1 column has missing cells ('?', 'NA'): 'town' 3.",
+            "cells that hold '?', 'NA' will be blank",
+            "Counted as values, not as missing: '*' (1).",
+            "'age' has numbers written in two ways, with '.0' (1 value) and without",
+        ],
+        strict=True,
+    ):
+        assert part in note
+    assert "Köln" not in said.err
+    quiet = kanon(*command, "--table", "people.csv", "--quiet")
+    assert "note:" not in quiet.err and quiet.out == said.out
+    if command[0] == "run":
+        assert "passes into the release, but for cells that count as missing" in said.err
+        assert "'town' passes into the release with missing cells blank" in said.err
+        assert "unchanged" not in said.err
+
+
+def test_a_sheet_and_its_empty_rows_are_said(kanon, folder):
+    with pd.ExcelWriter(folder / "people.xlsx") as book:
+        people = pd.DataFrame({"age": ["31", None, "34"], "sex": ["F", None, "M"]})
+        people.to_excel(book, sheet_name="people", index=False)
+        people.head(1).to_excel(book, sheet_name="old", index=False)
+    said = kanon("measure", "--table", "people.xlsx", "--qi", "age")
+    assert said.err.splitlines() == [
+        "kanon: note: Sheet 'people' was read, the largest of 2.",
+        "kanon: note: 1 empty row was skipped.",
+    ]
+
+
+def test_a_total_at_the_end_is_said_and_left_out(kanon, folder):
+    (folder / "people.csv").write_text(TABLE + "Total;263;;\n", "utf-8")
+    command = ("measure", "--table", "people.csv", "--qi", "age", "--json")
+    said = kanon(*command)
+    assert json.loads(said.out)["records"] == 7
+    assert "The last row looks like a total or a note, and counts as a record" in said.err
+    assert json.loads(kanon(*command, "--footer", "1").out)["records"] == 6
+    assert "looks like" not in kanon(*command, "--footer", "0").err
+    write_plan(folder, read={"footer": 1})
+    assert kanon(*RUN).status == 0
+    assert "Total" not in (folder / "released.csv").read_text("utf-8")
+    check_failure(kanon(*command, "--footer", "-1"), 2, ["--footer: -1 is not allowed"])
+    said = kanon(*command, "--footer", "1", "--engine", "duckdb")
+    check_failure(said, 2, ["footer", "--engine memory"])
+
+
+@pytest.mark.parametrize(
+    ("options", "classes"),
+    [
+        ([], 2),  # NA and the blank cell are missing, * counts as suppressed
+        (["--missing", "*"], 3),  # * and the blank cell are
+        (["--missing", "*,NA"], 2),
+        (["--missing", "*", "--missing", "NA"], 2),
+        (["--missing", '"a,b",NA, *'], 1),
+        (["--missing", ""], 3),
+    ],
+)
+def test_markers_are_given_without_a_plan(kanon, folder, options, classes):
+    (folder / "t.csv").write_text('a,b\nNA,1\n*,1\n"a,b",1\n,1\n', "utf-8")
+    said = kanon("measure", "--table", "t.csv", "--qi", "a", "--json", *options)
+    assert json.loads(said.out)["classes"] == classes
+
+
 # measure
 
 
@@ -241,10 +329,114 @@ def test_measure_counts_a_table(kanon):
     assert plain.out == "records: 6\nclasses: 5\nmin_k: 1\nunique_records: 4\n"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--qi", 'age,"City, State"'],
+        ["--qi", "City, State", "--qi", "age"],
+        ["--qi", 'age, "City, State"'],
+    ],
+)
+def test_a_name_with_a_comma_is_quoted_or_stands_alone(kanon, folder, arguments):
+    cells = '30,"Kiel, SH",a\n30,"Bonn, NW",b\n30,"Kiel, SH",a\n'
+    (folder / "t.csv").write_text(f'age,"City, State","ill, today"\n{cells}', "utf-8")
+    said = kanon("measure", "--table", "t.csv", *arguments, "--sensitive", "ill, today", "--json")
+    assert json.loads(said.out)["classes"] == 2 and json.loads(said.out)["distinct_l"] == 1
+    names = [text.replace("--qi", "--columns") for text in arguments]
+    found = kanon("quasi-identifiers", "--table", "t.csv", *names, "--json")
+    assert found.status == 0 and '"City, State"' in found.out
+    for text, part in (
+        ("City, State,age", "put a name with a comma, such as 'City, State', in double quotes"),
+        ('age,"City', "is not closed."),
+    ):
+        said = kanon("measure", "--table", "t.csv", "--qi", text)
+        check_failure(said, 2, ["--qi: ", part])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["measure", "--table", "pipe.csv", "--qi", "age"],
+        ["measure", "--table", "pipe.csv", "--qi", "age", "--engine", "duckdb"],
+        ["run", "pipe.csv", "--table", "people.csv", "--out", "released.csv"],
+        ["hierarchy", "check", "pipe.csv"],
+        ["exercises", "score", "pipe.csv", "people.csv", "--out", "scores.csv"],
+    ],
+)
+def test_a_pipe_is_named_with_the_way_out(kanon, folder, arguments):
+    os.mkfifo(folder / "pipe.csv")
+    check_failure(kanon(*arguments), 2, ["is a pipe or a device, not a file: save what comes out"])
+
+
 def test_measure_counts_missing_as_a_value(kanon, folder):
     (folder / "t.csv").write_text("a,b\nx,1\nx,1\n,1\n?,1\n", "utf-8")
     said = kanon("measure", "--table", "t.csv", "--qi", "a", "--json")
     assert json.loads(said.out)["classes"] == 2
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+@pytest.mark.parametrize(
+    ("lines", "classes", "suppressed"),
+    [
+        (["*;*;flu"], [2, 3], 1),  # ARX: the sensitive value stays
+        (["*;*;", "*;*;"], [2, 3], 2),
+        ([";;cold", ";;flu"], [2, 3], 2),  # sdcMicro: blank in all key variables
+        (["*;;cold"], [2, 3], 1),
+        (["*****;*;cold"], [2, 3], 1),
+        (["*;F;cold"], [1, 2, 3], 0),  # it shows the sex
+        ([";F;cold"], [1, 2, 3], 0),
+        ([], [2, 3], 0),
+    ],
+)
+def test_rows_that_another_tool_suppressed_are_no_class(
+    kanon, folder, engine, lines, classes, suppressed
+):
+    rows = ["30-39;F;flu", "30-39;F;cold", *["40-49;M;flu"] * 3, *lines]
+    (folder / "t.csv").write_text("\n".join(["age;sex;ill", *rows]) + "\n", "utf-8")
+    call = ("measure", "--table", "t.csv", "--qi", "age,sex", "--sensitive", "ill", "--json")
+    said = kanon(*call, "--engine", engine)
+    found = json.loads(said.out)
+    assert (found["records"], found["min_k"]) == (sum(classes), min(classes))
+    assert (found["classes"], found.get("suppressed", 0)) == (len(classes), suppressed)
+    assert ("nothing in any quasi-identifier" in said.err) is (suppressed > 0)
+    if suppressed:  # of five records that are left four have a flu, of the second class all
+        assert found["t_variational"] == pytest.approx(0.3)
+
+
+def test_a_table_at_its_root_is_one_class(kanon, folder):
+    (folder / "t.csv").write_text("age;sex\n*;*\n*;*\n*;*\n", "utf-8")
+    said = kanon("measure", "--table", "t.csv", "--qi", "age,sex", "--json")
+    assert json.loads(said.out)["min_k"] == 3 and "suppressed" not in said.err
+
+
+def test_a_class_at_the_root_stays_a_class(kanon, folder):
+    (folder / "t.csv").write_text("age;sex\n*;*\n*;*\n*;*\n30;F\n30;F\n", "utf-8")
+    numbers = json.loads(kanon("measure", "--table", "t.csv", "--qi", "age,sex", "--json").out)
+    assert (numbers["classes"], numbers["min_k"]) == (2, 2) and "suppressed" not in numbers
+
+
+def test_suppressed_rows_are_left_out_beside_a_population(kanon, folder):
+    (folder / "t.csv").write_text("a;b\nx;1\nx;1\n*;*\n", "utf-8")
+    (folder / "p.csv").write_text("a;b\n" + "x;1\n" * 4, "utf-8")
+    call = ("measure", "--table", "t.csv", "--qi", "a,b", "--json", "--population", "p.csv")
+    assert json.loads(kanon(*call).out)["journalist"]["highest"] == 0.25
+
+
+@pytest.mark.parametrize("number", [3, 5, 6, 7, 10, 13])
+def test_equally_frequent_values_have_a_whole_l(kanon, folder, number):
+    rows = [f"x;{place}" for place in range(number)]
+    (folder / "t.csv").write_text("\n".join(["a;ill", *rows]) + "\n", "utf-8")
+    call = ("measure", "--table", "t.csv", "--qi", "a", "--sensitive", "ill")
+    assert json.loads(kanon(*call, "--json").out)["entropy_l"] == number
+    assert f"entropy_l: {number}\n" in kanon(*call).out
+
+
+def test_an_l_next_to_certainty_is_not_1(kanon, folder):
+    rows = ["x;flu"] * 1999 + ["x;cold"]
+    (folder / "t.csv").write_text("\n".join(["a;ill", *rows]) + "\n", "utf-8")
+    said = kanon("measure", "--table", "t.csv", "--qi", "a", "--sensitive", "ill")
+    assert "entropy_l: 1.004\n" in said.out and "distinct_l: 2\n" in said.out
+    assert "alpha: 0.9995\n" in said.out
 
 
 SENSITIVE_KEYS = {

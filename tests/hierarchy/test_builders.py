@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -12,13 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.base.formatting import thin
-from kanon.base.values import canonical_text
+from kanon.base.values import ValueCounts, canonical_text
 from kanon.errors import HierarchyError
 from kanon.hierarchy import Hierarchy
-from kanon.hierarchy.build import dates, intervals, mask, mask_steps, ordered, suppression
+from kanon.hierarchy.build import ages, dates, intervals, mask, mask_steps, ordered, suppression
+from kanon.hierarchy.codes import codes
 from kanon.hierarchy.files import parse_csv, parse_nodes
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
-from kanon.hierarchy.suggest import propose
+from kanon.hierarchy.suggest import propose, starting_parameters
+from kanon.studio.session.choices import choose, start_with, starting_text, suggested
 from support.random_tables import examples
 
 BUILDERS = {
@@ -26,6 +30,7 @@ BUILDERS = {
     "quantiles": lambda counts, parts: quantile_intervals(counts, parts),
     "frequency": lambda counts, least: by_frequency(counts, least),
     "dates": lambda counts, levels: dates(list(counts), levels),
+    "codes": lambda counts, *rest: codes(list(counts), *rest),
     "mask": lambda counts, keep: mask(list(counts), keep),
 }
 
@@ -160,6 +165,13 @@ def test_intervals_by_records_by_hand():
     }
 
 
+def test_numbers_that_a_computer_takes_for_equal_are_parted_by_records():
+    records = {"9007199254740992": 3, "9007199254740993": 3, "9007199254740994": 3, "1": 3}
+    assert quantile_intervals(records, [2]).labels[4:-1] == (
+        "1 to 9007199254740992", "9007199254740993 to 9007199254740994",
+    )  # fmt: skip
+
+
 def test_a_number_with_most_records_is_never_split():
     tree = quantile_intervals({"0": 900, "1": 1, "2": 1, "5.5": 1, "7": 97}, [4, 2])
     assert members(tree, "1 to 7") == ["1", "2", "5.5", "7"]
@@ -209,7 +221,7 @@ def test_intervals_by_records_nest_and_are_as_even_as_can_be(counts, coarsest, f
     ("counts", "parts", "said"),
     [
         ({"1": 1, "x": 2, "02": 1}, [2], "2 distinct values are not ('x', '02')"),
-        ({}, [2], "numbers"),
+        ({}, [2], "no values to build"),
         ({"1": 0}, [2], "at least one record"),
         ({"1": 1}, [], "at least 2"),
         ({"1": 1}, [1], "at least 2"),
@@ -242,8 +254,51 @@ def test_any_widths_and_numbers_give_a_tree_or_a_sentence(values, widths, origin
 
 
 @pytest.mark.parametrize("widths", [[1e-320, 1], [5e-324, 1e308]])
-def test_widths_further_apart_than_numbers_reach_are_no_multiples(widths):
-    assert "is not a multiple of the width" in refused(intervals, ["1", "2"], widths)
+def test_widths_further_apart_than_numbers_reach_are_refused(widths):
+    assert "The width" in refused(intervals, ["1", "2"], widths)
+
+
+@examples(200)
+@given(
+    st.lists(st.decimals(-9999, 9999, places=3), min_size=2, max_size=12, unique=True),
+    st.sampled_from([(0.1, 0.3), (0.001, 0.01), (0.07,), (0.05, 0.15), (1.1,), (0.025, 5)]),
+    st.sampled_from([0, 0.01, -0.3]),
+)
+def test_a_decimal_lies_in_the_interval_that_names_it(values, widths, origin):
+    texts = [str(value) for value in values]
+    tree = intervals(texts, list(widths), origin)
+    for text in texts:
+        names = [tree.labels[node] for node in tree.path(tree.node_of[canonical_text(text)])]
+        for name, width in zip(names[1:-1], widths, strict=True):
+            low, high = map(Decimal, name.split(" to <"))
+            assert low <= Decimal(text) < high and high - low == Decimal(str(width))
+            assert (low - Decimal(str(origin))) % Decimal(str(width)) == 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "widths", "wanted"),
+    [
+        (["0.3", "5.015"], [0.1], ["0.3 to <0.4", "5 to <5.1"]),
+        (["0,7", "1,1"], [0.1], ["0.7 to <0.8", "1.1 to <1.2"]),
+        (["1.000,29", "7,10"], [0.01], ["1000.29 to <1000.3", "7.1 to <7.11"]),
+        (["12345678901234567", "12345678901234568"], [2000],
+         ["12345678901234000-12345678901235999"] * 2),
+        (["0.1", "1e-400"], [0.1], ["0.1 to <0.2", "0 to <0.1"]),
+    ],
+)  # fmt: skip
+def test_intervals_of_decimals_by_hand(texts, widths, wanted):
+    tree = intervals(texts, widths)
+    assert [tree.labels[tree.parent[tree.node_of[text]]] for text in texts] == wanted
+
+
+def test_a_column_without_values_is_said():
+    for build in (lambda: intervals([], [5]), lambda: dates([], ["year"]), lambda: mask([], [2]),
+                  lambda: ages([], date(2020, 1, 1), [5]), lambda: suppression([])):  # fmt: skip
+        assert refused(build) == "The column has no values to build a hierarchy from."
+
+
+def test_widths_that_do_not_nest_exactly_are_refused():
+    assert "is not a multiple" in refused(intervals, ["1", "2.5"], [0.3333333333333333, 1])
 
 
 def test_intervals_that_end_beyond_all_numbers_are_refused():
@@ -311,19 +366,46 @@ PROPOSED = {
     ),
     "three numbers": ({"1": 5, "2": 5, "3": 5}, "suppression", {}),
     "dates": (
-        {f"2021-{month:02}-{day:02}": 1 for month in (1, 2) for day in range(1, 20)},
+        {f"20{year:02}-{month:02}-05": 1 for year in (9, 21) for month in range(1, 13)},
         "dates",
         {"levels": ["month", "quarter", "year", "decade"]},
     ),
-    "zip": ({f"{47000 + i}": 2 for i in range(40)}, "mask", {"keep": [4, 3, 2]}),
-    "zip with zeros": ({f"0{7000 + i}": 2 for i in range(40)}, "mask", {"keep": [4, 3, 2]}),
+    "dates of one year": (
+        {f"2023-{month:02}-{day:02}": 1 for month in range(1, 13) for day in range(1, 4)},
+        "dates",
+        {"levels": ["month", "quarter"]},
+    ),
+    "days of one quarter": (
+        {f"{day}.{month}.2023": 1 for month in (1, 2) for day in range(1, 29)},
+        "dates",
+        {"levels": ["month"]},
+    ),
+    "days of one month": ({f"{day}.3.2023": 1 for day in range(1, 29)}, "suppression", {}),
+    "moments of one month": (
+        {f"2023-03-{day:02} {hour:02}:00": 1 for day in range(1, 9) for hour in range(8, 18)},
+        "dates",
+        {"levels": ["part of day", "day"]},
+    ),
+    "times of one part of the day": (
+        {f"{hour:02}:{minute:02}": 1 for hour in (12, 13) for minute in range(30)},
+        "dates",
+        {"levels": ["hour"]},
+    ),
+    "zip": ({f"{47000 + 7 * i}": 2 for i in range(40)}, "mask", {"keep": [4, 3]}),
+    "zip with zeros": ({f"0{7000 + 70 * i}": 2 for i in range(40)}, "mask", {"keep": [4, 3, 2]}),
+    "codes that differ at the end": ({f"AB{i}": 2 for i in range(11, 20)}, "suppression", {}),
+    "codes of one chapter": (
+        {f"J{block}.{i}": 1 for block in (10, 45) for i in range(9)},
+        "codes",
+        {"separators": ".", "prefixes": [], "ranges": []},
+    ),
     "sex": ({"F": 10, "M": 20}, "suppression", {}),
     "countries": (OCCUPATIONS, "frequency", {"least": 20}),
     "all frequent": (dict.fromkeys(OCCUPATIONS, 50), "suppression", {}),
     "all rare": (dict.fromkeys(OCCUPATIONS, 2), "suppression", {}),
     "years among dates": ({"1999": 3, "2001-04-05": 2}, "dates", {"levels": ["year", "decade"]}),
     "codes that are masked in part": (
-        {**{f"{47000 + i}": 2 for i in range(40)}, "470**": 1},
+        {**{f"{47000 + 9 * i}": 2 for i in range(40)}, "470**": 1},
         "suppression",
         {},
     ),
@@ -356,6 +438,28 @@ def test_what_is_proposed_can_be_built_of_the_values(counts):
         assert set(leaves(tree)) == set(counts)
 
 
+@pytest.mark.parametrize("values", [
+    [f"2023-{month:02}-{day:02}" for month in range(1, 13) for day in range(1, 32, 9)],
+    [f"{47000 + i}" for i in range(90)],
+    [f"J45.{i}" for i in range(9)] + [f"J4{i}" for i in range(9)],
+    [str(age) for age in range(40, 60)],
+])  # fmt: skip
+def test_no_suggested_level_holds_all_values(values):
+    counted = ValueCounts(dict.fromkeys(values, 1))
+    for choice in (start_with("a", counted), suggested("a", counted)):
+        assert len(choice.tree.children[choice.tree.root]) > 1, choice.typed
+    for builder in ("dates", "mask", "codes", "ages"):
+        choice = choose(builder, starting_text(builder, counted), "a", counted)
+        if choice.tree is not None and builder != "codes":
+            assert len(choice.tree.children[choice.tree.root]) > 1, choice.typed
+
+
+def test_ages_start_without_a_width_that_holds_all():
+    year = date.today().year
+    born = [f"{day}.1.{year - age}" for age in (41, 42, 48) for day in (1, 2)]
+    assert starting_parameters("ages", born)["widths"] == [1, 5]
+
+
 def test_intervals_end_where_other_groups_begin():
     tree = intervals([str(n) for n in range(18, 91)], [5, 10, 20], lowest=33, highest=77)
     parent = {label: above for label, above, _ in tree.entries()}
@@ -366,3 +470,11 @@ def test_intervals_end_where_other_groups_begin():
     assert {"<0.75", "1 to <2", "2 to <3", ">3.5"} < set(halves.labels)
     assert "0.75 to <1" in intervals(["0.8", "1.5"], [1], lowest=0.75).labels
     assert "3 to 3.5" in intervals(["3.2", "1.5"], [1], highest=3.5).labels
+
+
+@pytest.mark.parametrize(
+    "build", [lambda texts: intervals(texts, [10]), lambda texts: dates(texts, ["year"])]
+)
+def test_a_column_without_values_has_nothing_to_build_from(build):
+    with pytest.raises(HierarchyError, match=r"^The column has no values to build"):
+        build([])

@@ -210,7 +210,7 @@ def test_a_mistake_in_one_file_is_its_own():
     assert "'a' is listed a second time" in found[0].problem
     assert found[1].problem is None
     assert found[2].problem == "'sex.txt' is neither CSV, JSON nor GraphML."
-    assert "not UTF-8" in found[3].problem
+    assert "has one column" in found[3].problem
 
 
 def test_nothing_is_found_in_nothing():

@@ -80,6 +80,41 @@ def test_separators_are_cut_from_the_last_and_prefixes_are_of_what_is_left():
     assert path(odd, ".a") == [".a", "*"] and path(odd, ".") == [".", "*"]
 
 
+STAYS = "0;2\n3;9\n10;19\n20;365"
+
+
+@pytest.mark.parametrize(
+    ("values", "ranges", "above"),
+    [
+        # Numbers, of one length and of several.
+        (["2", "3", "10", "19", "105"], STAYS, ["0–2", "3–9", "10–19", "10–19", "20–365"]),
+        (["1", "10", "15"], "0;2\n3;9", ["0–2", "*", "*"]),
+        (["10-19", "0-2", "3-9", "20-29", "50+"], "0;2\n10;19", ["10–19", "0–2", "*", "*", "*"]),
+        (["5", "17", "18"], "5;17", ["5–17", "5–17", "*"]),
+        (["250.01", "279", "1000"], "240;279", ["250", "240–279", "*"]),
+        # Codes, of which the beginning is meant.
+        (["47601", "48711", "01067"], "47;48\n01;09", ["47–48", "47–48", "01–09"]),
+        (["2211", "1120", "7115"], "1;3\n7;7", ["1–3", "1–3", "7–7"]),
+        (["0010", "25000", "4019"], "001;139\n240;279\n390;459", ["001–139", "240–279", "390–459"]),
+        (["E1165", "E119", "E11"], "E10;E14", ["E10–E14"] * 3),
+    ],
+)  # fmt: skip
+def test_numbers_are_compared_as_numbers_and_codes_by_how_they_begin(values, ranges, above):
+    tree = codes(values, ranges=parse_ranges(ranges))
+    assert [path(tree, value)[1] for value in values] == above
+
+
+def test_values_that_the_name_of_their_group_excludes_are_named():
+    values = counted_column(pd.Series(["A1", "A3", "A10", "B7", "1-2", "2-15", "19"]))
+    choice = choose("codes", {"separators": ".", "ranges": "A1;A3\n0;2\n10;19"}, "grade", values)
+    assert choice.remarks[:2] == (
+        "'A1–A3' also holds 'A10', by how they begin; their numbers lie outside.",
+        "'0–2' also holds '2-15', by how they begin; their numbers lie outside.",
+    )
+    postcodes = counted_column(pd.Series(["47601", "48711"]))
+    assert choose("codes", {"ranges": "47;48"}, "zip", postcodes).remarks == ()
+
+
 CODES = st.lists(st.text("ab1.-", min_size=1, max_size=6), min_size=1, max_size=12, unique=True)
 
 

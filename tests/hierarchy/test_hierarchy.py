@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import time
 from datetime import date, timedelta
 
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from kanon.errors import HierarchyError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import dates, groups, intervals, mask, suppression
+from kanon.hierarchy.bundle import read_bundle
 from kanon.hierarchy.edit import add_leaf
 from kanon.hierarchy.files import (
     parse_csv,
@@ -230,16 +232,106 @@ def test_leaves_of_a_group_need_not_stand_together():
     assert tree.labels == ("a", "c", "b", "A", "B", "*")
 
 
+# What strangers' files hold: text, the path of each value, notes.
+STRANGE_CSV = {
+    "a line twice": (
+        "a;A;*\nb;A;*\nb;A;*\n",
+        {"a": ["A", "*"], "b": ["A", "*"]},
+        ["Of equal lines one counts: 1 line was left out."],
+    ),
+    "a line twice, as numbers": (
+        "leaf,level 1\n39,*\n40,*\n39.0,*\n39,*\n",
+        {"39": ["*"], "40": ["*"]},
+        ["Of equal lines one counts: 2 lines were left out."],
+    ),
+    "a value that is its own group": (
+        "Other relative;Other relative;Relative;*\nCousin;Other relative;Relative;*\n",
+        {"Other relative": ["Other relative (group)", "Relative", "*"],
+         "Cousin": ["Other relative (group)", "Relative", "*"]},
+        ["'Other relative' stands at two levels; the upper one is called "
+         "'Other relative (group)'."],
+    ),
+    "a value named like another group": (
+        "a;b;B;*\nb;B;B;*\n",
+        {"a": ["b (group)", "B", "*"], "b": ["B", "*"]},
+        ["'b' stands at two levels; the upper one is called 'b (group)'."],
+    ),
+    "a group at two levels": (
+        "Aunt;Other relative;Relative;*\nWard;Minor;Other relative;*\nGuest;Guest;Guest;*\n",
+        {"Aunt": ["Other relative", "Relative", "*"],
+         "Ward": ["Minor", "Other relative (level 2)", "*"], "Guest": ["*"]},
+        ["'Other relative' stands at two levels; the upper one is called "
+         "'Other relative (level 2)'."],
+    ),
+    "two groups above each other": (
+        "a;A;B;*\nb;B;A;*\n",
+        {"a": ["A", "B (level 2)", "*"], "b": ["B", "A (level 2)", "*"]},
+        ["2 names stand at several levels; the upper ones are called 'A (level 2)', "
+         "'B (level 2)'."],
+    ),
+    "no value, as ARX writes missing cells": (
+        "M;*\nF;*\n;*\n",
+        {"M": ["*"], "F": ["*"]},
+        ["Line 3 has no value: it is the place of missing cells, '(missing)'."],
+    ),
+    "no value, with fewer levels": (
+        ";*\nM;person;*\nF;person;*\n",
+        {"M": ["person", "*"], "F": ["person", "*"]},
+        ["Line 1 has no value: it is the place of missing cells, '(missing)'."],
+    ),
+    "no value, in a group": (
+        "M;known;*;*\nF;known;*;*\n;;unknown;*\n",
+        {"M": ["known", "*"], "F": ["known", "*"], "(missing)": ["unknown", "*"]},
+        ["Line 3 has no value: it is the place of missing cells, '(missing)'."],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "paths", "notes"), STRANGE_CSV.values(), ids=STRANGE_CSV)
+def test_files_of_other_programs_are_read_and_it_is_said_how(text, paths, notes):
+    read = parse_csv(text)
+    tree = read.hierarchy
+    assert list(read.notes) == notes
+    assert {
+        leaf: [tree.labels[node] for node in tree.path(tree.node_of[leaf])][1:]
+        for leaf in tree.labels[: tree.n_leaves]
+    } == paths
+    assert parse_csv(to_csv(tree)).hierarchy == tree
+
+
+def test_many_repeats_are_read_at_once():
+    values = [f"A{number:05}" for number in range(14_000)]
+    lines = [f"{value};{value};*\n{value}x;{value};*\n" for value in values]
+    start = time.process_time()  # other tests may keep the machine busy
+    read = parse_csv("".join(lines) + "".join(lines))
+    assert time.process_time() - start < 10
+    assert read.hierarchy.n_leaves == 28_000
+    assert read.hierarchy.labels[-2:] == ("A13999 (group)", "*")
+    assert read.notes[0].startswith("14\u202f000 names stand at several levels; the upper ones are")
+    assert read.notes[1] == "Of equal lines one counts: 28\u202f000 lines were left out."
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize("name", ["city.csv", "city.json"])
+def test_a_hierarchy_file_is_read_in_the_encoding_that_it_has(encoding, name):
+    tree = suppression(["Köln", "München", "Düsseldorf"])
+    text = to_csv(tree) if name.endswith("csv") else to_json(tree, "city")
+    read = read_hierarchy(text.encode(encoding), name)
+    assert read.hierarchy == tree
+    guessed = encoding == "cp1252"
+    assert read.notes == (("CP1252 is a guess: check names with accents.",) if guessed else ())
+    (found,) = read_bundle([(name, text.encode(encoding))], ["city"])
+    assert found.problem is None and found.column == "city"
+
+
 # Beside those of tests/support/bad_inputs.py.
 BAD_CSV = {
-    "value twice as numbers": ("39;A;*\n39.0;A;*\n", ["Line 2", "'39' is listed a second time"]),
-    "group named like another value": (
-        "a;b;B;*\nb;B;B;*\n",
-        ["'b' is the name of a value and of a"],
-    ),
-    "two groups above each other": ("a;A;B;*\nb;B;A;*\n", ["Line 2", "two parents"]),
+    "value twice as numbers": ("39;A;*\n39.0;B;*\n", ["Line 2", "'39' is listed a second time"]),
+    "two groups of one level": ("a;A;B;*\nb;A;C;*\n", ["Line 2", "two parents"]),
+    "a name at two levels, and two parents": ("a;a;A;*\nb;a;B;*\n", ["two parents"]),
+    "two lines without a value": (";A;*\na;A;*\n;B;*\n", ["Line 3", "a cell is empty"]),
     "root below": ("a;*;A;*\n", ["Line 1", "'*' stands above itself"]),
-    "blank cell": ("a;A;*\n  ;A;*\n", ["Line 2", "a cell is empty"]),
+    "blank cell": ("a;A;*\nb; ;*\n", ["Line 2", "a cell is empty"]),
     "ragged below empty lines": ("a;A;*\n\n\nb;*\n", ["Line 4 has 2 cells and line 1 has 3"]),
     "separators alone": (";;\n;;\n", ["empty"]),
     "quotes alone": ('""\n', ["empty"]),

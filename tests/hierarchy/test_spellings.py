@@ -10,10 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.errors import HierarchyError
+from kanon.errors import CoverageError, HierarchyError
 from kanon.hierarchy import edit
 from kanon.hierarchy.build import groups, intervals, suppression
-from kanon.hierarchy.spellings import MOST_VALUES, Spellings, joined, spellings, unjoined
+from kanon.hierarchy.spellings import (
+    MOST_VALUES,
+    Spellings,
+    find_look_alikes,
+    joined,
+    spellings,
+    unjoined,
+    with_look_alikes,
+)
+from kanon.sources.coverage import check_covered
 from support.job_titles import job_titles
 from support.paths import ROOT
 from support.random_tables import examples
@@ -160,8 +169,8 @@ def test_joined_values_come_under_the_parent_of_the_frequent_one():
     made = joined(tree, [one])
     parents = {label: above for label, above, _ in made.entries()}
     assert parents == {
-        "Nurse": "Nurse (spellings)", "Nurce": "Nurse (spellings)", "Norse": "Nurse (spellings)",
-        "Nurse (spellings)": "care", "Midwife": "care", "Cook": "other", "care": "*", "other": "*",
+        "Nurse": "NURSE", "Nurce": "NURSE", "Norse": "NURSE", "NURSE": "care",
+        "Midwife": "care", "Cook": "other", "care": "*", "other": "*",
         "*": None,
     }  # fmt: skip
     assert unjoined(tree, [one]) == [one] and unjoined(made, [one]) == []
@@ -172,18 +181,68 @@ def test_joined_values_come_under_the_parent_of_the_frequent_one():
         edit.join(tree, {"new": ["care"]})
 
 
-def test_a_name_that_is_taken_gets_a_number_and_drawn_weights_are_split():
-    tree = suppression(["Nurse", "Nurce", "Nurse (spellings)"])
+def test_joined_groups_are_not_proposed_again():
+    counts = {
+        "Chirurgie": 40,
+        "Chirugie": 3,
+        "CHIRURGIE": 2,
+        "Urologie": 30,
+        "Urolgie": 2,
+        "HNO": 9,
+    }
+    found = spellings(counts)
+    tree = suppression(sorted(counts))
+    made = joined(tree, found)
+    assert unjoined(made, found) == []
+    nested = edit.group(made, ["Chirugie", "CHIRURGIE"], "rare")
+    assert unjoined(nested, found) == [], "in a group of the group"
+    names = [made.labels[made.parent[made.node_of[value]]] for value in ("Chirugie", "Urolgie")]
+    both = edit.ungroup(edit.group(made, names, "wards"), names)
+    assert unjoined(both, found) == [], "several proposals in one group"
+    other = groups([{"wards": ["Chirurgie", "Chirugie", "CHIRURGIE", "HNO"]}])
+    assert [one.name for one in unjoined(other, found[:1])] == ["Chirurgie"]
+
+
+def test_a_name_that_is_taken_is_written_in_another_way_and_drawn_weights_are_split():
+    tree = suppression(["Nurse", "Nurce", "NURSE"])
     tree = edit.with_weights(tree, np.array([2.0, 4.0, 1.0, 0.0]))
     made = joined(tree, [Spellings({"Nurse": 40, "Nurce": 3})])
     weights = dict(zip(made.labels, made.weight.tolist(), strict=True))
-    assert weights == {
-        "Nurse": 1,
-        "Nurce": 3,
-        "Nurse (spellings)": 1,
-        "Nurse (spellings) 2": 1,
-        "*": 0,
-    }
+    assert weights == {"Nurse": 1, "Nurce": 3, "NURSE": 1, "nurse": 1, "*": 0}
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        (["chirurgie", "chirurgi"], "Chirurgie"),
+        (["Chirurgie", "Chirugie"], "CHIRURGIE"),
+        (["Chirurgie", "CHIRURGIE"], "chirurgie"),
+        (["straße", "Straße", "STRASSE"], "straße, any spelling"),
+        (["I21.0", "I210"], "i21.0"),
+        (["1.5", "1.50"], "1.5, any spelling"),
+    ],
+)
+def test_a_group_is_called_plainly_after_its_most_frequent_spelling(values, name):
+    records = {value: 9 - place for place, value in enumerate(values)}
+    made = joined(suppression([*values, "x"]), [Spellings(records)])
+    assert {made.labels[made.parent[made.node_of[value]]] for value in values} == {name}
+    assert len({*made.labels}) == made.n_nodes
+
+
+def test_what_is_joined_is_not_proposed_again():
+    one = Spellings({"Nurse": 40, "Nurce": 3})
+    tree = groups([{"NURSE": ["Nurse", "Nurce", "Norse"]}, {"*": ["NURSE", "Cook"]}])
+    assert unjoined(tree, [one]) == [], "by its name"
+    care = edit.rename(tree, "NURSE", "care")
+    assert unjoined(care, [one]) == [one]
+    assert unjoined(care, [one], {"Nurse", "Nurce", "Cook"}) == [], "nobody is a Norse now"
+    steps = edit.group(care, ["Nurse", "Norse"], "first")
+    both = Spellings({"Nurse": 40, "Nurce": 3, "Norse": 1})
+    assert unjoined(steps, [both]) == [], "in two steps"
+    cooks = Spellings({"Cook": 9, "Cok": 1})
+    wards = groups([{"care": ["Nurse", "Nurce", "Cook", "Cok"]}, {"*": ["care", "Painter"]}])
+    assert unjoined(wards, [one, cooks]) == [], "with other spellings"
+    assert unjoined(suppression(["Nurse", "Nurce", "Cook", "Cok"]), [one, cooks]) == [one, cooks]
 
 
 @examples(100)
@@ -194,7 +253,7 @@ def test_joining_all_keeps_the_values_and_leaves_nothing_to_join(counts):
     made = joined(tree, proposed)
     assert sorted(made.labels[: made.n_leaves]) == sorted(tree.labels[: tree.n_leaves])
     for one in proposed:
-        node = made.node_of[f"{one.name} (spellings)"]
+        node = made.parent[made.node_of[one.name]]
         assert sorted(made.labels[made.first[node] : made.last[node]]) == sorted(one.records)
         assert made.parent[node] == made.root
     assert unjoined(made, proposed) == []
@@ -203,6 +262,41 @@ def test_joining_all_keeps_the_values_and_leaves_nothing_to_join(counts):
 def test_numbers_in_intervals_have_no_spellings():
     ages = {str(age): age for age in range(10, 90)}
     assert spellings(ages) == [] and unjoined(intervals(list(ages), [5]), []) == []
+
+
+# --- what looks the same ------------------------------------------------------------------------
+COMPOSED, APART = "Jos\u00e9", "Jose\u0301"
+
+
+@pytest.mark.parametrize(
+    ("value", "leaf"),
+    [
+        (APART, COMPOSED),
+        (COMPOSED, APART),
+        ("New\u00a0York", "New York"),
+        ("New  York", "New York"),
+        ("Bonn\u200b", "Bonn"),
+        ("\ufeffBonn", "Bonn"),
+        ("\u1100\u1161", "\uac00"),
+    ],
+)
+def test_a_value_that_looks_like_a_leaf_is_said_and_takes_its_place(value, leaf):
+    tree = groups([{"here": [leaf, "x"]}, {"*": ["here", "y"]}])
+    with pytest.raises(CoverageError) as caught:
+        check_covered("n", {value: 2, "x": 1}, tree)
+    assert "looks the same, with other signs (Unicode form, blanks)" in str(caught.value)
+    assert find_look_alikes(tree, [value, "z"]) == {value: leaf}
+    made = with_look_alikes(tree, {value: leaf}, {value, "x"})
+    check_covered("n", {value: 2, "x": 1}, made)
+    assert made.n_leaves == tree.n_leaves and leaf not in made.node_of
+    both = with_look_alikes(tree, {value: leaf}, {value, leaf})
+    assert both.labels[both.parent[both.node_of[leaf]]] == "here"
+    assert both.labels[both.parent[both.node_of[value]]] == "here"
+
+
+def test_what_looks_otherwise_is_lacking_as_before():
+    with pytest.raises(CoverageError, match="add what is missing to it"):
+        check_covered("n", {"Jose": 2, "bonn": 1}, suppression([COMPOSED, "Bonn"]))
 
 
 # --- how good it is -----------------------------------------------------------------------------

@@ -101,6 +101,51 @@ def test_a_class_with_a_new_name_compiles_what_takes_it(copy):
     assert called(CALL_EXAMPLE.replace("Pair", "Couple")) == "3 0"
 
 
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    for place in range(len(content) // 3, len(content), 97):
+        content[place] ^= 0x10
+    path.write_bytes(content)
+
+
+def lengthen(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"x")
+
+
+def make_folder(path: Path) -> None:
+    path.unlink()
+    (path / "in").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("damage", [empty, cut, flip, lengthen, make_folder, Path.unlink])
+def test_a_damaged_file_is_compiled_and_written_anew(root, damage):
+    assert said(start(root, CALL)) == "[2] 0"
+    for kind in ("nbi", "nbc"):
+        paths = sorted((root / "kanon" / "kernels" / "__pycache__").glob(f"*.{kind}"))
+        assert paths
+        for path in paths:
+            damage(path)
+        assert [said(start(root, CALL)) for _ in range(2)] == ["[2] 0", "[2] 1"]
+        assert all(path.is_file() for path in paths)
+
+
+def test_a_folder_in_the_place_of_a_lock_ends_no_run(root):
+    said(start(root, CALL))
+    (index,) = (root / "kanon" / "kernels" / "__pycache__").glob("mondrian.common_ancestors*.nbi")
+    index.unlink()
+    Path(f"{index}.lock").unlink(missing_ok=True)
+    Path(f"{index}.lock").mkdir()
+    assert [said(start(root, CALL)) for _ in range(2)] == ["[2] 0", "[2] 1"]
+
+
 COUNT = """
 from kanon.kernels.ancestors import lca
 print(*(sum(each.dispatcher.stats.cache_misses.values()) for each in (common_ancestors, lca)))

@@ -133,7 +133,7 @@ def test_a_verdict_counts_what_is_met_and_what_is_known(reached, met, known):
     ("level", "said"),
     [
         (1, "1 equally frequent one,"),
-        (1.004, "1 equally frequent one,"),
+        (1.004, "1.004 equally frequent ones,"),
         (2, "2 equally frequent ones,"),
     ],
 )
@@ -215,6 +215,25 @@ def test_the_context_changes_the_verdict():
     three = with_own(Context(release="internal"), "mean_risk", ChosenThreshold(wanted=3))
     assert decide(three, reached).holds
     assert "Nothing was asked of 'ill', so" in decide(three, reached).sentence
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        {"model": "entropy-l-diversity", "l": 1.5},
+        {"model": "distinct-l-diversity", "l": 2},
+        {"model": "t-closeness", "t": 0.9},
+        {"model": "alpha-k-anonymity", "alpha": 0.9, "k": 2},
+    ],
+)
+def test_a_column_that_a_model_of_the_plan_is_about_was_asked(model):
+    table = PEOPLE.assign(job=["a", "b"] * 3 + ["a"])
+    both = [{"model": "k-anonymity", "k": 2}, {**model, "column": "ill"}]
+    reached = levels_reached(released(table, sensitive=("ill", "job"), privacy=both))
+    said = decide(Context(release="internal"), reached).sentence
+    assert "Nothing was asked of 'job', so all who look alike may share one value there." in said
+    one = levels_reached(released(PEOPLE, privacy=both))
+    assert "Nothing was asked of" not in decide(Context(release="internal"), one).sentence
 
 
 def test_what_was_left_out_is_said():

@@ -396,6 +396,36 @@ def test_the_records_of_values_in_several_ways_are_counted():
 
 
 # --- columns that pass through --------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("2021-03-{:02d} 10:00:00.5+02", "it holds exact dates"),
+        ("2021-03-{:02d} 10:00 UTC", "it holds exact dates"),
+        ("{:02d}MAR1981", "it holds exact dates"),
+        ("{:02d}-JAN-20 10.11.12 AM", "it holds exact dates"),
+        ("Wed, {} Mar 1981", "it holds exact dates"),
+        ("{:02d}031981", "it holds exact dates"),
+        ("{}. März 1981", "it holds exact dates"),
+        ("le {} mars 1981", ""),
+        ("19{}/09", "it holds exact dates, to the month"),
+        ("décembre 19{}", "it holds exact dates, to the month"),
+        ("1234{:02d}99", ""),
+    ],
+)
+def test_dates_that_pass_through_are_remarked_on_however_they_are_written(pattern, said):
+    seen = [pattern.format(day) for day in range(10, 28)] * 6
+    found = on_table({"x": ["a"] * len(seen), "seen": seen}, x="qi")
+    assert ("dates" in found["seen"].found if "seen" in found else False) == bool(said)
+    if said:
+        assert found["seen"].found.startswith(f"'seen' passes into the release unchanged: {said}.")
+
+
+def test_a_few_words_among_dates_do_not_hide_them():
+    seen = [f"{day}.3.1981" for day in range(1, 20)] * 6 + ["not said"] * 6
+    found = on_table({"x": ["a"] * len(seen), "seen": seen}, x="qi")
+    assert "it holds exact dates" in found["seen"].found
+
+
 def test_free_text_dates_and_rare_values_that_pass_through():
     n = 100
     found = on_table(
@@ -485,8 +515,8 @@ def test_no_remark_holds_a_value(data):
 def test_every_kind_has_its_advice():
     assert all(about.title and about.advice.endswith(".") for about in KINDS.values())
     assert list(KINDS) == [
-        "several-records", "linked", "homogeneous", "several-spellings", "passes-through",
-        "almost-unique", "known-outside", "coarsened", "extremes", "means-beside",
+        "suppressed-before", "several-records", "linked", "homogeneous", "several-spellings",
+        "passes-through", "almost-unique", "known-outside", "coarsened", "extremes", "means-beside",
         "table-order", "restores-order", "minimality",
     ]  # fmt: skip
 
@@ -592,3 +622,24 @@ def test_remarks_on_adult(adult_path):
 
 def test_frequencies_of_nothing():
     assert Frequencies.of([]).rarer_than(5) == 0 == Frequencies.of([0]).distinct.values
+
+
+def test_records_that_were_suppressed_before_are_remarked_on():
+    table = pd.DataFrame(
+        {"a": [*"xxyy", None, None], "b": [*"ppqq", None, None], "ill": ["flu"] * 6}
+    )
+    tree = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
+    plan = Plan.from_content(
+        {
+            "version": 2, "algorithm": {"name": "gaa"}, "read": {"missing": "as-value"},
+            "columns": {"a": tree, "b": tree, "ill": {"role": "sensitive"}},
+            "privacy": [{"model": "k-anonymity", "k": 2}],
+        }
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [one.found for one in run(plan, table).remarks if one.kind == "suppressed-before"]
+    assert found == [
+        "2 records of the table show nothing in any quasi-identifier (* or blank), as suppressed "
+        "ones do."
+    ]

@@ -7,6 +7,7 @@ import functools
 import io
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -33,6 +34,7 @@ from kanon.sources.arrow_sizes import arrow_size, footer_length, parquet_size
 from kanon.sources.engines.duckdb import _said
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling
 from kanon.sources.reading import read_table
+from kanon.sources.room import check_room
 from kanon.sources.shared_texts import copied_size, text_sizes
 from kanon.sources.sheets import extent
 from kanon.sources.stored import open_stored
@@ -445,9 +447,24 @@ def test_what_fits_exactly_is_written(tmp_path, limits, monkeypatch):
     with pytest.raises(TableError, match=r"'a.csv' would take some 2 MB; the most allowed is 1"):
         write_whole(b"x" * (1 << 20 | 1), tmp_path / "a.csv")
     monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=9))
-    with pytest.raises(TableError, match=r"would take some 1 MB, and the disk has 1 MB free"):
+    with pytest.raises(
+        TableError, match=r"would take some 10 bytes, and the disk has 9 bytes free"
+    ):
         write_whole(b"x" * 10, tmp_path / "a.csv")
     assert (tmp_path / "a.csv").stat().st_size == 1 << 20, "what stood there stays"
+
+
+@pytest.mark.parametrize(
+    ("size", "free"),
+    [(1 << 20, (1 << 20) - 1), (900_000, 850_000), (1_500_000, 1_200_000), (1000, 999), (2, 1),
+     ((3 << 20) + 1, 3 << 20), (1 << 10, 1), (1, 0)],
+)  # fmt: skip
+def test_what_is_needed_and_what_is_free_never_read_the_same(tmp_path, monkeypatch, size, free):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: types.SimpleNamespace(free=free))
+    with pytest.raises(TableError) as error:
+        check_room(tmp_path / "a.csv", size)
+    needed, there = re.search(r"some (.+), and the disk has (.+) free", str(error.value)).groups()
+    assert needed != there
 
 
 def test_what_is_spilled_is_limited(tmp_path, limits, monkeypatch):

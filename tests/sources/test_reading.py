@@ -243,6 +243,42 @@ def test_texts_that_look_like_a_marker_are_counted_and_stay_values():
     assert dict(read_table(data, "t.csv", told).missing) == {"a": 1, "b": 2}
 
 
+def test_cells_of_stars_alone_may_be_missing():
+    file = read_table(b"a,b\n*,x\n**,*y\n*,010**\n", "t.csv")
+    assert dict(file.markers_present) == {"*": 2, "**": 1} and not file.missing
+    assert file.found[-1] == "Counted as values, not as missing: '*' (2), '**' (1)."
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["39", "39.0", "40"], "with '.0' (1 value) and without: they count alike"),
+        (["39", "40.0", "41.0"], "with '.0' (2 values) and without: they count alike"),
+        (["1,5", "2.5"], "with a comma (1 value) and with a point (1 value): they count as"),
+        (["1.234,50", "12,50"], ""),
+        (["1,234.50", "1,234", "12.50"], ""),
+        (["01067", "1067", "10671"], "with zeros in front (1 value) and without: they count as"),
+        (["01067", "10671"], ""),
+        (["1.5", "2.0"], ""),
+        (["a", "1"], ""),
+    ],
+)
+def test_numbers_written_in_two_ways_are_said(cells, said):
+    content = "n;m\n" + "".join(f"{cell};x\n" for cell in cells)
+    notices = read_table(content.encode(), "t.csv").notices
+    assert len(notices) == bool(said)
+    for notice in notices:
+        assert notice.startswith(f"'n' has numbers written in two ways, {said}")
+        assert not any(cell in notice for cell in cells if len(cell) > 2)
+
+
+def test_numbers_as_text_in_a_sheet_are_said():
+    notices = read_table(sheet([["n", "m"], [39, "x"], ["40", "y"], [41, "z"]]), "t.xlsx").notices
+    assert notices == (
+        "'n' has numbers written in two ways, as text (1 value) and as numbers: they count alike.",
+    )
+
+
 def written(table, kind):
     """Whole incomes without a point, as people type them; a sheet has numbers."""
     return table.assign(income=table["income"].map("{:g}".format)) if kind == "csv" else table
@@ -284,8 +320,9 @@ def test_a_column_of_missing_cells_only():
 def test_markers_apply_to_text_only():
     table = {"n": pa.array([-9, 1, None]), "t": ["-9", "NA", None], "f": [0.5, None, float("nan")]}
     file = read_table(parquet(table), "t.parquet", ReadSettings(missing_markers=("-9",)))
-    assert rows(file) == [[-9, None, 0.5], [1, "NA", None], [None, None, None]]
-    assert dict(file.missing) == {"n": 1, "t": 2, "f": 2}
+    assert rows(file) == [[-9, None, 0.5], [1, "NA", None]]
+    assert dict(file.missing) == {"t": 1, "f": 1}
+    assert "1 empty record was skipped." in file.found
     assert dict(file.markers_present) == {"NA": 1, "-9": 1}
 
 
@@ -414,13 +451,12 @@ BAD_TEXT = {
     "byte order mark only": (b"\xef\xbb\xbf\n", "is empty"),
     "header and blank lines": (b"a,b\r\n\r\n", "has a header but no records"),
     "control characters": (b"a,b\n\x01\xff,\xfe\n", "holds binary data"),
-    "index column": (b",a\n0,1\n", "Column 1 of 't.csv' has no name"),
+    "name in the middle": (b"a,,b\n0,1,2\n", "Column 2 of 't.csv' has no name"),
     "short row": (b"a,b\n1,2\n" + SECRET.encode() + b"\n3,4\n", "Line 3 of 't.csv' has 1 cell "),
     "long row": (b"a,b\n1,2\n3,4,Jane-Doe-1234\n", "Line 3 of 't.csv' has 3 cells where the"),
     "line after quoted lines": (b'a,b\n"x\ny",2\n\n1\n', "Line 5 of 't.csv' has 1 cell "),
     "title above ragged lines": (b"My table\na,b\n1,2,3\n4\n", "with the separator ',': the first"),
     "all ragged": (b"a,b\n1\n1,2,3\n", "Line 2 of 't.csv' has 1 cell "),
-    "blank on a line": (b"a,b\n1,2\n \n", "Line 3 of 't.csv' has 1 cell "),
     "open quote": (b'a,b\n1,2\n"Jane-Doe-1234,2\n3,4\n', "Line 3 of 't.csv' has a quote"),
     "open quote in the last cell": (b'a,b\n1,2\n3,"x\n4,5\n', "Line 3 of 't.csv' has a quote"),
     "text after a quote": (b'a,b\n"x"y,2\n', "Line 2 of 't.csv' has a quote"),
@@ -506,7 +542,7 @@ BAD_TYPED = {
     "no rows": (parquet({"a": pa.array([], pa.int64())}), "t.parquet", "no records"),
     "blank twin": (parquet({"a": [1], " a": [2]}), "t.parquet", "more than one column"),
     "nameless": (parquet({"": [1]}), "t.parquet", "Column 1 of"),
-    "sheet with twins": (sheet([[1, "1"], [1, 2]]), "t.xlsx", "more than one column called '1'"),
+    "sheet with twins": (sheet([["a", "a"], [1, 2]]), "t.xlsx", "more than one column called 'a'"),
     "sheet with no name": (sheet([["a"], [1, SECRET]]), "t.xlsx", "Column 2 of"),
     "no file name": (b"a,b\n1,2\n", None, "allowed are .csv, .txt"),
 }

@@ -426,3 +426,24 @@ def test_the_figures_of_adult_are_those_of_the_page(adult_path):
 def test_a_percentage_is_the_share_that_it_says(capsys, share):
     assert main([*FIND, ANIMALS, "--share", share, "--size", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["share"] == 11 / 1000
+
+
+@pytest.mark.parametrize("n", [5, 7, 30, 49, 93, 1000, 30162])
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_share_of_some_of_n_is_reached_by_some_of_n(capsys, tmp_path, n, times):
+    values = [*(f"only {place}" for place in range(times)), *["same"] * (n - times)]
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(["a;b", *(f"{value};x" for value in values)]), "utf-8")
+    call = [*FIND, str(table), "--json", "--columns", "a,b", "--share"]
+    for share in (f"{times}/{n}", f"{times / n!r}", f"{100 * times / n!r}%", f"{times / n:.15f}"):
+        main([*call, share])
+        found = json.loads(capsys.readouterr().out)
+        assert [(one["columns"], one["records"]) for one in found["sets"]] == [(["a"], times)]
+    main([*call, f"{times + 1}/{n}"])
+    assert json.loads(capsys.readouterr().out)["sets"] == []
+
+
+@pytest.mark.parametrize("text", ["1/0", "half", "/2", "1/2/3", "1e999999999", "nan", "3/2"])
+def test_what_is_no_share_is_refused(capsys, text):
+    assert main([*FIND, ANIMALS, "--share", text]) != 0
+    assert "hare" in capsys.readouterr().err

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kanon.base.values import DistinctCounts
 from kanon.hierarchy.suggest import suggest_builder
 from kanon.schema import Role, suggest_person, suggest_roles
 from kanon.sources.coverage import counted_column
@@ -33,6 +34,27 @@ from kanon.studio.session.choices import start_with
         ("Diagnose", Role.SENSITIVE),
         ("Code postal", Role.QUASI_IDENTIFIER),
         ("salary-class", Role.SENSITIVE),
+        ("Patient Age", Role.QUASI_IDENTIFIER),
+        ("Age of patients", Role.QUASI_IDENTIFIER),
+        ("Patientenalter", Role.QUASI_IDENTIFIER),
+        ("country name", Role.QUASI_IDENTIFIER),
+        ("Sex2", Role.QUASI_IDENTIFIER),
+        ("Patient", Role.IDENTIFIER),
+        ("PatientID", Role.IDENTIFIER),
+        ("patient number", Role.IDENTIFIER),
+        ("Kundennummer", Role.IDENTIFIER),
+        ("employee name", Role.IDENTIFIER),
+        ("icd10", Role.SENSITIVE),
+        ("icd9", Role.SENSITIVE),
+        ("ICD-10 code", Role.SENSITIVE),
+        ("ICD10Code", Role.SENSITIVE),
+        ("diag_2", Role.SENSITIVE),
+        ("Hauptdiagnose", Role.SENSITIVE),
+        ("Customer Income", Role.SENSITIVE),
+        ("nom de la maladie", Role.SENSITIVE),
+        ("Patient Weight", Role.INSENSITIVE),
+        ("number of patients", Role.INSENSITIVE),
+        ("pathology", Role.INSENSITIVE),
         ("remark", Role.INSENSITIVE),
         ("widget", Role.INSENSITIVE),
         ("coverage", Role.INSENSITIVE),
@@ -45,6 +67,28 @@ def test_a_role_is_suggested_by_the_words_of_a_name(name, role):
     suggestion = suggest_roles(MemoryTable(table).distinct())[name]
     assert suggestion.role is role
     assert suggestion.reason.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("hospital name", 6, None),
+        ("email", 2, None),
+        ("mobile operator", 4, None),
+        ("Patient", 2, None),
+        ("email", 21, Role.IDENTIFIER),
+        ("first name", 300, Role.IDENTIFIER),
+        ("household id", 12, Role.QUASI_IDENTIFIER),
+        ("household id", 3000, Role.IDENTIFIER),
+        ("Patient Age", 6, Role.QUASI_IDENTIFIER),
+    ],
+)
+def test_few_values_in_many_records_name_no_person(name, values, role):
+    suggestion = suggest_roles({name: DistinctCounts(values, 5000)})[name]
+    assert suggestion.decided == (role is not None)
+    assert role is None or suggestion.role is role
+    if role is None:
+        assert f"5\u202f000 records share {values} values" in suggestion.reason
 
 
 def suggested(table):

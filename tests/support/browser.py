@@ -137,7 +137,10 @@ AS_IN_README = (sys.executable, "-m", "streamlit", "run", "app.py", "--server.po
 
 @contextlib.contextmanager
 def serving(
-    folder: Path, program: Sequence[str | Path] = AS_IN_README, current: Path = ROOT
+    folder: Path,
+    program: Sequence[str | Path] = AS_IN_README,
+    current: Path = ROOT,
+    port: int | None = None,
 ) -> Iterator[Server]:
     """Start the dashboard as the readme says; end it, and whatever it started.
 
@@ -149,9 +152,12 @@ def serving(
         What serves it, up to the port.
     current
         The folder to start it in.
+    port
+        Where it listens; a free one if None.
     """
     with socket.socket() as free:
-        free.bind((HERE[0], 0))
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind((HERE[0], port or 0))
         port = free.getsockname()[1]
     log = folder / f"server-{port}.log"
     command = [*program, str(port)]

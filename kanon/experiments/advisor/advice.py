@@ -13,6 +13,7 @@ import pandas as pd
 
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.progress import Progress, no_progress, stretch
+from kanon.base.rounding import write_decimals
 from kanon.errors import PlanError
 from kanon.experiments.advisor.proposals import (
     Proposal,
@@ -107,7 +108,7 @@ class Advice:
         if steady is None or len(self.proposals) == 1:
             return ""
         bands = ", ".join(
-            f"{self.title(one)} {low:.1f} to {high:.1f} %"
+            f"{self.title(one)} {write_decimals(low, 1)} to {percent(high)}"
             for one, low, high in zip(self.proposals, steady.low, steady.high, strict=True)
         )
         if steady.undecided:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanon.base.formatting import joined, percent, thin
+from kanon.base.rounding import write_decimals
 from kanon.experiments.advisor.least_loss import least_losses
 from kanon.experiments.advisor.weights import WeighedWays, scores, shares_of
 from kanon.measures.comparing import as_shown
@@ -98,7 +99,7 @@ def _because(weighed: WeighedWays, place: int, first: int) -> str:
         said = [f"{_points(own['mean_alteration'] - its['mean_alteration'])} {than}{average}"]
     if weighed.comparison.sensitive:
         said += [
-            f"the {which} class has {name} = {own[name]:.2f}{_beside(own[name], its[name])}"
+            f"the {which} class has {name} = {_beside(own[name], its[name])}"
             for which, name in (("least mixed", "l"), ("most unusual", "t"))
         ]
     whole = "; ".join(said)
@@ -157,7 +158,8 @@ def _points(more: float) -> str:
 
 
 def _beside(own: float, its: float) -> str:
-    return "" if f"{own:.2f}" == f"{its:.2f}" else f" instead of {its:.2f}"
+    said, other = write_decimals(own, 2), write_decimals(its, 2)
+    return said if said == other else f"{said} instead of {other}"
 
 
 def about_limits(weighed: WeighedWays) -> str:

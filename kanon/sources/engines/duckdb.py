@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -36,16 +37,20 @@ from kanon.sources.engines.rows import (
 )
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling, scratch
 from kanon.sources.engines.workspace import parts_here
+from kanon.sources.first_line import SAMPLE, read_first_line
 from kanon.sources.names import column_names, kind_of, names_in_view
 from kanon.sources.padding import is_padded
 from kanon.sources.reading import ReadSettings
 from kanon.sources.room import growing, size_of
 from kanon.sources.separators import SEPARATORS, check_separator, find_separator
+from kanon.sources.text_files import without_separator_line
 from kanon.stored_classes import PartWork
 
 _SAMPLE = 1 << 20
 _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
-_ERRORS = (duckdb.Error, OSError, pa.ArrowException, ibis.common.exceptions.IbisError)
+_ERRORS = (
+    duckdb.Error, OSError, MemoryError, pa.ArrowException, ibis.common.exceptions.IbisError,
+)  # fmt: skip
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
@@ -376,7 +381,8 @@ def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
     if not content:
         raise TableError(f"The first line of {quoted(name)} is longer than a megabyte.")
     sample, encoding, _ = decode(content, name, settings.encoding)
-    separator = settings.separator or find_separator(sample, kind)
+    sample, named_separator = without_separator_line(sample)
+    separator = settings.separator or named_separator or find_separator(sample, kind)
     if separator is None:
         separator = next(sign for sign in SEPARATORS if sign.encode() not in sample)
     check_separator(separator)
@@ -392,9 +398,9 @@ def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
             "be read where the file is: write it without those blanks, or upload it."
         )
     lines = io.StringIO(sample.decode(), newline="")
-    reader = csv.reader(lines, delimiter=separator)
-    blank, header = next(((n, row) for n, row in enumerate(reader) if row), (0, []))
-    names = column_names(header, name)
+    records = islice(csv.reader(lines, delimiter=separator), SAMPLE + 1)
+    first = read_first_line(list(records), name, settings.header)
+    names, skip = first.names, first.lines_above + (named_separator is not None)
     check_cases(names, name)
     if len(names) == 1:
         raise TableError(
@@ -404,14 +410,14 @@ def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
     columns = ", ".join(f"{_sql(column)}: 'VARCHAR'" for column in names)
     filled = ", ".join(_sql(column) for column in names)
     connection.raw_sql(
-        f"CREATE VIEW rows AS SELECT * FROM read_csv({_sql(str(path))}, header=true, "
-        f"skip={blank}, hive_partitioning=false, "
+        f"CREATE VIEW rows AS SELECT * FROM read_csv({_sql(str(path))}, "
+        f"header={not first.is_record}, skip={skip}, hive_partitioning=false, "
         f"auto_detect=false, columns={{{columns}}}, force_not_null=[{filled}], "
         f"delim={_sql(separator)}, quote='\"', escape='\"', strict_mode=true, "
         f"encoding='{_ENCODINGS[encoding]}')"
     )
     connection.raw_sql(f"SET allowed_paths=[{_sql(str(path))}]")
-    found = [f"Separator {quoted(separator)} and encoding {encoding.upper()}."]
+    found = [f"Separator {quoted(separator)} and encoding {encoding.upper()}.", *first.remarks]
     if padded:
         found.append("The blank after every separator was skipped.")
 
@@ -523,15 +529,25 @@ _SENTENCES = {
         "what is free there, and no more than {spilled} MB (scratch_megabytes, see "
         "docs/operate/limits.md). Free its disk, or set KANON_MEMORY higher."
     ),
-    r"Out of Memory|could not allocate|failed to pin": (
+    r"(?i)out of memory|could not allocate|failed to (pin|allocate)|malloc of|bad_alloc": (
         "The engine needs more memory than it may take for {name}: set KANON_MEMORY higher, or "
         "KANON_SCRATCH to a folder that it may spill to, up to {spilled} MB (scratch_megabytes, "
         "see docs/operate/limits.md)."
     ),
+    r"\b(TIME WITH TIME ZONE|TIMETZ|TIME_NS|time64)\b|:time\b": (
+        "A column of {name} holds times of day, which the engine cannot compare with their groups: "
+        "convert it to text in the database, as by CAST(its name AS VARCHAR), or leave it out."
+    ),
     r"schema mismatch|type of column|Mismatch Type|Conversion Error|Could not convert": (
         "A column of {name} changes its type: every file and row has to have the same type."
     ),
-    r"not a valid DuckDB|not a DuckDB": "{name} is no DuckDB file, or one of a newer version.",
+    r"we can only read version|newer (storage )?version|(?i:failed to deserialize)": (
+        "{name} was written by another version of DuckDB than the one here reads, likely a newer "
+        "one: export the table there as Parquet (COPY … TO 'table.parquet'), or update DuckDB here."
+    ),
+    r"not a valid DuckDB|not a DuckDB": (
+        "{name} is no DuckDB file, or one of a newer version: export the table as Parquet."
+    ),
     r"Conflicting lock|Could not set lock|different configuration|already attached": (
         "{name} is open in another program or page: close it there, or use another file."
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -116,7 +117,14 @@ def _write(batches: Any, path: Path, kind: str) -> None:
 
 def _errors() -> tuple[type[Exception], ...]:
     """What databases raise: each driver of the standard has an ``Error`` of its own name."""
-    return (SQLiteError, OSError, pa.ArrowException, ibis.common.exceptions.IbisError, _Driver)
+    return (
+        SQLiteError,
+        OSError,
+        MemoryError,
+        pa.ArrowException,
+        ibis.common.exceptions.IbisError,
+        _Driver,
+    )
 
 
 class _AnyDriver(type):
@@ -137,6 +145,21 @@ def _said(name: str, message: str) -> str | None:
         return (
             f"The engine that has {quoted(name)} cannot make labels for identifiers: let the plan "
             "drop them, without pseudonyms."
+        )
+    if "locked" in low or "lock wait" in low or "lock timeout" in low or "deadlock" in low:
+        return (
+            f"{quoted(name)} is locked by another program, which writes to its database: wait "
+            "until that has finished, or close it there, and try again."
+        )
+    if any(part in low for part in ("out of memory", "malloc of", "shared memory", "memory limit")):
+        return (
+            f"The database has too little memory for {quoted(name)}: give it more, name fewer "
+            "columns, or export the table as Parquet, which DuckDB reads."
+        )
+    if re.search(r":time\b|\btime\(|timetz|time with time zone|time64", low):
+        return (
+            f"A column of {quoted(name)} holds times of day, which the engine cannot compare with "
+            "their groups: convert it to text in the database, or leave it out."
         )
     if any(part in low for part in ("connect", "closed", "terminat", "unreachable", "timeout")):
         return f"The connection to {quoted(name)} was lost, or cannot be made."

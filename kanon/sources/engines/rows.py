@@ -81,7 +81,8 @@ def saying(
         # Not "except errors": that asks no class whether it takes an error of a driver for its own.
         if not isinstance(error, errors):
             raise
-        sentence = said(str(error)) or (
+        message = "out of memory" if isinstance(error, MemoryError) else str(error)
+        sentence = said(message) or (
             f"The engine could not go on with {quoted(name)} ({type(error).__name__})."
         )
         raise TableError(sentence) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from kanon.sources.engines.rows import Rows, check_cases, named, saying
 from kanon.sources.engines.spark_cluster import SparkCluster, SparkJobs, quietly
 from kanon.sources.engines.spark_errors import SPARK_ERRORS, sentence
 from kanon.sources.engines.spark_workspace import SparkWorkspace, data_frame
-from kanon.sources.names import column_names
+from kanon.sources.first_line import SAMPLE, read_first_line
 from kanon.sources.reading import ReadSettings
 from kanon.sources.separators import check_separator
 
@@ -49,6 +50,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         session = cluster.session
         connection = ibis.pyspark.connect(session)
         found: tuple[str | None, str | None] = (None, None)
+        remarks: tuple[str, ...] = ()
         if kind in ("folder", "parquet", "pq"):
             files = list(map(str, parquet_parts(address)))
             frame = cluster.run(lambda _: session.read.parquet(*files), no_progress, "")
@@ -61,10 +63,18 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
                 quote='"', escape='"', mode="FAILFAST", inferSchema=False, enforceSchema=False,
                 encoding=settings.encoding or "utf-8",
             )  # fmt: skip
-            first = cluster.run(lambda _: reading(header=False).head(), no_progress, "")
+            sample = cluster.run(lambda _: reading(header=False).head(SAMPLE + 1), no_progress, "")
             # Spark would name a column that has no name, and rename both of two with the same.
-            check_cases(column_names((cell or "" for cell in first or ()), name), name)
-            frame = cluster.run(lambda _: reading(header=True), no_progress, "")
+            texts = [[cell or "" for cell in row] for row in sample]
+            first = read_first_line(texts, name, settings.header)
+            if first.lines_above or re.match('"?sep=', texts[0][0]):
+                raise TableError(
+                    f"Spark cannot skip the lines above the header of {quoted(name)}: delete them."
+                )
+            check_cases(first.names, name)
+            remarks = first.remarks
+            frame = cluster.run(lambda _: reading(header=not first.is_record), no_progress, "")
+            frame = frame.toDF(*first.names)
             frame = frame.na.fill("")  # a cell of a text file is a text, if an empty one
         else:
             raise TableError(
@@ -91,7 +101,14 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
 
     workspace = SparkWorkspace(cluster, connection, name)
     return Rows(
-        rows, fetch, write, ("folder",), ("Read by Spark.",), found, workspace, writes_anywhere=True
+        rows,
+        fetch,
+        write,
+        ("folder",),
+        ("Read by Spark.", *remarks),
+        found,
+        workspace,
+        writes_anywhere=True,
     )
 
 

@@ -376,13 +376,7 @@ def shown_master(master: str) -> str:
 
 
 def _launch(settings: SparkConf) -> None:
-    """Start the machine of Java, if there is none.
-
-    Raises
-    ------
-    TableError
-        There is no Java, or it ends at once.
-    """
+    """Start the machine of Java, if there is none."""
     home = os.environ.get("JAVA_HOME")
     found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java")
     attached = SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ

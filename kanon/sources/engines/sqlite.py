@@ -88,15 +88,7 @@ def rows_of(connection: Any, table: str, name: str) -> Any:
 
 
 def _type_of(kinds: set[str], exact: bool, what: str) -> str:
-    """The type of a column whose cells are of some kinds.
-
-    Parameters
-    ----------
-    kinds
-        What SQLite calls the types of its cells.
-    exact
-        Whether all its whole numbers are floating point numbers as well.
-    """
+    """The type of a column whose cells are of some kinds."""
     kinds = kinds - {"null"}
     if kinds == {"integer", "real"} and exact:
         return "float64"

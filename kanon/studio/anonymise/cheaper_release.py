@@ -13,22 +13,14 @@ NOTICEABLE = 0.1
 
 
 class CheaperRelease(NamedTuple):
-    """A release for a larger k that costs less.
-
-    Attributes
-    ----------
-    k
-        Its k.
-    cost, here
-        Its alteration in percent, and that of the release that is shown.
-    """
+    """A release for a larger k that costs less."""
 
     k: int
-    cost: float
-    here: float
+    cost: float  # its alteration in percent
+    here: float  # the alteration of the release that is shown
 
     def sentence(self, k: int) -> str:
-        """What is to be said of it where the release for ``k`` is shown.
+        """The sentence about it where the release for ``k`` is shown.
 
         >>> print(CheaperRelease(100, 62.1, 100.0).sentence(5))
         k = 100 costs less here, 62.1 % instead of 100.0 %: its classes are larger than k = 5 asks \
@@ -52,19 +44,7 @@ def cheaper(curves: Curves | Points | None, metric: str, k: int) -> CheaperRelea
     other classes, and merges on what breaks a model one class at a time. On a merge path alone,
     the cost never falls with k. Searches that go by another rule than the cost can end dearer too.
     A release that leaves out more records than the one for k is not offered: Datafly, as published,
-    may leave out k records.
-
-    Parameters
-    ----------
-    curves
-        The criteria; None of an algorithm that runs once per k.
-    k
-        The k that is shown.
-
-    Returns
-    -------
-    Cheaper or None
-        The least alteration; among equal ones the largest k, which protects most.
+    may leave out k records. Of equal alterations the largest k wins, which protects most.
 
     >>> import numpy as np
     >>> numbers = {"k": np.array([2, 5, 9]), "alteration_nllm": np.array([50.0, 100.0, 62.0])}

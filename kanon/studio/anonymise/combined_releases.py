@@ -1,4 +1,4 @@
-"""What somebody learns who holds the release on screen and those handed out before."""
+"""What someone learns from the release on screen and those handed out before."""
 
 from __future__ import annotations
 
@@ -45,13 +45,7 @@ def _collected() -> Work:
 
 
 def together(settings: str, done: Run) -> None:
-    """What the release on screen and those handed out before say together; nothing before one was.
-
-    Parameters
-    ----------
-    settings, done
-        The release on screen, and the settings that it was made with.
-    """
+    """What the release on screen and earlier ones reveal together; nothing if it is the first."""
     work = _collected()
     now = EarlierRelease.of(settings, name_in_files(done.prepared.plan), done)
     before = [each for each in work.kept.handed if each.key != now.key]
@@ -75,10 +69,7 @@ def together(settings: str, done: Run) -> None:
 
 
 def _how_often(released: int, counting: int, this: bool, others: int) -> str:
-    """How often the table was released, how many of these releases count, and to whom.
-
-    ``this`` says whether the release on screen is among them.
-    """
+    """How often the table was released (``this``: with the one on screen), and how many count."""
     times = say_counted(released, "once", "{count} times")
     often = (
         say(
@@ -109,7 +100,7 @@ def _how_often(released: int, counting: int, this: bool, others: int) -> str:
 
 
 def _findings(work: Work, handed: Sequence[EarlierRelease], names: Sequence[str]) -> None:
-    """What all say together; or the button that works it out, or why that cannot be."""
+    """What all releases reveal together; or the button that computes it, or why it cannot be."""
     releases, key = [each.release for each in handed], key_of_all(handed)
     if work.findings.together is not None and work.findings.together[0] == key:
         _said(work, work.findings.together[1], names)
@@ -231,7 +222,7 @@ def _numbers(work: Work, found: CombinedReleases) -> list[Number]:
 
 
 def _boxes(work: Work, before: Sequence[EarlierRelease], names: Mapping[str, str]) -> None:
-    """A box per release, to leave out one that nobody got."""
+    """A box per release, to leave out one that was given to nobody."""
     st.caption(say("Leave out a release that was never given to anybody."))
     for each in before:
         box = f"handed-{work.version}-{each.key[:12]}"

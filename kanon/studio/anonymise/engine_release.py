@@ -1,4 +1,4 @@
-"""The release of a table whose classes stay in its engine: made and written at once, then told."""
+"""The release of a table whose classes stay in its engine: made and written at once, then shown."""
 
 from __future__ import annotations
 
@@ -49,13 +49,7 @@ _BUTTON = say("Anonymise and write the release")
 
 
 def release_by_engine(work: Work, number: int) -> None:
-    """What is so, where the release goes, the button, and what came of it.
-
-    Parameters
-    ----------
-    number
-        How many classes stay in the engine.
-    """
+    """That ``number`` classes stay in the engine, where the release goes, and how it went."""
     st.info(
         said_kept(number)
         + " "

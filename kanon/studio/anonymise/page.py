@@ -111,7 +111,7 @@ def choices(work: Work, stale: bool) -> None:
 
 
 def unsatisfied(work: Work) -> None:
-    """What is chosen and cannot be used with these roles, with the way to where it is mended."""
+    """What is chosen but cannot be used with these roles, with a link to where to change it."""
     said, strategy = "", say_of(STRATEGIES[work.settings.strategy].title)
     if not work.table.sensitive_columns:
         said = say("No column is sensitive: strategies that look at one are not offered.")

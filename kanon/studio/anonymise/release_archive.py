@@ -18,16 +18,9 @@ from kanon.studio.widgets.files import content, file_name, publish_choice
 def archive_button(
     done: Run, make: Callable[[], bytes], kind: str, form: TextForm, about: str, held: bool
 ) -> None:
-    """The button that makes the archive of a release, and what else is told in it.
+    """The button that makes the archive of a release, and what else is said in it.
 
-    Parameters
-    ----------
-    make
-        Makes the released file, and notes that it was handed out.
-    about
-        All that decides its content.
-    held
-        Whether the release may not be had.
+    ``about`` is all that decides its content; a ``held`` release may not be downloaded.
     """
     date, publish = datetime.date.today(), publish_choice("archive-publish")
 

@@ -37,17 +37,7 @@ from kanon.studio.widgets.files import order_choice
 def write_controls(
     work: Work, settings: str, done: Run, source: StoredSource, name: str, stale: bool
 ) -> None:
-    """Where the release goes, the button that writes it, how far it is, what was written.
-
-    Parameters
-    ----------
-    work, settings, done, source
-        What is worked on, what the release was made with, the release, and its table.
-    name
-        What the release is called, in plain letters.
-    stale
-        Whether settings have changed since.
-    """
+    """Where the release goes, the button that writes it, how far it is, what was written."""
     wanted = work.view(Destination)
     suggested = suggested_destination(source.table.address, f"released-{name}")
     where, press = st.columns([6, 2.4], vertical_alignment="bottom")
@@ -94,18 +84,7 @@ def _write(done: Run, suggested: str, handed: EarlierRelease) -> None:
 def writing_request(
     work: Work, done: Run, suggested: str, handed: EarlierRelease
 ) -> Request | None:
-    """Have the engine write a release; None of a table that does not stay where it is.
-
-    Parameters
-    ----------
-    suggested
-        Where it goes if nothing else was typed.
-
-    Raises
-    ------
-    KanonError
-        It may not go there.
-    """
+    """Have the engine write a release where it was typed, else to ``suggested``; None in memory."""
     source, plan = done.prepared.source, done.prepared.plan
     if not isinstance(source, StoredSource):
         return None

@@ -90,20 +90,9 @@ def show_board(
 ) -> None:
     """Draw the board of a comparison as it was arranged, and the controls that arrange it.
 
-    Parameters
-    ----------
-    comparison
-        At least one configuration.
-    k
-        Where the cursor stands; one of ``comparison.ks``.
-    moved
-        Told the new k, once the cursor has come to rest.
-    key
-        What tells this comparison from others: the board is drawn again when it changes.
-    about
-        All that decides the numbers; it goes into the fingerprints of downloads.
-    settings
-        What is said below pictures.
+    The cursor stands at ``k``, and ``moved`` gets the new k once it rests. ``key`` identifies the
+    comparison: on a change the board is drawn again. ``about`` is all that decides the numbers, for
+    the fingerprints of downloads; ``settings`` is the caption of pictures.
     """
     work = state.work()
     layout, filling = layout_of(work, comparison), work.view(CompareView).filling
@@ -230,17 +219,7 @@ def costs_from(work: Work, most: int) -> Callable[[str, str], CostMatrix | None]
 def board_with_cursor(
     figure: go.Figure, cursor: dict[str, Any], k: int, moved: Callable[[int], None]
 ) -> None:
-    """Draw a board and a cursor at k.
-
-    Parameters
-    ----------
-    figure, cursor
-        See :class:`kanon.charts.board.Board`.
-    k
-        Where the cursor stands; one of those that the cursor knows.
-    moved
-        Told the new k, once the cursor has come to rest.
-    """
+    """Draw a board and a cursor at k; ``moved`` gets the new k once the cursor rests."""
 
     def rested() -> None:
         found = state.typed(_KEY).get("k")

@@ -83,13 +83,7 @@ def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
 
 
 def with_layout_file(work: Work, content: bytes) -> Work:
-    """The work with the layout of a file.
-
-    Raises
-    ------
-    PlanError
-        It is no layout; see :func:`kanon.charts.layout.layout_from_json`.
-    """
+    """The work with the layout of a file; PlanError if it is none."""
     if len(content) > _LARGEST:
         raise PlanError(say("This file is no layout: it is larger than 200 kB."))
     try:
@@ -235,7 +229,7 @@ def _files(work: Work, layout: Layout) -> None:
 
 
 def measure_asked() -> None:
-    """Measure what the board asks for now and nobody has measured yet, as bands are: at once."""
+    """Start what the board needs and is not measured yet, such as bands, at once."""
     work = state.work()
     if work.findings.comparison is None or not asks_for_some_k(work):
         return

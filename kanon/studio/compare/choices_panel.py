@@ -1,4 +1,4 @@
-"""What is compared: metrics, algorithms, strategies and kept configurations, and the buttons."""
+"""What is compared: metrics, algorithms, strategies and saved configurations, and the buttons."""
 
 from __future__ import annotations
 

@@ -32,17 +32,13 @@ _ASKED_FOR = 10 * QUICKLY
 
 @dataclass(frozen=True, eq=False)
 class BoundedLine:
-    """A line, what its bound is of, and what it loses as its metric counts.
-
-    ``lost`` is None where the bound does not hold for it, or that was not measured;
-    ``suppresses`` says whether its release leaves out records.
-    """
+    """A line, the bound to look for, and what it loses as its metric counts."""
 
     line: PlannedLine
     prepared: PreparedRun
     wanted: BoundWanted
-    lost: float | None
-    suppresses: bool
+    lost: float | None  # None where the bound does not hold for it, or it was not measured
+    suppresses: bool  # whether its release leaves out records
 
     @property
     def gap(self) -> OptimalityGap | None:

@@ -1,4 +1,4 @@
-"""The controls for configurations that are kept under a name."""
+"""The controls for configurations that are saved under a name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _AT_ONCE = 8
 
 
 def kept_chips(work: Work) -> None:
-    """Which kept configurations stand among the lines."""
+    """Which saved configurations stand among the lines."""
     titles = [each.title for each in work.kept.pinned]
     # The key holds the names: one that is given to another configuration is another choice.
     st.pills(
@@ -53,7 +53,7 @@ def kept_chips(work: Work) -> None:
 
 
 def kept_aside(work: Work) -> None:
-    """Which of the kept configurations are left out of the comparison, and why."""
+    """Which of the saved configurations are left out of the comparison, and why."""
     for each in work.kept.pinned:
         if each.shown and (why := incomparable(work, each)):
             said = say("★ {title} is left out: {why}. It stays kept.", title=each.title, why=why)
@@ -105,7 +105,7 @@ def _named(yardstick: str | None) -> str:
 
 
 def keeping(work: Work, lines: Sequence[PlannedLine]) -> None:
-    """Keep a line under a name; rename, remove, export what is kept; import a plan."""
+    """Save a line under a name; rename, remove, export saved configurations; import a plan."""
     label = (
         say("Keep ({number})", number=len(work.kept.pinned)) if work.kept.pinned else say("Keep")
     )
@@ -154,7 +154,7 @@ def _keep(lines: Sequence[PlannedLine]) -> None:
 
 
 def _kept(place: int, each: NamedConfiguration) -> None:
-    """The controls of one kept configuration."""
+    """The controls of one saved configuration."""
     field = f"kept-name-{place}-{_short(each.title)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         # Not seeded: a name that cannot be taken stays as typed, to be mended.
@@ -206,7 +206,7 @@ def _kept(place: int, each: NamedConfiguration) -> None:
 
 
 def _import(work: Work) -> None:
-    """A plan from a file, as one more kept configuration."""
+    """A plan from a file, as one more saved configuration."""
     key = f"kept-import-{work.version}"
     upload_field(
         say("Import a plan"),

@@ -1,4 +1,4 @@
-"""Presets of the page Compare: lines and panels that are set with one press, and given back.
+"""Presets of the page Compare: one press sets lines and panels, another undoes it.
 
 Pure functions from one state of a session to the next; nothing here knows Streamlit.
 """
@@ -30,22 +30,12 @@ _MATRICES = (Panel("matrix", metric="distortion"), Panel("matrix", metric="nllm"
 
 @dataclass(frozen=True)
 class BoardPreset:
-    """What one press sets.
+    """What one press sets."""
 
-    Attributes
-    ----------
-    title, about
-        What the button says, and its help.
-    panels
-        What stands on the board; of cost matrices the column is still open.
-    metrics, strategies, algorithms
-        What is compared; no metrics for the one that is compared now, or NLLM.
-    """
-
-    title: str
-    about: str
-    panels: tuple[Panel, ...]
-    metrics: tuple[str, ...] = ()
+    title: str  # what the button says
+    about: str  # its help
+    panels: tuple[Panel, ...]  # on the board; of cost matrices the column is still open
+    metrics: tuple[str, ...] = ()  # none for the current one, or NLLM
     strategies: tuple[str, ...] = ("s1",)
     algorithms: tuple[str, ...] = ("gaa",)
 

@@ -37,37 +37,19 @@ _how = Sections(__file__)
 
 
 def plan_of_searches(work: Work) -> Plan:
-    """The plan of the experiment: Samarati's, as only it looks at the metric; k in records alone.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.studio.session.work.plan_of`.
-    """
+    """The plan of the experiment: Samarati's, as only it looks at the metric; k in records."""
     return plan_of(
         with_fields(work, algorithm="samarati", models=(), person=None, keep_suppressed=False)
     )
 
 
 def settings_of_searches(work: Work) -> str:
-    """A fingerprint of all that the experiment depends on.
-
-    Raises
-    ------
-    PlanError
-        See :func:`plan_of_searches`.
-    """
+    """A fingerprint of all that the experiment depends on."""
     return settings_of(work, plan_of_searches(work))
 
 
 def searches_request(work: Work) -> Request:
-    """Measure the three searches of the lattice.
-
-    Raises
-    ------
-    KanonError
-        They cannot be run; the message says why.
-    """
+    """Measure the three searches of the lattice."""
     plan = plan_of_searches(work)
     task = prepare(plan, work.table.records).task()
     check_searches(task.classes.hierarchies, task.classes.n_records)

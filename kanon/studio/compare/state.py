@@ -9,15 +9,7 @@ from kanon.studio.session.settings_change import SettingsChange
 
 @dataclass(frozen=True)
 class CompareView:
-    """What is shown.
+    """The panel that fills the screen, and the last preset."""
 
-    Attributes
-    ----------
-    filling
-        The place of the panel that fills the screen; None while the whole board is shown.
-    taken
-        What a preset changed last, while it can be given back.
-    """
-
-    filling: int | None = None
-    taken: SettingsChange | None = None
+    filling: int | None = None  # the panel's place; None while the whole board is shown
+    taken: SettingsChange | None = None  # what a preset changed last, while it can be undone

@@ -6,28 +6,30 @@ from functools import partial
 
 from streamlit.delta_generator import DeltaGenerator
 
-from kanon.base.kinds import ColumnKind, doubts
-from kanon.base.language import say, say_of
+from kanon.base.date_patterns import MixedDates
+from kanon.base.formatting import thin
+from kanon.base.kinds import AND_ALSO, ColumnKind, doubts
+from kanon.base.language import say, say_counted, say_of
 from kanon.errors import TableError
 from kanon.schema import Role
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.column_kinds import kinds_of, with_kind
-from kanon.studio.session.text import spoken
+from kanon.studio.session.column_kinds import find_mixed_dates, kinds_of, with_kind
+from kanon.studio.session.text import shortened, spoken
 from kanon.studio.session.work import Work
+
+_NAMED = 5  # values that are no dates, with their records
 
 
 def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> str:
-    """Draw the kind of a column, which can be changed; returns what is to be said of it.
-
-    That is a sentence if the kind is a guess. An identifier, which no release has, is not read.
-    """
+    """Draw the kind of a column; returns a sentence if it is a guess, or one of several ways."""
     if work.table.roles[name] is Role.IDENTIFIER:
         return ""
     version = work.version
     known = (work.table.digest, version)
     try:
         found = state.remembered(f"kinds-{position}", known, partial(kinds_of, work, name))
+        dates = state.remembered(f"dates-{position}", known, partial(find_mixed_dates, work, name))
     except TableError:  # an engine has too many values of it to be read
         return ""
     chosen = work.table.kinds.get(name)
@@ -40,6 +42,8 @@ def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> 
         label_visibility="collapsed",
         help=say("How its values are read. A release writes them as they came."),
     )
+    if dates is not None:
+        return _describe_dates(dates, chosen)
     others = doubts(found)
     if chosen is not None or not others:
         return ""
@@ -48,6 +52,39 @@ def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> 
         kind=kind_said(str(shown)),
         others=", ".join(kind_said(str(one)) for one in others),
     )
+
+
+def _describe_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
+    """What each pattern means, and what to do about values that have none."""
+    kind = chosen if chosen in dates.kinds else dates.kinds[0]
+    ways = [
+        say(
+            "{pattern} ({values}, {example} is {day})",
+            pattern=pattern,
+            values=say_counted(one.values, "{count} value", "{count} values"),
+            example=one.example,
+            day=format(kind.moment(one.example) or one.moment, "%Y-%m-%d"),
+        )
+        for pattern, one in zip(kind.pattern.split(AND_ALSO), dates.patterns, strict=True)
+    ]
+    written = ", ".join(ways)
+    if not dates.rest:
+        about = say("Its values are dates, written {ways}.", ways=written)
+        if chosen in dates.kinds:
+            return about
+        kinds = say(" or ").join(kind_said(str(kind)) for kind in dates.kinds)
+        return f"{about} {say('To read them together, choose {kinds}.', kinds=kinds)}"
+    about = say("Most values are dates, written {ways}.", ways=written)
+    listed = [f"{shortened(text)} ({thin(n)})" for text, n in list(dates.rest.items())[:_NAMED]]
+    others = say_counted(
+        len(dates.rest),
+        "{count} value has no such pattern: {listed}. If it stands for missing, add it to the "
+        "cells that count as missing under 'How it was read'; then the others can be dates.",
+        "{count} values have no such pattern: {listed}. If they stand for missing, add them to the "
+        "cells that count as missing under 'How it was read'; then the others can be dates.",
+        listed=", ".join([*listed, *(["…"] if len(dates.rest) > _NAMED else [])]),
+    )
+    return f"{about} {others}"
 
 
 def kind_said(kind: str) -> str:

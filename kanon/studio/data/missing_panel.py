@@ -32,9 +32,35 @@ class MarkersSeen:
 def missing_cells(work: Work, incomplete: int) -> None:
     """What looks missing and counts as a value; what happens to records that lack a value."""
     if isinstance(work.table.file, TableFile) and work.table.content is not None:
+        footer_offered(work, work.table.file)
         markers_offered(work, work.table.file)
     if incomplete:
         missing_choice(work, incomplete)
+
+
+def footer_offered(work: Work, file: TableFile) -> None:
+    """Rows at the end that look like totals or notes: whether they are records."""
+    rows = file.footer_like
+    if not rows or work.table.origin in SAMPLES:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        asked = say_counted(
+            rows,
+            "The last row looks like a total or a note, and counts as a record.",
+            "The last {count} rows look like totals or notes, and count as records.",
+        )
+        st.markdown(f":material/help: {asked}")
+        choices = (
+            (rows, say_counted(rows, "Leave it out", "Leave them out")),
+            (0, say_counted(rows, "It is a record", "They are records")),
+        )
+        for footer, label in choices:
+            st.button(
+                label,
+                key=f"footer-{work.version}-{footer}",
+                on_click=take_reading,
+                args=(work.version, "footer", footer),
+            )
 
 
 def markers_offered(work: Work, file: TableFile) -> None:

@@ -22,6 +22,7 @@ from kanon.schema import Role
 from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
 from kanon.sources.memory import MemoryTable
+from kanon.sources.suppressed_rows import describe_suppressed
 from kanon.studio.data.column_kind import column_kind
 from kanon.studio.data.missing_panel import missing_cells
 from kanon.studio.data.person_column import person_choice
@@ -166,7 +167,7 @@ def table_preview(work: Work) -> None:
     st.caption(
         say(
             "The first {records} records, tinted by role: red identifier, amber quasi-identifier, "
-            "violet sensitive, grey insensitive.",
+            "violet sensitive, grey insensitive or not decided.",
             records=thin(preview_rows(work.table.records.n_records, len(work.table.roles))),
         )
     )
@@ -416,6 +417,8 @@ def exposure(work: Work, incomplete: int) -> None:
         widths = [len(number.label) + 6 for number in numbers]  # and the help beside it
         for place, number in zip(st.columns(widths), numbers, strict=True):
             place.metric(number.label, number.value, help=number.help)
+        if seen.suppressed:
+            st.caption(plain(describe_suppressed(seen.suppressed)))
         about = f"{work.table.quasi_identifiers}{work.table.missing}{work.table.person}"
         settings = PictureSettings.of_table(work)
         before, without = seen.exposure, seen.unique_without

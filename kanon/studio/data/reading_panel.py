@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted
+from kanon.base.language import say, say_counted, say_of
 from kanon.base.spelling import KNOWN_MARKERS
 from kanon.sources.opening import OpenedTable
 from kanon.sources.reading import ReadSettings, TableFile
@@ -29,6 +29,9 @@ SEPARATOR_NAMES = {
 }
 
 
+FIRST_LINE = {True: say("The first line holds names"), False: say("The first line is a record")}
+
+
 def replaced(version: int) -> bool:
     """Whether the table that the page shows is not the one that is worked on any more."""
     return state.work().version != version
@@ -38,7 +41,7 @@ def take_reading(version: int, field: str, value: Any) -> None:
     """Read the same file again with one setting changed; the others are as asked for, or found."""
     if replaced(version):
         return
-    value = tuple(value) if isinstance(value, list) else value or None
+    value = tuple(value) if isinstance(value, list) else None if value == "" else value
     changed: dict[str, Any] = {field: value}
     state.change(asked=replace(state.work().table.asked, **changed))
     runner.run(reading_request, wait=AT_ONCE)
@@ -46,6 +49,8 @@ def take_reading(version: int, field: str, value: Any) -> None:
 
 def how_read(work: Work) -> None:
     """How the file was read, and what of it can be read otherwise."""
+    if work.table.file.unclear:
+        ask_first_line(work)
     with st.expander(say("How it was read"), icon=":material/description:"):
         for sentence in work.table.file.found:
             st.markdown(plain(sentence))
@@ -53,9 +58,38 @@ def how_read(work: Work) -> None:
             reading_fields(work.version, settings_shown(work), work.table.file)
 
 
+def ask_first_line(work: Work) -> None:
+    """Ask whether the first line holds names, where it reads as a record."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.warning(
+            say(
+                "The first line of the file may be a record: {reason}. Nothing is released before "
+                "you say what it is.",
+                reason=work.table.file.unclear,
+            ),
+            icon=":material/help:",
+        )
+        for header, label in FIRST_LINE.items():
+            st.button(
+                say_of(label),
+                key=f"first-line-{header}",
+                on_click=take_reading,
+                args=(work.version, "header", header),
+            )
+
+
 def reading_fields(version: int, shown: ReadSettings, file: TableFile | OpenedTable) -> None:
     """The settings that the file is read with."""
     columns = st.columns(3)
+    if (shown.separator is not None or file.kind == "xlsx") and not file.unclear:
+        columns[2].selectbox(
+            say("First line"),
+            list(FIRST_LINE),
+            **bound(
+                f"header-{version}", shown.header is not False, take_reading, version, "header"
+            ),
+            format_func=lambda header: say_of(FIRST_LINE[header]),
+        )
     if isinstance(file, TableFile) and len(file.sheets) > 1:
         columns[0].selectbox(
             say("Sheet"),

@@ -206,7 +206,18 @@ def _and_more(found: SinglingOut) -> str:
 
 def _lines(work: Work, found: SinglingOut) -> None:
     """A line per set: its columns, how many it singles out, what can be done."""
-    wrong = found.contradicted(work.table.roles)
+    contradicted = found.contradicted(work.table.roles)
+    wrong = [name for name in contradicted if name not in work.table.undecided]
+    undecided = [name for name in contradicted if name in work.table.undecided]
+    if undecided:
+        st.warning(
+            say(
+                "Not decided, and in one of these sets: {columns}. Make it a quasi-identifier, or "
+                "leave it out.",
+                columns=plain(", ".join(undecided)),
+            ),
+            icon=":material/help:",
+        )
     if wrong:
         st.warning(
             say(

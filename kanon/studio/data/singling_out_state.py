@@ -19,24 +19,16 @@ SIZES = (1, 2, 3, 4, 5)
 
 @dataclass(frozen=True, eq=False)
 class SinglingView:
-    """What is asked, and what was found last.
+    """What is asked, and what was found last."""
 
-    Attributes
-    ----------
-    share, k, size
-        See :func:`kanon.sources.singling_out.singling_out`.
-    found, about
-        What was found last, and a fingerprint of what it was asked of.
-    before, undecided, given
-        The columns whose roles were changed by a finding last, with their roles and reasons then;
-        those that were not decided then; and the role that they were given.
-    """
-
-    share: float = 0.05
+    share: float = 0.05  # See :func:`kanon.sources.singling_out.singling_out`
     k: int = 2
     size: int = 3
+    # What was found last, and a fingerprint of what it was asked of.
     found: SinglingOut | None = None
     about: str = ""
+    # The columns whose roles were changed by a finding last, with their roles and reasons then;
+    # those that were not decided then; and the role that they were given.
     before: Mapping[str, tuple[Role, str]] = field(default_factory=dict)
     undecided: frozenset[str] = frozenset()
     given: Role | None = None

@@ -114,13 +114,7 @@ def _create() -> None:
 
 
 def opening_request(work: Work) -> Request:
-    """Open the table at the place that was typed.
-
-    Raises
-    ------
-    KanonError
-        It may not be opened.
-    """
+    """Open the table at the place that was typed."""
     address = check_address(Address.parse(work.view(Place).typed))
     return Request(
         "opening",

@@ -10,6 +10,7 @@ import pandas as pd
 
 from kanon.base.formatting import thin
 from kanon.base.language import say, say_counted
+from kanon.base.rounding import round_apart
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import Advice, try_ways
 from kanon.experiments.advisor.repetition import RepeatedLoss, run_again
@@ -37,26 +38,14 @@ WAY = say("Way")
 
 @dataclass(frozen=True, eq=False)
 class AdviceJob:
-    """What a worker is given.
-
-    Attributes
-    ----------
-    runs, wanted
-        The ways.
-    tried, ks
-        All k that are looked at, and those that are averaged over.
-    limits
-        What part 1 asks of k, l and t.
-    settings
-        A fingerprint of all that the ways depend on.
-    """
+    """What a worker is given to try every metric, strategy and scope."""
 
     runs: list[PlannedRun]
     wanted: tuple[Configuration, ...]
-    tried: tuple[int, ...]
-    ks: tuple[int, ...]
-    limits: Mapping[str, float]
-    settings: str
+    tried: tuple[int, ...]  # all k that are run
+    ks: tuple[int, ...]  # the k that are averaged over
+    limits: Mapping[str, float]  # what part 1 asks of k, l and t
+    settings: str  # a fingerprint of all that the ways depend on
 
     @property
     def asked(self) -> AskedOfWays:
@@ -65,14 +54,7 @@ class AdviceJob:
 
 
 def plan_of_advice(work: Work) -> Plan:
-    """The plan of the advisor: GAA, whatever algorithm is chosen.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.studio.session.work.plan_of`; or no sensitive column is chosen among
-        several.
-    """
+    """The plan of the advisor: GAA, whatever algorithm is chosen."""
     chosen = with_fields(
         work, algorithm="gaa", metric="nllm", strategy="s1", scope="table", sensitive=None
     )
@@ -82,24 +64,12 @@ def plan_of_advice(work: Work) -> Plan:
 
 
 def settings_of_advice(work: Work) -> str:
-    """A fingerprint of all that the ways depend on, but for k.
-
-    Raises
-    ------
-    PlanError
-        See :func:`plan_of_advice`.
-    """
+    """A fingerprint of all that the ways depend on, but for k."""
     return settings_of(work, plan_of_advice(work))
 
 
 def ks_of(work: Work) -> tuple[int, ...]:
-    """The k that are averaged over.
-
-    Raises
-    ------
-    PlanError
-        The range is empty.
-    """
+    """The k that are averaged over; PlanError if their range is empty."""
     view = work.view(DecideView).advice
     return averaged_k(view.low or work.settings.k, view.high)
 
@@ -130,13 +100,7 @@ def limits_said(work: Work) -> str:
 
 
 def asked_of(work: Work) -> AdviceJob:
-    """What a worker is given to try every way.
-
-    Raises
-    ------
-    KanonError
-        See :func:`kanon.run.prepare` and :func:`ks_of`; or a k or a model cannot be reached.
-    """
+    """What a worker is given to try every way; KanonError if a k or a model cannot be reached."""
     plan = plan_of_advice(work)
     ks, prepared = ks_of(work), prepare(plan, work.table.records)
     wanted = ways(plan.led_by is not None, plan.algorithm.tie_seed)
@@ -160,13 +124,7 @@ def concerns_of(work: Work) -> list[str]:
 
 
 def check_matters(work: Work) -> None:
-    """Check that something matters.
-
-    Raises
-    ------
-    PlanError
-        All weights are 0.
-    """
+    """Raise PlanError if all concerns weigh 0."""
     names = concerns_of(work)
     if not any(work.view(DecideView).advice.weights[name] for name in names):
         raise PlanError(
@@ -178,13 +136,7 @@ def check_matters(work: Work) -> None:
 
 
 def advice_request(work: Work) -> Request:
-    """Try every metric, strategy and scope.
-
-    Raises
-    ------
-    KanonError
-        They cannot be tried; the message says why.
-    """
+    """Try every metric, strategy and scope."""
     asked, weights = asked_of(work), work.view(DecideView).advice.weights
     check_matters(work)
     then = partial(with_ways, asked.settings, asked.asked)
@@ -193,13 +145,7 @@ def advice_request(work: Work) -> Request:
 
 
 def repetition_request(work: Work, places: Sequence[int]) -> Request:
-    """Run some proposals again, in other orders of ties and on other records.
-
-    Raises
-    ------
-    KanonError
-        See :func:`asked_of`.
-    """
+    """Run some proposals again, in other orders of ties and on other records."""
     asked = asked_of(work)
     runs, then = [asked.runs[place] for place in places], partial(with_again, asked.asked, places)
     given = (runs, asked.ks, asked.limits)
@@ -231,13 +177,7 @@ def with_again(
 
 
 def advice_of(work: Work, advised: AdviceResult) -> Advice:
-    """What the advisor says now: weights, limits and k are taken anew, and nothing is run.
-
-    Raises
-    ------
-    KanonError
-        All weights are 0; a k was not tried, or is beyond n.
-    """
+    """What the advisor says for the present weights, limits and k; nothing is run."""
     ks, comparison = ks_of(work), advised.comparison
     if max(ks) > comparison.n_records:
         too_few = too_few_records if work.table.person is None else too_few_persons
@@ -264,14 +204,9 @@ def k_asked(work: Work) -> int:
 
 
 def with_proposal(work: Work, configuration: Configuration, k: int) -> Work:
-    """The work with the settings of a proposal, as if they had been chosen by hand.
+    """The work with the settings of a proposal for ``k``, as if they had been chosen by hand.
 
     A strategy that counts no cost leaves the metric as it is.
-
-    Parameters
-    ----------
-    k
-        For which k its release is.
     """
     return with_taken(
         work,
@@ -317,7 +252,9 @@ def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
         "front": say("Nothing beats it"),
         "meets_limits": say("As part 1 asks"),
     }
-    return table[[name for name in heads if name in table]].rename(columns=heads).round(2)
+    found = table[[name for name in heads if name in table]].rename(columns=heads)
+    numbers = found.select_dtypes("float").columns
+    return found.assign(**{name: round_apart(found[name], 2) for name in numbers})
 
 
 def how_advised(work: Work) -> str:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from kanon.base.formatting import percent
 from kanon.base.language import say, say_counted, say_of
+from kanon.base.rounding import write_decimals
 from kanon.charts.advice import advised_chart
 from kanon.errors import KanonError
 from kanon.experiments.advisor.advice import Advice
@@ -235,8 +236,8 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
     said = [say("alteration {lost} ↓", lost=percent(own["mean_alteration"]))]
     if weighed.comparison.sensitive:
         said += [
-            say("l = {number} ↑", number=f"{own['l']:.2f}"),
-            say("t = {number} ↓", number=f"{own['t']:.2f}"),
+            say("l = {number} ↑", number=write_decimals(own["l"], 2)),
+            say("t = {number} ↓", number=write_decimals(own["t"], 2)),
         ]
     st.markdown(" · ".join([*said, say("score {score} ↓", score=score)]))
     st.markdown(plain(one.reason))

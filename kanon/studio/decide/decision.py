@@ -27,13 +27,7 @@ def with_context(work: Work, context: Context) -> Work:
 
 
 def opened_context(work: Work, content: bytes) -> Work:
-    """The work with the purpose that a context file has.
-
-    Raises
-    ------
-    PlanError
-        The file is no context.
-    """
+    """The work with the purpose of a context file; PlanError if the file is none."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -71,12 +65,9 @@ def with_wishes(work: Work) -> Work:
 
 
 def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
-    """Why no release can be required to have what is asked for, in a sentence; None if one can.
+    """Why no release can meet what is asked for, in a sentence; None if one can.
 
-    Parameters
-    ----------
-    table
-        The table as one class; None if it has none, which is said when it is run.
+    ``table`` is the table as one class; None if it has none, which is said when it is run.
     """
     context, most = work.purpose.context, work.table.highest_k
     k = least_k(context)

@@ -46,46 +46,22 @@ def model_named(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveMo
 
 
 def plan_of_reverse(work: Work, model: SensitiveModel) -> Plan:
-    """The plan: greedy merging as chosen on Anonymise, with this model alone.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.studio.session.work.plan_of`.
-    """
+    """The plan: greedy merging as chosen on Anonymise, with this model alone."""
     return plan_of(with_fields(work, algorithm="gaa", strategy="s1", models=(model,)))
 
 
 def settings_of_reverse(work: Work, model: SensitiveModel) -> str:
-    """A fingerprint of all that the curve depends on.
-
-    Raises
-    ------
-    PlanError
-        See :func:`plan_of_reverse`.
-    """
+    """A fingerprint of all that the curve depends on."""
     return settings_of(work, plan_of_reverse(work, model))
 
 
 def greatest_k(progress: Progress, content: Mapping[str, Any], table: Table) -> GreatestK:
-    """Look for the greatest k, in a worker.
-
-    Parameters
-    ----------
-    content
-        The plan, which cannot be sent to a worker as it is.
-    """
+    """Look for the greatest k, in a worker; it gets the plan's content, as no plan can be sent."""
     return reverse(Plan.from_content(content), table, progress=progress)
 
 
 def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
-    """Look for the greatest k that goes with a model.
-
-    Raises
-    ------
-    PlanError
-        See :func:`plan_of_reverse`.
-    """
+    """Look for the greatest k that goes with a model."""
     plan = plan_of_reverse(work, model)
     then = partial(_with_greatest_k, model, plan.metric, settings_of_reverse(work, model))
     stays = isinstance(work.table.records, StoredTable)

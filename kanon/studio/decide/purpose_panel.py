@@ -71,7 +71,7 @@ def show(work: Work) -> None:
 
 # --- what it is for ---------------------------------------------------------------------------
 def _purpose(work: Work) -> None:
-    """Who gets the release, and what somebody who looks for a person may know."""
+    """Who gets the release, and what someone who looks for a person may know."""
     context = work.purpose.context
     left, middle, right = st.columns([9, 7, 5])
     with left:
@@ -332,14 +332,14 @@ def _want(name: str, value: Any) -> None:
 
 
 def _as_proposed(name: str) -> None:
-    """Ask for what is proposed again, and let go of what was typed."""
+    """Ask for the proposed number again, and discard what was typed."""
     for place in [place for place in _refused(state.work()) if place[0] == name]:
         del _refused(state.work())[place]
     _put(with_own(state.work().purpose.context, name, None))
 
 
 def _source(work: Work, name: str, asked: Threshold) -> None:
-    """Who says so; of a number of one's own, where it comes from, and the way back."""
+    """Who proposes the number; for the user's own number, its source and the way back."""
     if not asked.own:
         st.caption(plain(say_of(asked.source)))
         return

@@ -17,13 +17,7 @@ from kanon.studio.session.work import Work, with_fields
 def with_taken(work: Work, part: DecidePart, notice: str, **settings: Any) -> Work:
     """The work with other settings, as if they had been chosen by hand, and with the way back.
 
-    Parameters
-    ----------
-    part
-        The part of the page whose button takes them. What it takes twice in a row is given back at
-        once.
-    settings
-        The settings, by the names of the work's fields.
+    What one ``part`` of the page takes twice in a row is undone in one step.
     """
     change = change_to(work, work.view(DecideView).taken.get(part), settings)
     taken = {**work.view(DecideView).taken, part: change}

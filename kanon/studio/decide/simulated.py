@@ -45,18 +45,10 @@ _MOST_STUDIES = 20
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """The study of what a session works on.
+    """The study of what a session works on."""
 
-    Attributes
-    ----------
-    study
-        What a worker is given.
-    made
-        What its results depend on.
-    """
-
-    study: Study
-    made: StudyInputs
+    study: Study  # what a worker is given
+    made: StudyInputs  # what its results depend on
 
     @property
     def key(self) -> str:
@@ -79,13 +71,7 @@ def _plan(work: Work) -> Plan:
 
 
 def settings_of_simulation(work: Work) -> str:
-    """A fingerprint of what :func:`simulation_of` depends on.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.studio.session.work.plan_of`.
-    """
+    """A fingerprint of what :func:`simulation_of` depends on."""
     # A run of S1 depends on neither scope nor seed.
     return fingerprint_of(
         settings_of(work, _plan(work)), work.view(SimulatedView).scope, work.settings.seed
@@ -93,25 +79,13 @@ def settings_of_simulation(work: Work) -> str:
 
 
 def simulation_of(work: Work) -> Simulation:
-    """The study of the table with the settings chosen now.
-
-    Raises
-    ------
-    KanonError
-        There can be none; the message says why.
-    """
+    """The study of the table with the current settings; KanonError if there can be none."""
     study = study_of(prepare(_plan(work), work.table.records))
     return Simulation(study, made_with(study))
 
 
 def simulation_request(work: Work) -> Request:
-    """Make the runs that the study lacks.
-
-    Raises
-    ------
-    KanonError
-        It cannot be run; the message says why.
-    """
+    """Make the runs that the study lacks."""
     simulation = simulation_of(work)
     given = (simulation.study, simulation.lacking(work))
     return study_request("simulating", simulate_runs, given, with_results, simulation.key)
@@ -127,13 +101,7 @@ def with_results(work: Work, key: str, parts: Sequence[object]) -> Work:
 
 
 def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
-    """The work with the results that a study file holds.
-
-    Raises
-    ------
-    StudyError
-        It is no study file, or one of another study.
-    """
+    """The work with the results of a study file; StudyError if it is of another study or none."""
     found = read_study(content, simulation.made)
     view = replace(work.view(SimulatedView), uploads=work.view(SimulatedView).uploads + 1)
     said = say_counted(len(found), "{count} result was loaded.", "{count} results were loaded.")

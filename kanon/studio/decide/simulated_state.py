@@ -10,18 +10,8 @@ from kanon.strategies import Scope
 
 @dataclass(frozen=True)
 class SimulatedView:
-    """What is shown.
+    """What the simulation shows."""
 
-    Attributes
-    ----------
-    scope
-        Whose l and t the strategies look at.
-    criterion
-        What the table ranks by.
-    uploads
-        How often a study file was loaded, so that its field is empty again.
-    """
-
-    scope: Scope = "table"
-    criterion: str = CARD.name
-    uploads: int = 0
+    scope: Scope = "table"  # whose l and t the strategies look at
+    criterion: str = CARD.name  # what the table ranks by
+    uploads: int = 0  # how often a study file was loaded, so that its field is empty again

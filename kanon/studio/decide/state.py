@@ -16,29 +16,14 @@ DecidePart = Literal["purpose", "settings", "reverse", "study"]
 
 @dataclass(frozen=True)
 class DecideView:
-    """What is shown.
-
-    Attributes
-    ----------
-    part
-        Which part of the page is open.
-    uploads
-        How often a context file was loaded, so that its field is empty again.
-    given, most
-        The model that the greatest k is looked for with (None: what is usual), and the alteration,
-        in percent, that it may cost.
-    advice
-        What the advisor is asked.
-    taken
-        What each part of the page changed at the settings last, while it can be given back; see
-        :mod:`kanon.studio.decide.settings_undo`.
-    """
+    """Which part of the page is open, and what its parts show."""
 
     part: DecidePart = "purpose"
-    uploads: int = 0
-    given: SensitiveModel | None = None
-    most: int = 20
+    uploads: int = 0  # how often a context file was loaded, so that its field is empty again
+    given: SensitiveModel | None = None  # the model of the greatest k; None for the usual one
+    most: int = 20  # the alteration, in percent, that the greatest k may cost
     advice: AdviceView = field(default_factory=AdviceView)
+    # the settings that each part of the page changed last, while it can be undone
     taken: Mapping[DecidePart, SettingsChange] = field(default_factory=dict)
 
     LABELS: ClassVar[Mapping[str, str]] = {"given": say("Given")}

@@ -89,6 +89,18 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                     listed=plain(said_values(choice.lacking)),
                 )
             )
+            if alike := tree_edits.find_look_alikes_of(choice):
+                st.button(
+                    say_counted(
+                        len(alike),
+                        "Treat {count} value as the one that looks the same",
+                        "Treat {count} values as those that look the same",
+                    ),
+                    key="tree-alike",
+                    on_click=treat_as_one,
+                    args=(column,),
+                    help=say("They differ in their Unicode form, in blanks or in unseen signs."),
+                )
             if not groups:
                 st.caption(say("It has no group to add them under: build or load another one."))
                 return
@@ -137,6 +149,11 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
 def add_values(column: str, key: str) -> None:
     """Add the values without a place under the group that was chosen."""
     state.attempt(lambda: tree_edits.with_added(state.work(), column, state.typed(key)))
+
+
+def treat_as_one(column: str) -> None:
+    """Give values without a place that of the leaves that look the same."""
+    state.attempt(lambda: tree_edits.with_alike_as_one(state.work(), column))
 
 
 def remove_unused(column: str) -> None:

@@ -32,7 +32,8 @@ def spellings_panel(work: Work, column: str) -> None:
         st.caption(
             say(
                 "Joined, they share a group just above them, named after the most frequent "
-                "spelling; the table stays as it is. Words with one or two letters wrong are "
+                "spelling, with other capitals; the table stays as it is. Words with one or two "
+                "letters wrong are "
                 "proposed where one spelling has at least {times} times the records of the other: "
                 "look through them, as another word may be meant. Undo takes the last press back.",
                 times=TIMES,

@@ -1,4 +1,4 @@
-"""The run that makes a release: by the settings of now, and once by itself at the first start."""
+"""The run that makes a release: by the current settings, and once by itself at the first start."""
 
 from __future__ import annotations
 
@@ -32,13 +32,7 @@ def first() -> None:
 
 
 def anonymisation_request(work: Work) -> Request:
-    """The run of the current settings.
-
-    Raises
-    ------
-    KanonError
-        The plan does not fit the table, or no release can meet it.
-    """
+    """The run of the current settings; KanonError if no release of the table can meet the plan."""
     plan = plan_of(work)
     if isinstance(work.table.records, StoredTable):  # to count its classes may take long
         content = plan.model_dump(mode="json")

@@ -16,13 +16,7 @@ from kanon.studio.session.work import Work, with_fields
 
 
 def count_classes(progress: Progress, table: StoredTable, columns: Sequence[str]) -> StoredTable:
-    """Have the engine count the classes by some columns; returns the table that knows it.
-
-    Raises
-    ------
-    KanonError
-        They cannot be counted.
-    """
+    """Have the engine count the classes by some columns; returns the table with the count."""
     progress(0, say("Grouping the records"))
     table.group_sizes(columns)
     return table

@@ -28,22 +28,9 @@ from kanon.studio.session.work import Work, with_fields
 
 
 def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
-    """The comparison of what is chosen, under several tie seeds if bands are wanted.
+    """The missing runs of the chosen comparison, or the work if earlier runs made them all.
 
-    Parameters
-    ----------
-    what_if
-        Whether to keep the comparison that there is, as what was before an edit.
-
-    Returns
-    -------
-    Request or Work
-        The runs that are lacking; the work with the comparison if earlier ones made them all.
-
-    Raises
-    ------
-    KanonError
-        Nothing is chosen, or it cannot be compared; the message says why.
+    Several tie seeds run if bands are wanted; ``what_if`` keeps the comparison before an edit.
     """
     lines = _lines_of_what_if(work) if what_if else wanted_lines(work)
     if not lines:

@@ -1,7 +1,7 @@
 """The release of a table whose classes stay in its engine: made, measured, written by one worker.
 
-What the engine merged lives in its connection, which no other process can use: so the worker that
-ran the algorithm writes too, and the page is told numbers and sentences.
+The engine's connection holds what was merged, and no other process can use it: so the worker that
+ran the algorithm writes too, and the page gets numbers and sentences.
 """
 
 from __future__ import annotations
@@ -36,28 +36,10 @@ def release_in_engine(
     part: Path,
     who: str,
 ) -> tuple[StoredTable, EngineFindings]:
-    """Anonymise a stored table where it is, and have its engine write the release.
+    """Anonymise a stored table where it is, and have its engine write the release to ``target``.
 
-    Parameters
-    ----------
-    content
-        The plan, which cannot be sent to a worker as it is.
-    target, part
-        Where the release goes, where nothing is yet; what it is called until it is complete.
-    who
-        Who asks for it.
-
-    Returns
-    -------
-    table
-        The table, with all that it was asked.
-    found
-        What is known of the release.
-
-    Raises
-    ------
-    KanonError
-        The plan does not fit the table, no release can meet it, or it cannot be written.
+    ``content`` is the plan, which cannot be sent to a worker as it is; until the release is
+    complete, its file is called ``part``. Returns the table with its counts, and the findings.
     """
     progress(0, say("Counting the classes"))
     plan = Plan.from_content(content)
@@ -95,18 +77,7 @@ def _findings(done: Run) -> EngineFindings:
 
 
 def releasing_request(work: Work, suggested: str) -> Request | None:
-    """Anonymise and write where it was typed; None of a table that does not stay where it is.
-
-    Parameters
-    ----------
-    suggested
-        Where the release goes if nothing else was typed.
-
-    Raises
-    ------
-    KanonError
-        The plan does not fit the table, or the release may not go there.
-    """
+    """Anonymise and write where it was typed, else to ``suggested``; None of a table in memory."""
     table = work.table.records
     if not isinstance(table, StoredTable):
         return None

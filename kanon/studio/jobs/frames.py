@@ -1,7 +1,6 @@
 """What server and worker send each other: pickles, and beside them large buffers as they are.
 
-So a file that goes to a worker, and a table that comes from it, are held once on each side, and not
-a second time as a part of a pickle.
+So each side holds a file or a table once, and not a second time as a part of a pickle.
 """
 
 from __future__ import annotations
@@ -23,13 +22,9 @@ def _asked_for(buffer: memoryview) -> bool:
 
 
 def packed(something: object, apart: Callable[[memoryview], bool] = _asked_for) -> Frame:
-    """Something as a frame.
+    """Pack an object; buffers that are ``apart`` go beside the pickle, as they are when written.
 
-    Parameters
-    ----------
-    apart
-        Whether a large buffer goes beside the pickle, as it is by the time that it is written; by
-        default bytes in a :class:`pickle.PickleBuffer`, which nobody can change.
+    By default these are bytes in a :class:`pickle.PickleBuffer`, which nobody can change.
 
     >>> frame = packed([pickle.PickleBuffer(bytes(100_000)), 1])
     >>> [len(part) > 99_999 for part in frame], [*map(type, unpacked(frame))]
@@ -48,7 +43,7 @@ def packed(something: object, apart: Callable[[memoryview], bool] = _asked_for) 
 
 
 def is_array_or_arrow(buffer: memoryview) -> bool:
-    """Whether a buffer is found as it was on the other side: kernels tell read-only arrays apart.
+    """Whether a buffer keeps its type on the other side: kernels tell read-only arrays apart.
 
     Arrow's buffers are read-only on both sides.
     """
@@ -70,12 +65,7 @@ def write_frame(stream: IO[bytes], frame: Frame) -> None:
 
 
 def read_frame(stream: IO[bytes]) -> Frame:
-    """Wait for one frame.
-
-    Raises
-    ------
-    EOFError
-        If the other side has closed its end, or has died in the middle of a frame.
+    """Wait for one frame; EOFError if the other side closed its end, or died within a frame.
 
     >>> import io
     >>> stream = io.BytesIO()

@@ -25,17 +25,14 @@ warm_rest()
 
 
 def load_kernels() -> None:
-    """Run in a fresh worker; imported there alone, as the imports take a second.
-
-    The kernels of the first result alone: loading all of them would make it wait.
-    """
+    """Run in a fresh worker: load the kernels of the first result, as all would take longer."""
     from kanon.warm import warm_first
 
     warm_first()
 
 
 def compile_the_rest() -> None:
-    """Compile what no run has needed yet, in a process of low priority that ends with the server.
+    """Compile all other kernels in a process of low priority that ends with the server.
 
     Only a run that needs just what is being compiled waits for it.
     """

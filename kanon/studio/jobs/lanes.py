@@ -1,9 +1,8 @@
 """Which job is next, and how long the others wait. Nothing here starts, stops or measures anything.
 
-Jobs wait in lanes by how long they take, so that short ones wait for short ones alone. How long a
-job will take is learnt from those before it that called the same function with about as many bytes;
-of the first of its kind nobody knows, so that it counts as short unless it was handed much. Within
-a lane visitors take turns, however many jobs each has, and of several places nobody has all.
+Jobs wait in lanes by duration, so that short ones wait for short ones alone. Durations are learnt
+from earlier jobs with the same function and about as many bytes; the first of its kind counts as
+short unless it was handed much. In a lane visitors take turns, and nobody has all places.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _REMEMBERED = 9
 
 
 def kind_of(function: Callable[..., object], n_bytes: int) -> Kind:
-    """What jobs have in common that take about as long.
+    """The kind of a job: jobs of one kind take about as long.
 
     >>> kind_of(sum, 1000) == kind_of(sum, 600) != kind_of(sum, 5000)
     True
@@ -47,14 +46,9 @@ def waiting(
     own: Sequence[tuple[str, float]] = (),
     others: Sequence[float] = (),
 ) -> str:
-    """Tell somebody his place, for about how long he will wait, and what runs meanwhile.
+    """Tell a visitor the place in the queue, about how long it takes, and what runs meanwhile.
 
-    Parameters
-    ----------
-    own
-        What runs of his: its name, and for how many seconds.
-    others
-        For how many seconds what others asked for runs; what that is is not told.
+    ``own`` are the visitor's running jobs with their seconds; of ``others`` only seconds are known.
 
     >>> waiting(1, 0.2)
     'Waiting: place 1 in the queue, about 1 s'
@@ -91,7 +85,7 @@ def _time(seconds: float) -> str:
 
 
 class Waiting(Protocol):
-    """A job, as far as its turn goes."""
+    """What the queue knows of a job."""
 
     kind: Kind
     visitor: str
@@ -106,7 +100,7 @@ class Waiting(Protocol):
 
     @property
     def worked(self) -> float:
-        """For how many seconds a worker has been at it."""
+        """For how many seconds a worker has worked on it."""
 
     @property
     def remaining(self) -> float | None:
@@ -117,22 +111,10 @@ J = TypeVar("J", bound=Waiting)
 
 
 class Queue(Generic[J]):
-    """The jobs that wait and those that run. Whoever calls holds a lock.
+    """The jobs that wait and those that run; the caller holds a lock.
 
-    Parameters
-    ----------
-    places
-        Of each lane how many of its jobs run at once; those of a lane without a place run in the
-        one before.
-    bounds
-        See :data:`BOUNDS`.
-
-    Attributes
-    ----------
-    places
-        As given.
-    waiting, running
-        The jobs.
+    ``places`` says how many jobs of each lane run at once; jobs of a lane without a place run in
+    the lane before.
     """
 
     def __init__(self, places: Sequence[int], bounds: Sequence[float] = BOUNDS) -> None:
@@ -146,7 +128,7 @@ class Queue(Generic[J]):
         self.running: list[J] = []
 
     def take(self, lane: int) -> J | None:
-        """Let the next job of a lane run; None if nobody waits there who may have a place."""
+        """Let the next job of a lane run; None if no waiting job may have a place."""
         job = next((one for one in self._in_turn(lane) if self.admits(one, lane)), None)
         if job is not None:
             self.waiting.remove(job)
@@ -176,7 +158,7 @@ class Queue(Generic[J]):
         self.waiting.insert(0, job)
 
     def bound(self, lane: int) -> float:
-        """After how many seconds a job that runs in a lane makes room for who waits there."""
+        """After how many seconds a running job of a lane makes room for those that wait."""
         return self._bounds[lane] if self.next_lane(lane) is not None else math.inf
 
     def begins_anew(self, lane: int) -> bool:
@@ -193,7 +175,7 @@ class Queue(Generic[J]):
         return mine < self._most_of_one(lane)
 
     def ahead(self, job: J) -> tuple[list[tuple[str, float]], list[float]]:
-        """What runs where a job waits, and for how long: named, of its visitor; of others not."""
+        """What runs where a job waits, and for how long; named only if it is its own visitor's."""
         there = [other for other in self.running if other.lane == self._lane_of(job)]
         own = [(each.name, each.seconds) for each in there if each.visitor == job.visitor]
         return own, [each.seconds for each in there if each.visitor != job.visitor]
@@ -203,7 +185,7 @@ class Queue(Generic[J]):
         return len({job.visitor for job in (*self.running, *self.waiting)})
 
     def any_waits(self, lane: int) -> bool:
-        """Whether somebody waits in a lane."""
+        """Whether a job waits in a lane."""
         return any(self._lane_of(job) == lane for job in self.waiting)
 
     def place(self, job: J) -> int:
@@ -233,13 +215,11 @@ class Queue(Generic[J]):
         return free[0]
 
     def _most_of_one(self, lane: int) -> int:
-        """The most places of a lane that one visitor has: one is left to others, who would else
-        wait for minutes or hours.
-        """
+        """The most places of a lane for one visitor: others keep one, or might wait for hours."""
         return max(1, self.places[lane] - 1)
 
     def _in_turn(self, lane: int) -> list[J]:
-        """Who waits in a lane, in turn.
+        """The waiting jobs of a lane, in turn.
 
         Each visitor's first job goes before anybody's second; those who have one under way wait
         with their second already. Of two visitors that one is first who was not served last.

@@ -1,6 +1,6 @@
-"""What no release can lose less than: found once per table, hierarchies, metric and k.
+"""Lower bounds on the loss of any release: computed once per table, hierarchies, metric and k.
 
-It does not depend on the algorithm, so all pages and all algorithms share what was found.
+They do not depend on the algorithm, so all pages and all algorithms share them.
 """
 
 from __future__ import annotations
@@ -53,13 +53,9 @@ class BoundWanted:
 
 
 def find_bounds(progress: Progress, wanted: Sequence[BoundWanted], closely: bool) -> None:
-    """Find lower bounds, in a worker: each is handed over as soon as it is there.
+    """Find lower bounds, in a worker, and hand over each at once.
 
-    Parameters
-    ----------
-    closely
-        Whether to look closely, however long it takes; a quick one comes first. Else all are
-        found quickly, and closely where that is as quick.
+    ``closely`` searches however long it takes, after a quick bound; else only where that is quick.
     """
     for place, one in enumerate(wanted):
         own = stretch(progress, place / len(wanted), (place + 1) / len(wanted))
@@ -107,9 +103,9 @@ def _cancelled(work: Work) -> Work:
 
 
 def known_bound(work: Work, plan: Plan) -> FoundBound | None:
-    """What was found for a plan, if its release is on screen at this k or another.
+    """The lower bound of a plan whose release is on screen, at this k or another.
 
-    Only what the command line finds too, by itself or by ``--bound``.
+    Only one that the command line finds too, by itself or by ``--bound``.
     """
     result = work.findings.result
     if not work.findings.bounds or result is None or result.settings != settings_of(work, plan):

@@ -12,10 +12,7 @@ from kanon.settings import MEGABYTE
 
 @contextmanager
 def limited_memory(megabytes: int) -> Iterator[None]:
-    """Within it this process may take so many megabytes more than it has; more is a MemoryError.
-
-    On Linux alone: no other system counts what a process has taken against such a limit.
-    """
+    """Limit what this process may take beyond now, else a MemoryError; on Linux alone."""
     if sys.platform != "linux":
         yield
         return

@@ -35,17 +35,7 @@ def study_request(
     keep: Callable[[Work, Any, Sequence[object]], Work],
     key: object,
 ) -> Request:
-    """The request for a study, of which what was found stays however it ends.
-
-    Parameters
-    ----------
-    doing, function, arguments
-        See :class:`kanon.studio.session.request.Request`.
-    keep
-        The work with what was handed over, kept under the key.
-    key
-        A fingerprint of the study.
-    """
+    """The request for a study whose partial results stay under ``key`` however it ends."""
 
     def then(work: Work, _: object) -> Work:
         return keep(work, key, work.running[doing].job.parts)

@@ -1,18 +1,9 @@
 """Long calculations beside the server: worker processes that report, can be stopped, and stay warm.
 
-A worker is ``python -m kanon.studio.jobs.worker``, started by :class:`subprocess.Popen`, with
-pickled frames over its standard input and output. Compared with :mod:`multiprocessing` this is the
-plainer choice: it never forks the threaded server, it never imports the server's ``__main__``
-(which Streamlit makes the page script), it needs neither a port nor a file, so that user data stay
-in memory, and it is the same on Linux, macOS and Windows. A worker that dies closes its pipe, which
-its server thread notices; a server that dies closes the other one, which the worker notices.
-
-Each slot has one thread, which owns one worker, and works for one lane (:mod:`.lanes`). A job that
-takes too long for the first lane, or for another one while somebody waits there, goes with its slot
-to the next one, and an idle slot of that lane comes in its place; where none is idle, a short
-lane's job that somebody waits for begins anew when its turn comes there. While several visitors are
-there, a worker in reserve spares them the wait for a process to be started. So there are never more
-workers than slots and one. These threads make no Streamlit call.
+A worker gets and sends pickled frames over its pipes, and either side notices when the other's pipe
+closes. Unlike :mod:`multiprocessing`, this never forks the threaded server nor imports its
+``__main__`` (Streamlit makes that the page script), needs no port and no file, so that user data
+stay in memory, and is the same on Linux, macOS and Windows.
 """
 
 from __future__ import annotations
@@ -174,7 +165,7 @@ class Job:
 
     @property
     def text(self) -> str:
-        """What is being done; of who waits the place, about how long, and what runs meanwhile."""
+        """What is being done; while it waits, its place, for about how long, and what runs."""
         with self._changed:
             if self._state == "queued":
                 place, seconds = self._queue.place(self), self._queue.wait(self)
@@ -198,7 +189,7 @@ class Job:
 
     @property
     def exception(self) -> KanonError | None:
-        """The error that the user can mend, as the function raised it."""
+        """The error that the user can correct, as the function raised it."""
         return self._exception
 
     @property
@@ -208,7 +199,7 @@ class Job:
 
     @property
     def worked(self) -> float:
-        """For how many seconds its worker has been at it."""
+        """For how many seconds its worker has worked on it."""
         return self._since(self._begun)
 
     def _since(self, moment: float | None) -> float:
@@ -248,10 +239,7 @@ class Job:
     ) -> bool:
         """Make the state final; False if it was, so that of two threads only one succeeds.
 
-        Parameters
-        ----------
-        by
-            The worker that has come to this end; it has no say once the job was set aside.
+        A worker, ``by``, no longer decides once its job was set aside.
         """
         with self._changed:
             if self.finished or (by is not None and by is not self._worker):
@@ -273,14 +261,14 @@ class Job:
         self._state = "running"
 
     def _move(self, lane: int) -> None:
-        """Go on in another lane. Whoever calls has the lock."""
+        """Go on in another lane. The caller holds the lock."""
         self._queue.move(self, lane)
         self._payload = ()
         if self._worker is not None:
             self._worker.lower()
 
     def _set_aside(self, lane: int) -> None:
-        """Wait again, in another lane, as if it had not been begun. Whoever calls has the lock."""
+        """Wait again, in another lane, as if it had not been begun. The caller holds the lock."""
         self._queue.set_aside(self, lane)
         worker, self._worker = self._worker, None
         self._state = "queued"
@@ -324,8 +312,8 @@ class Job:
         """Have a worker do the job; whether it can do another one.
 
         A worker says that it begins before it looks at the job, and what it has said can be read
-        after its death. So if one dies without a word, then nothing was begun: the job is not
-        finished, and can be carried out by another one, unless this was the last.
+        after its death. So one that dies without a word has begun nothing: another worker can carry
+        out the job, unless this was the last.
         """
         payload = self._hand_to(worker)
         if payload is None:
@@ -375,25 +363,20 @@ class Job:
 
 @dataclass(eq=False)
 class _Slot:
-    """A thread with at most one worker, which it starts, hands jobs and ends.
+    """A thread with at most one worker, which it starts, hands jobs and ends; no Streamlit call.
 
-    Attributes
-    ----------
-    lane
-        The lane that it works for.
-    job
-        What it does.
-    parked
-        Whether it only waits, so that its worker may be exchanged for another one's.
-    since
-        When it did something last.
+    It works for one lane. A job that takes too long for the first lane, or for another in which
+    others wait, goes with its slot to the next lane, and an idle slot of that lane comes in its
+    place; where none is idle, a short lane's job that others wait for begins anew when its turn
+    comes there. While several visitors are there, a worker in reserve spares them the wait for a
+    process to start: so there are at most as many workers as slots, and one.
     """
 
     lane: int
     worker: _Worker | None = None
     job: Job | None = None
-    parked: bool = False
-    since: float = 0.0
+    parked: bool = False  # whether it only waits, so that its worker may be exchanged for another
+    since: float = 0.0  # when it did something last
 
     def fits(self) -> bool:
         """Whether its worker is as quick as its lane wants."""
@@ -409,21 +392,17 @@ class _Slot:
 class Jobs:
     """The worker processes of a server and the queue before them.
 
-    Make one per server process and close it at its end (which also happens at exit).
+    Make one per server process and close it at its end (which also happens at exit). Parameters:
 
-    Parameters
-    ----------
     places
-        How many jobs run at once in each lane, see :mod:`kanon.studio.jobs.lanes`. There are as
-        many worker processes at most, and with several lanes one in reserve. Those of the first
-        lane are always there, others are started when they are needed, and have a lower priority.
+        How many jobs run at once in each lane: at most so many workers, and with several lanes one
+        in reserve. The first lane's are always there; others start on demand, at lower priority.
     warm
         A module-level function that each fresh worker calls once before its first job, for
         example to load compiled kernels. If it fails, then so does every job, and says so.
     threads
-        How many threads numerical libraries may use in one worker; by default the processors are
-        shared between the first lane's workers, with one left for the server. Variables such as
-        ``NUMBA_NUM_THREADS`` in the server's environment win.
+        Threads of numerical libraries in one worker; by default the first lane's workers share
+        the processors but for one. Variables such as ``NUMBA_NUM_THREADS`` win.
     idle
         Called in this process once the first job has ended: what can wait until then.
     bounds
@@ -471,38 +450,16 @@ class Jobs:
         name: str = "",
         lane: int = SHORT,
     ) -> Job:
-        """Queue ``function(progress, *arguments)``.
+        """Queue ``function(progress, *arguments)``; ValueError if it is no module-level function.
 
-        Parameters
-        ----------
-        function
-            A module-level function; ``progress(fraction, text)`` is how it tells how far it is,
-            and ``progress.keep(part)`` how it hands over what is to outlive a cancel.
-        arguments
-            What it is called with; pickled now, so that later changes have no effect. Large bytes
-            that nobody can change are handed over without a copy in a :class:`pickle.PickleBuffer`.
-        deadline
-            After how many seconds of running the job is stopped and has failed.
-        after
-            Called in this process once a job that was begun has ended, however it ended: removes
-            what a killed worker has left.
-        late, died
-            What is said of a job that was stopped by its deadline, and of one whose worker died; a
-            general sentence if nothing is given.
-        visitor
-            Whose it is: visitors take turns.
-        name
-            What its visitor, and nobody else, is told that it is.
-        lane
-            The first lane that it may run in. A job of the first one may be begun twice, so that
-            whatever leaves something behind belongs in another one.
-
-        Raises
-        ------
-        ValueError
-            If a worker could not find the function, or the deadline is not positive.
-        RuntimeError
-            If the jobs have been closed.
+        ``progress(fraction, text)`` reports progress, ``progress.keep(part)`` hands over what is to
+        outlive a cancel. Arguments are pickled now; large constant bytes go without a copy in a
+        :class:`pickle.PickleBuffer`. After ``deadline`` seconds of running the job has failed.
+        ``after`` is called here once a begun job has ended in any way, to remove what a killed
+        worker left. ``late`` and ``died`` are the messages of a missed deadline and a dead worker.
+        Visitors take turns; ``name`` is shown to the job's own visitor only. ``lane`` is the first
+        that it may run in: a job of the first one may be begun twice, so whatever leaves something
+        behind belongs in another one.
         """
         if function.__module__ == "__main__":
             raise ValueError("A job's function must live in a module; __main__ has no name here.")
@@ -582,7 +539,7 @@ class Jobs:
         return None
 
     def _borrow(self, slot: _Slot) -> None:
-        """Take over the worker that an idle slot of the first lane has, which starts another one.
+        """Take over an idle worker of the first lane, whose slot starts another.
 
         So a visitor who is alone never waits for a process to be started.
         """
@@ -627,7 +584,7 @@ class Jobs:
             idle()
 
     def _watch(self) -> None:
-        """See to it that jobs make room, and that there is a worker for who comes to it."""
+        """See to it that jobs make room, and that a worker is ready for the next visitor."""
         while not self._closed:
             self._keep_reserve()
             with self._changed:
@@ -638,7 +595,7 @@ class Jobs:
             self._reserve.dismiss()
 
     def _keep_reserve(self) -> None:
-        """Start a worker in reserve while several visitors have jobs; end one nobody needed."""
+        """Start a worker in reserve while several visitors have jobs; end one that idles."""
         with self._changed:
             several, old = self._queue.visitors() > 1, None
             if several:
@@ -661,9 +618,9 @@ class Jobs:
         return worker or self._start_worker()
 
     def _make_room(self) -> None:
-        """Have the job make room that has been there for the longest, where somebody waits.
+        """Have the job that has run longest make room where another one waits.
 
-        In the first lane before somebody waits, so that a worker is ready for who comes.
+        In the first lane even before one waits, so that a worker is ready for the next visitor.
         """
         for lane in (SHORT, LONG):
             beyond, waited_for = self._queue.next_lane(lane), self._queue.any_waits(lane)

@@ -50,25 +50,11 @@ def make_report(
     last: Mapping[str, Any] | None = None,
     found: FoundBound | None = None,
 ) -> Report:
-    """Gather a report, in a worker; the texts of people are added where it is shown.
+    """Gather a report, in a worker; people's own texts are added where it is shown.
 
-    Parameters
-    ----------
-    content
-        The plan, which cannot be sent to a worker as it is.
-    origin
-        The fingerprint of its file; by default of its cells.
-    context, people
-        What the release is for, if the report says so, and the population that counts then.
-    last
-        What the last report of the project said.
-    found
-        The lower bound, if it is known.
-
-    Raises
-    ------
-    KanonError
-        See :func:`kanon.report.contents.gather`.
+    ``content`` is the plan, which cannot be sent to a worker as it is; ``origin`` the fingerprint
+    of the table's file, by default of its cells; ``context`` and ``people`` the purpose and the
+    population, ``last`` what the project's last report said, ``found`` the lower bound.
     """
     origin = origin or origin_of_table(table, name)
     return gather(
@@ -87,14 +73,7 @@ def reporting(
     people: pd.DataFrame | None = None,
     people_origin: Origin | None = None,
 ) -> Request:
-    """Make the report of a plan's release of a table in memory.
-
-    Parameters
-    ----------
-    context, people, people_origin
-        What the release is for, if the report says so, the population that counts then, and its
-        fingerprint.
-    """
+    """Make the report of a plan's release of a table in memory."""
     given = (
         plan.model_dump(mode="json"),
         work.table.records,

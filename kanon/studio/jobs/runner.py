@@ -26,20 +26,9 @@ def run(
 ) -> None:
     """Have a worker do what a page asks for; what cannot be done is said and changes nothing.
 
-    It is done beside what is under way, but not twice at a time: the first one goes on alone. Of
-    what opens a file the last one goes on, in the place of another.
-
-    Parameters
-    ----------
-    make
-        Makes the request from the work and the arguments; the work if the result is known without
-        a calculation; None if there is nothing to be done.
-    *arguments
-        What ``make`` is given beside the work.
-    refused
-        The work with the sentence that says why it cannot be done.
-    wait
-        For how many seconds it is waited for before the page is drawn, if it may be done so soon.
+    ``make`` makes the request from the work and ``arguments``, or returns the work if the result
+    needs no calculation, or None. ``refused`` adds the reason to the work. The page waits for
+    ``wait`` seconds before it is drawn. Equal requests run once; a new file replaces the last.
     """
     collect()  # what has just ended is not lost, whatever comes of this one
     work = state.work()
@@ -89,7 +78,7 @@ def cancel(doing: str) -> None:
 
 
 def collect() -> None:
-    """Take what calculations that have ended found, or say why there is nothing."""
+    """Take the results of calculations that have ended, or say why there are none."""
     for doing, one in state.work().running.items():
         work = state.work()
         # Another table, which one before this one has brought, has ended the others.

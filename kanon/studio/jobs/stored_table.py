@@ -18,7 +18,7 @@ from kanon.recoding import Recoding
 from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.run import measured_metrics, prepare, write_stored
 from kanon.sources.addresses import Address
-from kanon.sources.opening import open_stored_file
+from kanon.sources.opening import open_in_doubt, open_stored_file
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
@@ -33,7 +33,8 @@ def open_work(
     progress: Progress, address: Address, engine: str | None, settings: ReadSettings
 ) -> Work:
     """The work on a table that stays where it is, with all that its first page asks for."""
-    file = open_stored_file(address, engine, settings, stretch(progress, 0, 0.7))
+    first = stretch(progress, 0, 0.7)
+    file = open_in_doubt(lambda how: open_stored_file(address, engine, how, first), settings)
     progress(0.7, say("Looking at its columns"))
     work = opened_work(file, 0)
     file.records.head(preview_rows(file.records.n_records, len(work.table.roles)))
@@ -51,22 +52,8 @@ def prepare_and_solve(
 ) -> tuple[StoredSource, int, Solution]:
     """Count the classes of a stored table and run a plan's algorithm on them.
 
-    Parameters
-    ----------
-    content
-        The plan, which cannot be sent to a worker as it is.
-
-    Returns
-    -------
-    source, dropped
-        See :class:`kanon.run.PreparedRun`.
-    solution
-        What the algorithm found.
-
-    Raises
-    ------
-    KanonError
-        The plan does not fit the table, or no release can meet it.
+    ``content`` is the plan, which cannot be sent to a worker as it is. The source and the number
+    of dropped records are those of :class:`kanon.run.PreparedRun`.
     """
     progress(0, say("Counting the classes"))
     plan = Plan.from_content(content)
@@ -90,13 +77,7 @@ def write_release(
     part: Path,
     who: str,
 ) -> None:
-    """Have the engine write a release of a plan where nothing is yet; ``who`` asks for it.
-
-    Raises
-    ------
-    KanonError
-        See :func:`kanon.run.write_stored`.
-    """
+    """Have the engine write a release of a plan where nothing is yet; ``who`` asks for it."""
     progress(0, say("Writing the release"))
     plan = Plan.from_content(content)
     address = source.table.address

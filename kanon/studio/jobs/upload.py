@@ -1,4 +1,4 @@
-"""What a worker does about an uploaded table: read it, where running out of memory ends nothing."""
+"""Read an uploaded table in a worker, where running out of memory does no harm."""
 
 from __future__ import annotations
 
@@ -53,13 +53,7 @@ def rereading_request(
     doing: str = "reading",
     **how: Any,
 ) -> Request | None:
-    """Read an uploaded table in another way; None of any that cannot be read again.
-
-    Parameters
-    ----------
-    then, doing, **how
-        See :class:`kanon.studio.session.request.Request`.
-    """
+    """Read an uploaded table in another way; None of any that cannot be read again."""
     if work.table.content is None:
         return None
     name = work.table.file.name
@@ -79,7 +73,8 @@ def people_request(work: Work, content: bytes, name: str) -> Request:
     return Request(
         "people",
         open_people,
-        (PickleBuffer(content), name),
+        # Its columns are those of the table, by their names.
+        (PickleBuffer(content), name, work.table.file.settings.header is not False),
         lambda work, found: with_fields(
             work, population=found, population_origin=origin_of_content(content, name)
         ),
@@ -95,13 +90,7 @@ def out_of_memory(name: str) -> str:
 
 
 def open_upload(progress: Progress, content: memoryview, name: str, asked: ReadSettings) -> Work:
-    """The work on an uploaded table, but for its content, which the server has.
-
-    Raises
-    ------
-    TableError
-        The file is not a table that can be read, or takes too much memory.
-    """
+    """The work on an uploaded table, but for its content, which the server has."""
     return _limited(
         progress,
         name,
@@ -109,15 +98,10 @@ def open_upload(progress: Progress, content: memoryview, name: str, asked: ReadS
     )
 
 
-def open_people(progress: Progress, content: memoryview, name: str) -> TableFile:
-    """The table of a population.
-
-    Raises
-    ------
-    TableError
-        The file is not a table that can be read, or takes too much memory.
-    """
-    return _limited(progress, name, lambda: open_table(bytes(content), name))
+def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:
+    """The table of a population."""
+    settings = ReadSettings(header=header)
+    return _limited(progress, name, lambda: open_table(bytes(content), name, settings))
 
 
 def _limited(progress: Progress, name: str, make: Callable[[], T]) -> T:

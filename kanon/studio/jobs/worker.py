@@ -1,10 +1,8 @@
 """What a worker process runs: one job after the other, until the server's pipe closes.
 
-The server starts it with ``python -P -m kanon.studio.jobs.worker`` and talks to it in frames
-(:mod:`kanon.studio.jobs.frames`) over the pipes that are its standard input and output. Frames in:
-the module search path, then the preparation, then one frame per job. Frames out: progress messages
-of the preparation; then per job that it is begun, any number of progress messages and parts of the
-result, then its answer.
+The server starts it with ``python -P -m kanon.studio.jobs.worker``; frames go over standard input
+and output. In: the module search path, the preparation, then a frame per job. Out: progress of the
+preparation; per job that it is begun, its progress messages and partial results, its answer.
 """
 
 from __future__ import annotations
@@ -37,9 +35,7 @@ Message = tuple[str, object]
 
 
 def failure(error: BaseException) -> str:
-    """The sentence about an unexpected exception: its type, never its text.
-
-    The text of an exception can hold cell values (``could not convert string to float: '…'``).
+    """The sentence about an unexpected exception: its type, never its text, which can hold values.
 
     >>> failure(ValueError("Alice"))
     'The calculation failed (ValueError). The details are withheld, as they could hold values.'
@@ -51,15 +47,10 @@ def failure(error: BaseException) -> str:
 
 
 class Progress:
-    """What a job calls to say how far it is; passes on at most one message per :data:`GAP`.
+    """Reports how far a job is; ``send`` gets at most one message per :data:`GAP`.
 
     The newest message always arrives, if need be a little later: a job that announces a long
     step right after a short one is not left with the wrong text.
-
-    Parameters
-    ----------
-    send
-        Takes each message that is passed on.
     """
 
     def __init__(self, send: Callable[[Message], None]) -> None:
@@ -140,7 +131,7 @@ def _listen(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
 def _prepare(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) -> str:
     """Call what a first job would otherwise wait for; a sentence if that fails.
 
-    How far it is is told where a job waits; else nobody would empty the pipe.
+    It reports progress only where a job waits; else nobody would empty the pipe.
     """
     progress = Progress(lambda message: None if frames.empty() else send(message))
     try:
@@ -156,7 +147,7 @@ def _prepare(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) 
 
 
 def _answer(frame: Frame, send: Callable[[Message], None]) -> Frame:
-    """Run one job and pickle what comes of it."""
+    """Run one job and pickle its result."""
     send(("begun", None))  # before anything that a worker may die of
     progress = Progress(send)
     try:

@@ -139,7 +139,7 @@ def choices(work: Work) -> None:
 
 
 def partly(work: Work, explored: Exploration) -> None:
-    """That some quasi-identifiers are left out, with the one click that takes them in."""
+    """Say that some quasi-identifiers are left out, with one click to include them."""
     columns, usable = lattice_columns(work), usable_columns(work)
     if len(columns) == len(usable):
         return

@@ -16,13 +16,7 @@ _how = Sections(__file__)
 
 
 def step_said(explored: Exploration, walk: Walk, step: int | None) -> str:
-    """What a search did at one of its steps; at a later one, that it has stopped.
-
-    Parameters
-    ----------
-    step
-        The number of the step; None for the last.
-    """
+    """What a search did at one of its steps, by default the last; later, that it has stopped."""
     title = say_of(short_title(walk.algorithm))
     if not walk.steps:
         return f"{title}: {walk.problem}" if walk.problem else ""

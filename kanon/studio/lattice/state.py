@@ -11,24 +11,10 @@ from kanon.charts.walks import WALK_LOOKS
 
 @dataclass(frozen=True)
 class LatticeView:
-    """What is shown.
+    """What the page shows of the lattice."""
 
-    Attributes
-    ----------
-    columns
-        The quasi-identifiers in the lattice; None for the first ones, as many as can be drawn.
-    colouring
-        What the colour of a node says.
-    walks
-        The searches whose walks are drawn.
-    step
-        Up to which step; None for all.
-    node
-        The level of each quasi-identifier at the chosen node; None for the node of least loss.
-    """
-
-    columns: tuple[str, ...] | None = None
-    colouring: Colouring = "loss"
-    walks: tuple[str, ...] = tuple(WALK_LOOKS)
-    step: int | None = None
-    node: Mapping[str, int] | None = None
+    columns: tuple[str, ...] | None = None  # None for the first quasi-identifiers that can be drawn
+    colouring: Colouring = "loss"  # what the colour of a node says
+    walks: tuple[str, ...] = tuple(WALK_LOOKS)  # the searches whose walks are drawn
+    step: int | None = None  # up to which step; None for all
+    node: Mapping[str, int] | None = None  # the chosen node's levels; None for the least loss

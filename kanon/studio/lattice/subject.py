@@ -14,6 +14,7 @@ from kanon.algorithms.lattice_size import Node, n_nodes, raised_to
 from kanon.algorithms.task import Task
 from kanon.base.language import say
 from kanon.base.progress import no_progress
+from kanon.base.rounding import round_apart
 from kanon.charts.lattice import DRAWN
 from kanon.errors import PlanError
 from kanon.experiments.exploration import (
@@ -46,25 +47,12 @@ ROWS = 40
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """A lattice that can be looked at.
+    """A lattice that can be looked at."""
 
-    Attributes
-    ----------
-    prepared
-        The table with the quasi-identifiers that are in the lattice; the others count as
-        insensitive.
-    task
-        Its classes, potentials, k, models and suppression limit.
-    settings
-        A fingerprint of all that the lattice depends on.
-    outline
-        The lattice with nothing counted.
-    """
-
-    prepared: PreparedRun
-    task: Task
-    settings: str
-    outline: Exploration
+    prepared: PreparedRun  # quasi-identifiers outside the lattice count as insensitive
+    task: Task  # its classes, potentials, k, models and suppression limit
+    settings: str  # a fingerprint of all that the lattice depends on
+    outline: Exploration  # the lattice with nothing counted
 
 
 def usable_columns(work: Work) -> list[str]:
@@ -95,7 +83,7 @@ def drawn_whole(work: Work) -> bool:
 
 
 def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
-    """The work as if only some quasi-identifiers were such: the others are let through.
+    """The work with only some quasi-identifiers as such: the others become insensitive.
 
     The records are those of all pages, also where only others lack values.
     """
@@ -107,22 +95,7 @@ def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
 
 
 def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subject]) -> Subject:
-    """The lattice of the work's settings.
-
-    Parameters
-    ----------
-    remember
-        :func:`kanon.studio.session.state.remembered`.
-
-    Raises
-    ------
-    PlanError
-        No quasi-identifier can be used, or a model is about a column that is not sensitive.
-    Unsatisfiable
-        No release of the table can meet k or a model.
-    KanonError
-        See :func:`kanon.run.prepare`.
-    """
+    """The lattice of the work's settings; KanonError says why there is none."""
     columns = lattice_columns(work)
     if not columns:
         raise PlanError(say("No quasi-identifier has a usable hierarchy yet."))
@@ -172,13 +145,7 @@ def known_lattice(work: Work, one: Subject) -> Exploration | None:
 
 
 def explored_now(one: Subject) -> Exploration:
-    """Look at a lattice here and now.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.experiments.exploration.explore`.
-    """
+    """Count the nodes of a lattice here and now, not in a worker."""
     return explore(no_progress, one.task)
 
 
@@ -207,8 +174,8 @@ def levels_in(clicked: object) -> tuple[int, ...]:
 def with_node(work: Work, explored: Exploration, node: Sequence[int] | None) -> Work:
     """The work with another chosen node; what is no node of the lattice changes nothing.
 
-    Nor does a node of other columns: a list that is gone may tell its value once more, as when the
-    page is reloaded while the lattice of all columns is explored.
+    Nor does a node of other columns: a selection list that has gone may send its value once more,
+    as when the page is reloaded while the lattice of all columns is explored.
     """
     tops = explored.tops
     if node is None or len(node) != len(tops) or explored.attributes != lattice_columns(work):
@@ -272,7 +239,7 @@ def minimal_table(explored: Exploration) -> pd.DataFrame:
     """The minimal satisfying nodes, least loss first: for showing."""
     found = explored.assessed.only(explored.minimal)
     table = pd.DataFrame(found.nodes, columns=list(explored.attributes))
-    table["Loss, % ↓"] = found.loss
+    table["Loss, % ↓"] = round_apart(found.loss, 1)
     table["k reached ↑"] = found.reached
     table["Classes ↑"] = found.classes
     if explored.limit:

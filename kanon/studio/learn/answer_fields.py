@@ -122,13 +122,7 @@ def _recode(
     about: str,
     told: bool,
 ) -> None:
-    """A select box for every value, with its ancestors; a row for records that look alike.
-
-    Parameters
-    ----------
-    told
-        Whether the classes are told, and what they cost.
-    """
+    """A select box for every value, with its ancestors; a row for records that look alike."""
     state_now = by_hand(question, table, now)
     if told:
         _standing(question, state_now)
@@ -246,13 +240,7 @@ def _levels(
     about: str,
     told: bool,
 ) -> None:
-    """A level per column, and the table at these levels.
-
-    Parameters
-    ----------
-    told
-        Whether its classes are told, and what they cost.
-    """
+    """A level per column, and the table at these levels."""
     state_now = by_hand(question, table, now)
     pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
     levels = {name: _level(now, name, tree) for name, tree in pairs}
@@ -285,7 +273,7 @@ def _level(now: Any, name: str, tree: Hierarchy) -> int:
 
 
 def _released(question: LevelsQuestion, now: HandRecoding, table: SmallTable, told: bool) -> None:
-    """The table as it is now, each record with its class if that is told."""
+    """The table as it is now, each record with its class if classes are shown."""
     columns = list(table.frame.columns)
     of_record = {record: row for row in now.rows for record in row.records}
     rows, tints = [], {}

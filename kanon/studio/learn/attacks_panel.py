@@ -74,13 +74,7 @@ def show_attacks(work: Work) -> None:
 
 
 def own_case(work: Work) -> Case:
-    """The release that the session works on, to be attacked.
-
-    Raises
-    ------
-    KanonError
-        It cannot be: the sentence says why.
-    """
+    """The release that the session works on, to be attacked; KanonError says why it cannot be."""
     records = work.table.complete_records.n_records
     if records > MOST_RECORDS:
         raise TableError(
@@ -344,7 +338,7 @@ def _register(scene: Scene) -> pd.DataFrame:
 
 
 def _finding(scene: Scene) -> None:
-    """What the attacker learns: a warning where it tells."""
+    """What the attacker learns, as a warning where it reveals something."""
     if scene.told:
         st.error(plain(scene.finding), icon=":material/visibility:")
     else:

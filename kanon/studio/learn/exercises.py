@@ -168,13 +168,7 @@ def undone(view: ExercisesView, exercises: ExerciseSet) -> ExercisesView:
 
 
 def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) -> ExercisesView:
-    """Go on with the answers of a file; what was answered before can be had back.
-
-    Raises
-    ------
-    ExerciseError
-        It is no file of answers, or one to another set.
-    """
+    """Go on with the answers of a file, and keep earlier ones; ExerciseError for a wrong file."""
     found = read_answers(content)
     score(exercises, found)
     given = {name: answer for name, answer in found.answers.items() if answer is not None}
@@ -209,13 +203,7 @@ def points_so_far(attempt: Attempt, exercises: ExerciseSet) -> float:
 
 
 def handed_in(view: ExercisesView, exercises: ExerciseSet) -> Answers:
-    """The file of answers.
-
-    Raises
-    ------
-    ExerciseError
-        There is no name.
-    """
+    """The file of answers; ExerciseError if there is no name."""
     if not view.student.strip():
         raise ExerciseError(say("Type a name or a pseudonym: it stands in the file of answers."))
     return _file(exercises, attempt_at(view, exercises), view.student)

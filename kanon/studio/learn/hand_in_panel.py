@@ -89,7 +89,7 @@ def _points(exercises: ExerciseSet, view: ExercisesView) -> None:
 
 
 def _answered(exercises: ExerciseSet, view: ExercisesView) -> None:
-    """Which questions of an exam are answered: what that is worth is told later."""
+    """Which questions of an exam are answered; their marks come later."""
     attempt = attempt_at(view, exercises)
     if attempt.closed:
         st.info(

@@ -90,24 +90,7 @@ def largest_k(work: Work, view: StepsView) -> tuple[int, int]:
 def told(
     work: Work, remember: Callable[[str, Hashable, Callable[[], TableLesson]], TableLesson]
 ) -> TableLesson:
-    """The lesson of the page's settings.
-
-    Parameters
-    ----------
-    remember
-        :func:`kanon.studio.session.state.remembered`.
-
-    Raises
-    ------
-    TableError
-        The table of the session has too few records, or lies elsewhere.
-    PlanError
-        The algorithm cannot do what is asked for, or the lesson would be too long.
-    Unsatisfiable
-        No release can meet k or a model.
-    KanonError
-        A hierarchy lacks values.
-    """
+    """The lesson of the page's settings; KanonError says why there is none."""
     view, own = work.view(LessonsView).steps, table_of(work.view(LessonsView).steps) == OWN
     inside = with_fields(  # a lesson counts records: each of a handful is shown by itself
         work,

@@ -1,4 +1,4 @@
-"""What a lesson is told by: its algorithm, metric and strategy, of one lesson or of two."""
+"""The choices of one lesson or of two: algorithm, metric and strategy."""
 
 from __future__ import annotations
 
@@ -19,13 +19,7 @@ from kanon.studio.session.work import Work
 
 
 def algorithm_choice(view: StepsView, unlike: StepsView | None = None) -> None:
-    """Which algorithm is told.
-
-    Parameters
-    ----------
-    unlike
-        Of a lesson that stands beside another one, that one: what differs is offered first.
-    """
+    """Choose the lesson's algorithm; for a second lesson, other than ``unlike`` comes first."""
     module = algorithm_named(view.algorithm)
     _choice(
         (say("Algorithm told"), say("Second algorithm")), "algorithm",

@@ -86,7 +86,7 @@ def class_marks(view: ExercisesView, exercises: ExerciseSet) -> None:
 
 
 def _odd(marks: ClassMarks) -> None:
-    """The files that somebody should look at, and why."""
+    """The files that the teacher should look at, and why."""
     files = marks.files
     odd = files[(files["problem"] != "") | (files["remark"] != "")]
     lines = [

@@ -72,7 +72,7 @@ def _move(by: int, last: int) -> None:
 
 
 def _go(step: int) -> None:
-    """Show a step; whoever goes by hand is not taken further."""
+    """Show a step; moving by hand stops the automatic steps."""
     change(step=step, playing=False)
 
 

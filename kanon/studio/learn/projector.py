@@ -1,9 +1,8 @@
 """One picture for a projector, which fills the window: on the page Learn, a step of a story.
 
-It is made for 1024 × 720 pixels and shown larger in a larger window. What is in it stands at the
-same places at every step; where something is too long for its place, letters become smaller, and
-then the browser leaves out what ranks last (``data-rank``, the largest first), with a line that
-says how much.
+It is made for 1024 × 720 pixels and scales up. Everything keeps its place at every step; text that
+is too long becomes smaller, and then the browser leaves out what ranks last (``data-rank``, the
+largest first), with a line that says how much.
 """
 
 from __future__ import annotations
@@ -50,19 +49,10 @@ def stage(
     buttons: Callable[[], object],
     figure: go.Figure | None = None,
 ) -> None:
-    """Draw what is projected.
+    """Draw what is projected: what happens, in a few words (``heading``) and in sentences.
 
-    Parameters
-    ----------
-    heading, said
-        What happens, in a few words and in sentences.
-    parts
-        What stands below, as HTML: every element has a class that says where, and ``data-fit`` if
-        it may be too long for its place.
-    buttons
-        Draws the buttons that keys press; they are not seen.
-    figure
-        A picture of the size of :data:`PLACE`.
+    ``parts`` is HTML: each element has a class for its place, and ``data-fit`` if it may be too
+    long. ``buttons`` draws those that keys press, unseen; ``figure`` has the size of :data:`PLACE`.
     """
     title = escape(shortened(heading, _HEADING))
     with st.container(key="projector"):

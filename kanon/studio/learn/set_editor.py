@@ -60,13 +60,7 @@ def editor_entry(work: Work, exercises: ExerciseSet) -> None:
 
 
 def show_set_editor(work: Work, opened: ExerciseSet) -> None:
-    """Draw the editor.
-
-    Parameters
-    ----------
-    opened
-        The set that is open, whose tables can be taken.
-    """
+    """Draw the editor; tables can be taken from the opened set."""
     view = work.view(SetEditorView)
     draft = view.draft or SetDraft()
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -107,13 +107,7 @@ def try_answer(exercises: ExerciseSet, make: Callable[[ExercisesView], Exercises
 
 
 def own_table(work: Work, size: int) -> TableDraft:
-    """The first records of the session's table, without identifiers and insensitive columns.
-
-    Raises
-    ------
-    ExerciseError
-        The records lie in an engine, or there are no quasi-identifiers with a hierarchy.
-    """
+    """The first records of the session's table, without identifiers and insensitive columns."""
     kept, trees = work.table.coarse_records, work.table.trees
     if not isinstance(kept, MemoryTable):
         raise ExerciseError(

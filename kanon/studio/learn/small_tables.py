@@ -12,13 +12,7 @@ from kanon.studio.session.text import plain
 
 
 def small_table(rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> None:
-    """Draw a table of a few rows, each of whose cells is shown as the text that it is.
-
-    Parameters
-    ----------
-    tints
-        Per place of a row its colour, where it has one.
-    """
+    """Draw a table of a few rows, each cell as the text that it is; ``tints`` colours rows."""
     names: list[str] = []
     for name in map(plain, rows.columns):  # two may look the same, and a styler cannot have that
         names.append(name + "\u200b" * sum(other.rstrip("\u200b") == name for other in names))

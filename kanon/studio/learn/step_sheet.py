@@ -1,7 +1,7 @@
-"""What a step of a lesson shows as HTML: its records by class, and what was weighed in it.
+"""A step of a lesson as HTML: its records by class, and the choice made in it.
 
-Tables of the browser itself: they grow with the page's type, and a screen reader reads them. All
-text of tables is escaped.
+Tables of the browser itself grow with the page's type, and a screen reader reads them. All text
+of tables is escaped.
 """
 
 from __future__ import annotations
@@ -60,11 +60,6 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
 
     Every record has the number and the colour of its class. A value that rose stands behind an
     arrow, with the value of the table before it; one that this step changed is framed.
-
-    Parameters
-    ----------
-    recoding, before
-        The table after this step, and after the one before it.
     """
     whole = Recoding.from_targets(table.classes, table.classes.nodes)
     first, earlier, now = (records_table(table, one) for one in (whole, before, recoding))
@@ -95,12 +90,8 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
 def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: str) -> str:
     """All candidates of a choice, best first, with the arithmetic of each.
 
-    Parameters
-    ----------
-    table, before
-        The table, and how it was when the choice was made: it says the numbers of classes.
-    second
-        What stands over the l or t that candidates would leave.
+    ``before`` is the table when the choice was made, for the numbers of classes; ``second`` the
+    heading over the l or t that candidates would leave.
     """
     numbers = class_numbers(table, before)
     ranked = choice.ranked

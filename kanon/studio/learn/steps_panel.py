@@ -165,16 +165,8 @@ def _records(work: Work, view: StepsView) -> None:
 def draw_step(found: TableLesson, at: int, key: str, own: bool, settings: PictureSettings) -> None:
     """A step: what happens, the picture beside the records, the arithmetic, the numbers.
 
-    Parameters
-    ----------
-    at
-        The position of the step.
-    key
-        What the keys on the page begin with: another one for each lesson on it.
-    own
-        Whether the records are the user's, so that a download says so.
-    settings
-        What is said below a picture that is taken away.
+    ``key`` begins the keys on the page, another per lesson; ``own``: the records are the user's, so
+    that a download says so; ``settings`` is the caption of a downloaded picture.
     """
     lesson = found.lesson
     step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]

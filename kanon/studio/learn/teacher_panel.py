@@ -35,13 +35,7 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
 
 
 def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
-    """The set as a file, and as a sheet to print.
-
-    Parameters
-    ----------
-    own
-        Whether records of the session's table are in it.
-    """
+    """The set as a file and as a sheet to print; ``own``: it has records of the session's table."""
     file_button(
         say("Download the exercise set"), lambda: exercises.to_json().encode(), "exercises",
         "json", exercises.fingerprint, "exercise-set", own,

@@ -26,13 +26,13 @@ SIDES = ("one", "other")
 
 @dataclass(frozen=True, eq=False)
 class Two:
-    """Two lessons on the same table, as far as they can be told."""
+    """Two lessons on the same table, as far as they can be made."""
 
     told: tuple[TableLesson | KanonError, TableLesson | KanonError]  # or why it cannot be told
 
     @cached_property
     def pair(self) -> SideBySide | None:
-        """Both side by side; None unless both can be told."""
+        """Both side by side; None unless both can be made."""
         one, other = self.told
         if isinstance(one, TableLesson) and isinstance(other, TableLesson):
             return SideBySide(one.lesson, other.lesson)
@@ -40,7 +40,7 @@ class Two:
 
     @property
     def last(self) -> int:
-        """The last place; -1 if neither can be told."""
+        """The last place; -1 if neither lesson can be made."""
         if self.pair is not None:
             return self.pair.last
         return max(
@@ -62,7 +62,7 @@ class Two:
 
 
 def beside_of(view: StepsView) -> StepsView:
-    """What the lesson beside the first one is told by; the same as that one where there is none."""
+    """The settings of the lesson beside the first; those of the first where there is none."""
     if view.beside is None:
         return view
     return replace(view, table=table_of(view), **vars(view.beside))
@@ -92,13 +92,7 @@ def showing(work: Work, view: StepsView) -> Work:
 
 
 def names_of(work: Work, view: StepsView, other: StepsView, brief: bool = False) -> str:
-    """What a lesson is called beside another one: what they differ in; nothing if they do not.
-
-    Parameters
-    ----------
-    brief
-        Whether a strategy is called by its letter alone.
-    """
+    """What a lesson is called beside another: what they differ in; nothing if they do not."""
     named = []
     if view.algorithm != other.algorithm:
         named.append(say_of(algorithm_named(view.algorithm).CARD.title))
@@ -115,13 +109,7 @@ def names_of(work: Work, view: StepsView, other: StepsView, brief: bool = False)
 
 # --- what is changed ------------------------------------------------------------------------
 def choose(second: bool, **fields: Any) -> None:
-    """Tell a lesson by something else. Alone it begins anew; of two, the other one stays in place.
-
-    Parameters
-    ----------
-    second
-        Whether it is the lesson beside the first one.
-    """
+    """Change a lesson's settings. Alone it begins anew; of two, the other one stays in place."""
     work = state.work()
     view = work.view(LessonsView).steps
     if view.beside is None:

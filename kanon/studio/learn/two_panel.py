@@ -73,7 +73,7 @@ _ENDINGS = {
 
 
 def beside_choices(work: Work, view: StepsView) -> None:
-    """The switch for a second lesson, and what that is told by: below the choices of the first."""
+    """The switch for a second lesson, and its choices below those of the first."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.toggle(
             say("Compare with another"),

@@ -16,13 +16,7 @@ LARGEST_ATTRIBUTE_WEIGHT = 1000
 
 
 def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> Work:
-    """The work with a metric of the user's own, composed of two phases.
-
-    Raises
-    ------
-    PlanError
-        The name is blank, too long or taken.
-    """
+    """The work with a metric of the user's own in two phases; PlanError for an unfit name."""
     name = " ".join(name.split())
     check_metric_name(name, work.settings.composed)
     notice = say(
@@ -48,13 +42,7 @@ def _part(intermediate: str, multiplier: str) -> MetricPlan:
 
 
 def with_attribute_weight(work: Work, column: str, text: str) -> Work:
-    """The work with a column counting more or less in the search.
-
-    Raises
-    ------
-    MetricError
-        The text is no number from 0 to 1000.
-    """
+    """The work with a column counting more or less in the search; the weight is 0 to 1000."""
     try:
         weight = parse_weight(text)
     except HierarchyError:

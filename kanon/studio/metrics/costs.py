@@ -23,27 +23,13 @@ from kanon.studio.widgets.tree_edits import picture
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """The matrices of one column, by one metric or two.
-
-    Attributes
-    ----------
-    tree
-        The hierarchy.
-    metrics
-        The metrics.
-    weights
-        Their weights on the edges of the tree.
-    matrices
-        The matrices, in the metrics' own units.
-    view
-        How they are shown.
-    """
+    """The matrices of one column, by one metric or two."""
 
     tree: Hierarchy
     metrics: tuple[Metric, ...]
-    weights: tuple[np.ndarray, ...]
-    matrices: tuple[CostMatrix, ...]
-    view: MatrixView
+    weights: tuple[np.ndarray, ...]  # per metric those on the edges of the tree
+    matrices: tuple[CostMatrix, ...]  # in the metrics' own units
+    view: MatrixView  # how they are shown
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -26,16 +26,9 @@ _cells = st.components.v2.component(
 
 
 def matrix_with_cells(figure: go.Figure, key: str, picked: Callable[[int, int], None]) -> None:
-    """Draw a cost matrix and listen to clicks on its cells.
+    """Draw a cost matrix; ``picked`` gets the row and column of a clicked cell, in either picture.
 
-    Parameters
-    ----------
-    figure
-        See :func:`kanon.charts.matrix.matrix_chart`.
-    key
-        The key of the chart: letters, digits, ``-`` and ``_``.
-    picked
-        Told the row and the column of a cell that was clicked, in either of two pictures.
+    ``key`` has letters, digits, ``-`` and ``_`` only.
     """
     listener, zoom = f"{key}-cells", f"{key}-zoom"
     size, shown = len(figure.data[0].z), figure.layout.uirevision

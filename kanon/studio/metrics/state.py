@@ -8,25 +8,11 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class MatrixView:
-    """How the cost matrices of a column are shown.
-
-    Attributes
-    ----------
-    mode
-        One metric, two side by side, or their difference.
-    first, second
-        The metrics; without a first, it is the one that guides.
-    share
-        Whether costs are shown as a share of what losing a value completely costs.
-    focus
-        The group whose values are shown; the root if there is none of that name.
-    cell
-        The values whose cell is looked at: from, to.
-    """
+    """How the cost matrices of a column are shown, two side by side or as their difference."""
 
     mode: Literal["one", "two", "difference"] = "one"
-    first: str = ""
+    first: str = ""  # empty for the metric that guides
     second: str = "total"
-    share: bool = False
-    focus: str = ""
-    cell: tuple[str, str] = ("", "")
+    share: bool = False  # whether costs are a share of that of losing a value completely
+    focus: str = ""  # the group whose values are shown; else the root
+    cell: tuple[str, str] = ("", "")  # the values whose cell is looked at: from, to

@@ -23,32 +23,16 @@ FIRST_KNOWN = 3
 
 @dataclass(frozen=True)
 class PrivacyView:
-    """What the page Privacy looks at.
+    """What the page Privacy looks at."""
 
-    Attributes
-    ----------
-    by, extra
-        By which level the classes are sorted, and which others are shown beside it.
-    chosen
-        The released tuple of the class that is looked at; None for the worst.
-    threshold
-        From where on a risk of being found counts as high.
-    known
-        The quasi-identifiers that the attacker knows; None for the first few.
-    person
-        The values of the person that is looked for, by quasi-identifier; none for one who stands
-        out.
-    uploads
-        How often a population was let go, so that its file goes too.
-    """
-
-    by: str = "l"
-    extra: tuple[str, ...] = ()
-    chosen: tuple[str, ...] | None = None
-    threshold: float = THRESHOLD
-    known: tuple[str, ...] | None = None
+    by: str = "l"  # the level that the classes are sorted by
+    extra: tuple[str, ...] = ()  # the levels shown beside it
+    chosen: tuple[str, ...] | None = None  # released tuple of the class shown; None: the worst
+    threshold: float = THRESHOLD  # from here on a risk of being found counts as high
+    known: tuple[str, ...] | None = None  # the attacker's quasi-identifiers; None for the first few
+    # values of the person looked for, by quasi-identifier; none for one who stands out
     person: Mapping[str, str] = field(default_factory=dict)
-    uploads: int = 0
+    uploads: int = 0  # how often a population was removed, so that its file field is empty again
 
 
 def without_population(work: Work) -> Work:
@@ -68,7 +52,7 @@ def known_used(looking: PrivacyView, classes: EquivalenceClasses) -> list[str]:
 def person_used(
     looking: PrivacyView, classes: EquivalenceClasses, known: Sequence[str]
 ) -> dict[str, str]:
-    """The person that is looked for: the one chosen if there can be one, else who stands out."""
+    """The person looked for: the chosen one if possible, else one who stands out."""
     trees = zip(classes.attributes, classes.hierarchies, strict=True)
     person = {
         name: looking.person[name]
@@ -81,12 +65,9 @@ def person_used(
 def somebody(
     classes: EquivalenceClasses, known: Sequence[str], random: np.random.Generator | None = None
 ) -> dict[str, str]:
-    """All quasi-identifiers of a person who is unique by those that are known, if there is one.
+    """All quasi-identifiers of a person who is unique by the known ones, if there is one.
 
-    Parameters
-    ----------
-    random
-        Draws any such person; without it, the one in the middle of the canonical order is taken.
+    ``random`` draws any such person; without it, it is the middle one in canonical order.
     """
     by_known = projected(classes, [classes.attributes.index(name) for name in known])
     unique = np.flatnonzero(by_known.hiding == by_known.hiding.min())
@@ -122,7 +103,7 @@ def facts(person: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
 
 
 def baseline_of(sensitive: Sensitive) -> Match:
-    """What anybody knows who looks for nobody: every record of the table matches."""
+    """What anyone knows without looking for a person: every record of the table matches."""
     records = int(sensitive.total.sum())
     return Match(np.zeros(0, dtype=np.int64), records, sensitive.values, sensitive.total)
 
@@ -130,14 +111,8 @@ def baseline_of(sensitive: Sensitive) -> Match:
 def about_person(before: Match, after: Match, baseline: Match | None, suppressed: int) -> list[str]:
     """What an attacker learns of one person, before and after the release, in sentences.
 
-    Parameters
-    ----------
-    before, after
-        The records that match in the table and in its release.
-    baseline
-        See :func:`baseline_of`; None where there is nothing to guess.
-    suppressed
-        The records that left the release.
+    ``baseline`` is None where there is nothing to guess; ``suppressed`` counts the records that
+    left the release.
     """
     sentences = [
         say("**Before:** {found}", found=_found(before)),
@@ -220,7 +195,7 @@ def about_everybody(
     after: Linkage,
     baseline: Match | None,
 ) -> str:
-    """What the same knowledge does to everybody in the table, in a sentence."""
+    """What the same knowledge reveals about everyone in the table, in a sentence."""
     figures = {
         "what": plain(", ".join(known)) if known else say("nothing"),
         "before": percent(100 * before.singled_out),

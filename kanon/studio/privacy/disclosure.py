@@ -10,6 +10,7 @@ import pandas as pd
 
 from kanon.base.formatting import percent, thin
 from kanon.base.language import say, say_counted
+from kanon.base.rounding import round_apart
 from kanon.base.sentences import (
     best_guess,
     chance,
@@ -47,37 +48,20 @@ THRESHOLDS = (1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 11, 1 / 20, 1 / 50, 1 / 10
 
 
 class ClassMeasure(NamedTuple):
-    """Something that every class has a number for.
+    """Something that every class has a number for."""
 
-    Attributes
-    ----------
-    title
-        The name of its column.
-    summary
-        One sentence.
-    each
-        Its value per class.
-    highest_first
-        Whether the highest value is the worst.
-    text
-        How a value is shown.
-    strict
-        Whether values are never rounded to the better side, as
-        :func:`kanon.privacy.model.rounded` does; else they are left to ``text``.
-    """
-
-    title: str
+    title: str  # the name of its column
     summary: str
-    each: Callable[[Sensitive], np.ndarray]
-    highest_first: bool
-    text: str = "%g"
-    strict: bool = True
+    each: Callable[[Sensitive], np.ndarray]  # its value per class
+    highest_first: bool  # whether the highest value is the worst
+    text: str = "%g"  # how a value is shown
+    strict: bool = True  # never round to the better side, as :func:`kanon.privacy.model.rounded`
 
     def shown(self, sensitive: Sensitive) -> np.ndarray:
         """The values as a list shows them."""
         found = self.each(sensitive)
         if not self.strict:  # nearly certain does not look certain
-            return np.where((found > 99.9) & (found < 100), 99.9, found)
+            return round_apart(found, 1)
         up = self.highest_first
         return np.array([float(rounded(one, up)) if np.isfinite(one) else one for one in found])
 
@@ -125,23 +109,10 @@ def levels_offered(sensitive: Sensitive) -> list[str]:
 def worst_classes(
     released: EquivalenceClasses, column: str, by: str, extra: tuple[str, ...]
 ) -> tuple[np.ndarray, pd.DataFrame]:
-    """The classes of a release, worst first.
+    """The positions of the worst classes, at most :data:`MOST_CLASSES`, and a table of them.
 
-    Among equals the one with the more surprising values (the larger t) comes first, then the larger
-    one, then the canonical order.
-
-    Parameters
-    ----------
-    by
-        The level that decides, a name of :data:`LEVELS`.
-
-    Returns
-    -------
-    positions : numpy.ndarray
-        The position of each class that is listed, at most :data:`MOST_CLASSES`.
-    table : pandas.DataFrame
-        One row for each: its size and levels, its most frequent value, that one's share, its
-        labels.
+    ``by`` is the level that decides, a name of :data:`LEVELS`. Among equals the one with the more
+    surprising values (the larger t) comes first, then the larger one, then the canonical order.
     """
     sensitive = released.sensitive_named(column)
     level = LEVELS[by]
@@ -187,7 +158,7 @@ def class_named(
 
 # --- sentences ------------------------------------------------------------------------------
 def class_sentence(released: EquivalenceClasses, column: str, position: int) -> str:
-    """What is known of who is in one class."""
+    """What is known of the people in one class."""
     sensitive = released.sensitive_named(column).folded
     one = sensitive.only(np.array([position]))
     size, most = int(one.sizes[0]), int(one.count.max())
@@ -216,7 +187,7 @@ def class_sentence(released: EquivalenceClasses, column: str, position: int) -> 
 
 
 def what_it_means(released: EquivalenceClasses, column: str) -> str:
-    """What the worst class gives away, for who has to sign; never a verdict."""
+    """What the worst class gives away, for the person who signs; never a verdict."""
     sensitive = released.sensitive_named(column).folded
     surest = alpha_k_anonymity.each(sensitive)
     certain = surest == 1
@@ -364,12 +335,9 @@ def of_risk(
 def of_population(
     released: EquivalenceClasses, people: np.ndarray, threshold: float
 ) -> list[Number]:
-    """How easily persons are found by who does not know whether they are in the table.
+    """How easily persons are found by someone who does not know whether they are in the table.
 
-    Raises
-    ------
-    TableError
-        A class has fewer people in the population than records.
+    TableError if a class has fewer people in the population than records.
     """
     risk, recognised = journalist(released, people, threshold), marketer(released, people)
     if risk is None or recognised is None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from kanon.base.formatting import thin
 from kanon.base.language import Sections, say
+from kanon.base.rounding import write_decimals
 from kanon.classes import EquivalenceClasses
 from kanon.privacy import alpha_k_anonymity, entropy_l_diversity, reidentification, t_closeness
 from kanon.privacy.model import rounded
@@ -19,13 +20,7 @@ _how = Sections(__file__)
 
 
 def how_class(released: EquivalenceClasses, column: str, position: int, most: int = 4) -> str:
-    """l, t and the surest guess of one class, term by term.
-
-    Parameters
-    ----------
-    most
-        So many terms are written out.
-    """
+    """l, t and the surest guess of one class, with at most ``most`` terms written out."""
     sensitive = released.sensitive_named(column)
     one = sensitive.only(np.array([position]))
     counts, size, n = one.dense()[0], int(one.sizes[0]), int(sensitive.total.sum())
@@ -48,6 +43,7 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
         float(entropy_l_diversity.each(one)[0]),
         float(t_closeness.each(one, "variational")[0]),
     )
+    l_text, t_text = write_decimals(l_level, 4), write_decimals(t_level, 4)
     sources = "; ".join(
         module.CARD.source for module in (entropy_l_diversity, t_closeness, alpha_k_anonymity)
     )
@@ -56,9 +52,9 @@ def how_class(released: EquivalenceClasses, column: str, position: int, most: in
         size=thin(size),
         values=named,
         records=thin(n),
-        l_formula=f"exp(−Σ p ln p) = exp(−({plain(entropy or '0')})) = {l_level:.4f}",
+        l_formula=f"exp(−Σ p ln p) = exp(−({plain(entropy or '0')})) = {l_text}",
         l=rounded(l_level, up=False),
-        t_formula=f"½ · Σ |p − q| = ½ · ({plain(differences or '0')}) = {t_level:.4f}",
+        t_formula=f"½ · Σ |p − q| = ½ · ({plain(differences or '0')}) = {t_text}",
         t=rounded(t_level, up=True),
         share=f"{thin(mixed[0])}/{thin(size)}",
         sources=plain(sources),
@@ -75,13 +71,13 @@ def how_found(released: EquivalenceClasses, threshold: float) -> str:
         say(
             "classes / records = {classes_by_records} = {mean}",
             classes_by_records=f"{thin(released.n_classes)}/{thin(n)}",
-            mean=f"{risk.mean:.4f}",
+            mean=write_decimals(risk.mean, 4),
         )
         if released.persons is None
         else say(
             "Σ records / persons of the classes, over {records} records, = {mean}",
             records=thin(n),
-            mean=f"{risk.mean:.4f}",
+            mean=write_decimals(risk.mean, 4),
         )
     )
     persons = ""
@@ -92,7 +88,7 @@ def how_found(released: EquivalenceClasses, threshold: float) -> str:
         )
     return _how(
         "found",
-        highest=f"1/{thin(smallest)} = {risk.highest:.4f}",
+        highest=f"1/{thin(smallest)} = {write_decimals(risk.highest, 4)}",
         mean=mean,
         persons=persons,
         source=plain(_source(reidentification.__doc__ or "")),

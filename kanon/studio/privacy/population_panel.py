@@ -1,4 +1,4 @@
-"""A population behind the table: who else somebody could be."""
+"""A population behind the table: who else a person could be."""
 
 from __future__ import annotations
 

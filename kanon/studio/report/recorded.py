@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from kanon.base.formatting import write_number
 from kanon.base.language import say
 from kanon.errors import SettingsError
 from kanon.release.record import record_file, recorded
@@ -57,5 +58,5 @@ def _row(line: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _said(one: Mapping[str, Any]) -> str:
-    level = "–" if one["found"] is None else f"{one['found']:.6g}"
+    level = "–" if one["found"] is None else write_number(one["found"], 6)
     return f"{one['model']} ({one['asked']}): {level}"

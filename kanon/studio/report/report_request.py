@@ -36,28 +36,14 @@ IN_ENGINE = say(
 
 
 def plan_of_report(work: Work) -> Plan:
-    """The plan that a report would be about.
-
-    Raises
-    ------
-    TableError
-        The table stays in an engine.
-    PlanError
-        See :func:`kanon.studio.session.work.plan_of`.
-    """
+    """The plan that a report would be about; TableError for a table in an engine."""
     if isinstance(work.table.records, StoredTable):
         raise TableError(IN_ENGINE)
     return plan_of(work)
 
 
 def report_request(work: Work) -> Request:
-    """Make the report of the current settings.
-
-    Raises
-    ------
-    KanonError
-        See :func:`plan_of_report`.
-    """
+    """Make the report of the current settings."""
     context, people = context_of_report(work)
     plan = plan_of_report(work)
     return reporting(work, plan, context, people, people_of_report(work))
@@ -76,13 +62,7 @@ def outdated_report(work: Work) -> bool:
 
 
 def report_depends_on(work: Work) -> tuple[str, Context | None, Origin | None]:
-    """The plan, the purpose and the fingerprint of the population that are chosen now.
-
-    Raises
-    ------
-    KanonError
-        See :func:`plan_of_report`.
-    """
+    """The plan, the purpose and the fingerprint of the population that are chosen now."""
     context, _ = context_of_report(work)
     return canonical_plan(plan_of_report(work)), context, people_of_report(work)
 
@@ -165,14 +145,8 @@ def command(
 ) -> str:
     """The command that makes the same report again.
 
-    Parameters
-    ----------
-    public, publish
-        Whether it makes the form for publication, and which figures that has.
-    closely
-        Whether it looks closely for a lower bound.
-    **files
-        By the option that takes it the name of a further file; empty without one.
+    ``publish`` are the figures of the public form; ``closely`` looks for a closer lower bound;
+    ``files`` holds further files by option, empty without one.
 
     >>> command("plan.json", "my table.csv", public=True, words="")
     "python -m kanon report plan.json --table 'my table.csv' --out report.html --public"

@@ -11,25 +11,12 @@ from kanon.base.language import say
 
 @dataclass(frozen=True)
 class ReportView:
-    """What is shown.
+    """How the report is made and shown."""
 
-    Attributes
-    ----------
-    public
-        Whether the form for publication is wanted.
-    publish
-        The figures of the table that are published in it, by their names.
-    preview
-        Whether the report is shown on the page.
-    in_context
-        Whether the report says what is asked of the release by what it is for, as on the page
-        Decide.
-    """
-
-    public: bool = False
-    publish: tuple[str, ...] = ()
-    preview: bool = False
-    in_context: bool = False
+    public: bool = False  # whether the form for publication is wanted
+    publish: tuple[str, ...] = ()  # the names of the figures of the table published in it
+    preview: bool = False  # whether the report is shown on the page
+    in_context: bool = False  # whether it says what its purpose, as on Decide, asks for
 
     LABELS: ClassVar[Mapping[str, str]] = {
         "in_context": say("Say whether the release has what its purpose asks for")

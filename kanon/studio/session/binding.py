@@ -24,15 +24,6 @@ def bound(
     Streamlit forgets what a widget holds when the user leaves its page, so the widget is given its
     value at every run. A browser keeps what a closed popover holds: there the key has to name the
     value too, and another value is another widget.
-
-    Parameters
-    ----------
-    take
-        What is called with ``args`` and the new value; or the field that becomes the new value.
-    into
-        Whose field that is: the class of a page's state, or what is called with it by its name.
-    keep
-        Whether to empty the widget changes nothing.
     """
     state.seeded(key, value)
 

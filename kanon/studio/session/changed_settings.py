@@ -50,15 +50,7 @@ def made_with(now: Work, doing: str, began: Work) -> Work:
 
 
 def changed_since(work: Work, doing: str, depends: Callable[[Work], object]) -> list[str]:
-    """What was changed since, of that which matters to it; nothing if that is not known.
-
-    Parameters
-    ----------
-    doing
-        The calculation that made it.
-    depends
-        All that it depends on: something that is another one where it would be.
-    """
+    """What was changed since, of that which matters to it; nothing if that is not known."""
     before = work.findings.made_with.get(doing)
     if before is None or before.version != work.version:
         return []

@@ -15,7 +15,13 @@ from kanon.base.values import MISSING_LABEL, ValueCounts
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
-from kanon.hierarchy.codes import CodeRange, outside_ranges, parse_ranges, ranges_text
+from kanon.hierarchy.codes import (
+    CodeRange,
+    find_values_beyond_names,
+    outside_ranges,
+    parse_ranges,
+    ranges_text,
+)
 from kanon.hierarchy.files import HierarchyFile, read_hierarchy, to_nodes
 from kanon.hierarchy.frequencies import by_frequency, quantile_intervals
 from kanon.hierarchy.plans import (
@@ -161,38 +167,23 @@ FIELDS = tuple(
 
 @dataclass(frozen=True, eq=False)
 class HierarchyChoice:
-    """A builder, what was typed for it, and what came of it.
+    """A builder, what was typed for it, and what came of it."""
 
-    Attributes
-    ----------
-    builder
-        A key of :data:`BUILDERS`.
-    typed
-        The text of each parameter as it was typed; it survives an error. For a file also its
-        name and content, for a drawing the tree.
-    tree
-        The hierarchy, or None. It may lack values of the column: then there is no plan.
-    problem, hint
-        Why there is no usable tree, in a sentence: a mistake, or what is still to do.
-    notes
-        What else the user should know.
-    plan
-        The choice as a plan has it, or None: then it cannot be used.
-    counts
-        The values of the column, with their numbers of records.
-    lacking
-        Those that the tree has no place for.
-    """
-
-    builder: str
+    builder: str  # A key of :data:`BUILDERS`
+    # The text of each parameter as it was typed; it survives an error. For a file also its name and
+    # content, for a drawing the tree.
     typed: Mapping[str, Any] = field(default_factory=dict)
+    # The hierarchy, or None. It may lack values of the column: then there is no plan.
     tree: Hierarchy | None = None
+    # Why there is no usable tree, in a sentence: a mistake, or what is still to do.
     problem: str | None = None
     hint: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # What else the user should know
+    # The choice as a plan has it, or None: then it cannot be used.
     plan: HierarchyPlan | None = None
+    # The values of the column, with their numbers of records.
     counts: Mapping[str, int] = field(default_factory=dict)
-    lacking: Mapping[str, int] = field(default_factory=dict)
+    lacking: Mapping[str, int] = field(default_factory=dict)  # Those that the tree has no place for
 
     @property
     def unused(self) -> list[str]:
@@ -204,58 +195,45 @@ class HierarchyChoice:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and which codes lie in none of the ranges that were given for them."""
+        """The notes, and what stands in no range of codes, or in one that its number excludes."""
         if self.tree is None or not isinstance(self.plan, CodesPlan) or not self.plan.ranges:
             return self.notes
-        outside = [
-            one for one in outside_ranges(self.tree, self.plan.ranges) if one != MISSING_LABEL
+        outside = outside_ranges(self.tree, self.plan.ranges)
+        outside = [label for label in outside if label != MISSING_LABEL]
+        said = [
+            say(
+                "{group} also holds {listed}, by how they begin; their numbers lie outside.",
+                group=quoted(group),
+                listed=listing(values),
+            )
+            for group, values in find_values_beyond_names(self.tree, self.plan.ranges).items()
         ]
-        if not outside:
-            return self.notes
-        said = say_counted(
-            len(outside),
-            "{listed} lies in no range and stands under the root.",
-            "{count} values or groups lie in no range and stand under the root: {listed}.",
-            listed=listing(outside),
-        )
-        return (*self.notes, said)
+        if outside:
+            said.append(
+                say_counted(
+                    len(outside),
+                    "{listed} lies in no range and stands under the root.",
+                    "{count} values or groups lie in no range and stand under the root: {listed}.",
+                    listed=listing(outside),
+                )
+            )
+        return (*self.notes, *said)
 
 
 @dataclass(frozen=True, eq=False)
 class FileReview:
-    """A hierarchy file that was read and waits to be looked through.
+    """A hierarchy file that was read and waits to be looked through."""
 
-    Attributes
-    ----------
-    file
-        Its name.
-    found
-        The hierarchy, or None.
-    column
-        The column that it is meant for, or None.
-    problem
-        Why it cannot be used at all, in a sentence.
-    """
-
-    file: str
-    found: HierarchyFile | None
-    column: str | None
-    problem: str | None
+    file: str  # Its name
+    found: HierarchyFile | None  # The hierarchy, or None
+    column: str | None  # The column that it is meant for, or None
+    problem: str | None  # Why it cannot be used at all, in a sentence
 
 
 def choose(
     builder: str, typed: Mapping[str, Any], column: str, values: ValueCounts
 ) -> HierarchyChoice:
-    """Build the tree that was asked for; a mistake becomes the choice's problem.
-
-    Parameters
-    ----------
-    builder
-        A key of :data:`BUILDERS`.
-    typed
-        The text of its parameters; ``content`` and ``name`` of a file, or what was ``imported``
-        from it; or the tree that was ``drawn``.
-    """
+    """Build the tree that was asked for; a mistake becomes the choice's problem."""
     counts, missing = values.counts, values.missing
     notes: tuple[str, ...] = ()
     plan: HierarchyPlan | None = None

@@ -14,24 +14,13 @@ from kanon.studio.session.earlier_releases import EarlierRelease
 
 @dataclass(frozen=True, eq=False)
 class NamedConfiguration:
-    """A configuration kept under a name, whatever is chosen afterwards.
+    """A configuration kept under a name, whatever is chosen afterwards."""
 
-    Attributes
-    ----------
-    title
-        Its name.
-    plan, trees
-        All that it is, and its hierarchies as they were then.
-    shown
-        Whether it stands among the lines that are compared.
-    findings
-        What is new for it in the table, if that is another one than it was made for.
-    """
-
-    title: str
-    plan: Plan
+    title: str  # Its name
+    plan: Plan  # All that it is, and its hierarchies as they were then
     trees: Mapping[str, Hierarchy]
-    shown: bool = True
+    shown: bool = True  # Whether it stands among the lines that are compared
+    # What is new for it in the table, if that is another one than it was made for.
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -42,25 +31,17 @@ class NamedConfiguration:
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """What stays while settings change: configurations under a name, and releases handed out.
+    """What stays while settings change: configurations under a name, and releases handed out."""
 
-    Attributes
-    ----------
-    pinned, unpinned
-        The configurations that were kept, and the one that was removed last.
-    yardstick
-        Whose hierarchies all releases are measured by: empty for those in use, the name of a kept
-        configuration, None for each by its own.
-    handed, made
-        The releases of this table that were downloaded or written; and those that were made into
-        files of late and are not among them yet, the one list that is changed.
-    reports
-        What the reports said that were downloaded, the last one last; a list that is changed too.
-    """
-
+    # The configurations that were kept, and the one that was removed last.
     pinned: tuple[NamedConfiguration, ...] = ()
     unpinned: NamedConfiguration | None = None
+    # Whose hierarchies all releases are measured by: empty for those in use, the name of a kept
+    # configuration, None for each by its own.
     yardstick: str | None = ""
+    # The releases of this table that were downloaded or written; and those that were made into
+    # files of late and are not among them yet, the one list that is changed.
     handed: tuple[EarlierRelease, ...] = ()
     made: list[EarlierRelease] = field(default_factory=list)
+    # What the reports said that were downloaded, the last one last; a list that is changed too.
     reports: list[ReportRecord] = field(default_factory=list)

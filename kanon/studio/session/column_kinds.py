@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kanon.base.kinds import ColumnKind, fitting
+from kanon.base.date_patterns import MixedDates, find_date_patterns
+from kanon.base.kinds import CODE, TEXT, ColumnKind, fitting
 from kanon.studio.session.choices import start_with
 from kanon.studio.session.hierarchy_choices import with_choice, with_choices
 from kanon.studio.session.work import Work, with_fields
@@ -12,14 +13,20 @@ _BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")
 
 
 def kinds_of(work: Work, column: str) -> tuple[ColumnKind, ...]:
-    """The kinds that all values of a column are of, the likeliest first.
+    """The kinds that all values of a column are of, the likeliest first."""
+    dates = find_mixed_dates(work, column)
+    together = () if dates is None or dates.rest else dates.kinds
+    return (*fitting(work.table.records.counted(column).texts), *together)
 
-    Raises
-    ------
-    TableError
-        It has more values than can be read as text.
-    """
-    return fitting(work.table.records.counted(column).texts)
+
+def find_mixed_dates(work: Work, column: str) -> MixedDates | None:
+    """The patterns of a column of dates that are not all written in one way."""
+    counts = work.table.records.counted(column).counts
+    eight_digits = all(len(text) == 8 and text.isdecimal() for text in counts)
+    if fitting(list(counts))[0] not in (TEXT, CODE) and not eight_digits:
+        return None
+    dates = find_date_patterns(counts)
+    return dates if dates and (dates.rest or len(dates.patterns) > 1) else None
 
 
 def with_kind(work: Work, column: str, kind: ColumnKind) -> Work:
@@ -27,11 +34,6 @@ def with_kind(work: Work, column: str, kind: ColumnKind) -> Work:
 
     A hierarchy that a builder made starts again from what suits the kind; the old one can be had
     back.
-
-    Raises
-    ------
-    TableError
-        Values of the column are not of this kind.
     """
     values = work.table.file.records.counted(column)
     kind.check(column, values.texts)

@@ -52,11 +52,6 @@ def needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
     """The metrics that a comparison measures in: the seven, and those that guide.
 
     Drawn weights only where everything that releases are measured by has some.
-
-    Raises
-    ------
-    PlanError
-        Two lines are guided by different metrics of one name.
     """
     found = {name: METRICS[name] for name in PUBLISHED}
     for line in lines:
@@ -86,15 +81,7 @@ def asks_for_some_k(work: Work) -> bool:
 def lacking(
     work: Work, lines: Sequence[PlannedLine], also: int | None = None, at_some: bool = False
 ) -> list[LineRun]:
-    """The runs of these lines that nobody has made yet, each once.
-
-    Parameters
-    ----------
-    also
-        A k that has to be among those known, where each k is a run of its own.
-    at_some
-        Whether they have to be measured by what is known at some k alone.
-    """
+    """The runs of these lines that nobody has made yet, each once."""
     metrics, found = needed_metrics(lines), {}
     for run in _runs(lines):
         known = work.findings.runs.get(run.key)
@@ -140,28 +127,14 @@ def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
 
 
 class ComparisonState(NamedTuple):
-    """What is chosen, and how much of it is known.
+    """What is chosen, and how much of it is known."""
 
-    Attributes
-    ----------
-    lines
-        The lines.
-    runs, lacking
-        How many runs they are, and how many of those are still to be made.
-    comparison
-        The comparison, if none is.
-    key
-        A fingerprint of the comparison.
-    problem
-        Why it cannot be made at all.
-    """
-
-    lines: tuple[PlannedLine, ...] = ()
-    runs: int = 0
+    lines: tuple[PlannedLine, ...] = ()  # The lines
+    runs: int = 0  # How many runs they are, and how many of those are still to be made
     lacking: int = 0
-    comparison: Comparison | None = None
-    key: str = ""
-    problem: str = ""
+    comparison: Comparison | None = None  # The comparison, if none is
+    key: str = ""  # A fingerprint of the comparison
+    problem: str = ""  # Why it cannot be made at all
 
 
 def outlook(work: Work) -> ComparisonState:
@@ -179,13 +152,7 @@ def outlook(work: Work) -> ComparisonState:
 
 
 def runs_wanted(work: Work) -> list[str]:
-    """What tells the runs apart that are chosen now.
-
-    Raises
-    ------
-    KanonError
-        They cannot be compared.
-    """
+    """What tells the runs apart that are chosen now."""
     return [run.key for run in _runs(wanted_lines(work))]
 
 
@@ -219,11 +186,6 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
 
     Releases are measured in all metrics that could be chosen too, so that choosing one of them
     as a guide needs no other run.
-
-    Raises
-    ------
-    KanonError
-        A plan does not fit the table, or nothing can satisfy it.
     """
     if not todo:
         return ComparisonJob([], [], [], [], [], [])

@@ -40,32 +40,17 @@ class RunInputs:
 
 @dataclass(frozen=True, eq=False)
 class PlannedLine:
-    """A line that is to be compared.
+    """A line that is to be compared."""
 
-    Attributes
-    ----------
-    configuration
-        What leads it, with its own tie seed.
-    plan
-        The whole plan.
-    name, title, kept
-        See :class:`kanon.experiments.comparison.Line`.
-    seeds
-        The tie seeds that it is run under: its own first, then those of a band if one is wanted.
-    ground
-        The plan that all such lines share, and the hierarchies.
-    yardstick
-        What its releases are measured by; None for its own hierarchies.
-    """
-
-    configuration: Configuration
-    plan: Plan
-    name: str
+    configuration: Configuration  # What leads it, with its own tie seed
+    plan: Plan  # The whole plan
+    name: str  # See :class:`kanon.experiments.comparison.Line`
     title: str
     kept: bool
+    # The tie seeds that it is run under: its own first, then those of a band if one is wanted.
     seeds: tuple[int | None, ...]
-    ground: RunInputs
-    yardstick: RunInputs | None
+    ground: RunInputs  # The plan that all such lines share, and the hierarchies
+    yardstick: RunInputs | None  # What its releases are measured by; None for its own hierarchies
 
     @property
     def guide(self) -> Metric:
@@ -106,18 +91,7 @@ def compared_strategies(work: Work) -> list[str]:
 
 
 def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...]:
-    """The lines that are chosen: the product of metrics, strategies and scopes, and what is kept.
-
-    Parameters
-    ----------
-    also
-        Metrics beside those chosen.
-
-    Raises
-    ------
-    PlanError
-        There are too many; or see :func:`kanon.studio.session.work.plan_of`.
-    """
+    """The chosen lines: the product of metrics, strategies and scopes, and what is kept."""
     whole = plan_of(without_lost(work))
     ours = _ground(work, whole, work.table.trees)
     names = dict.fromkeys([*compared_metrics(work), *also])
@@ -244,15 +218,7 @@ def _other(measure: RunInputs | None, own: RunInputs) -> RunInputs | None:
 def led_by(
     plan: Plan, one: Configuration, work: Work | None = None, seed: int | None = None
 ) -> Plan:
-    """The plan with something else to lead it.
-
-    Parameters
-    ----------
-    work
-        Where another algorithm than the plan's finds its own choices; None if it is the plan's.
-    seed
-        What an algorithm that draws at random begins with; None for what the plan says.
-    """
+    """The plan with something else to lead it."""
     led = plan.algorithm
     wanted: dict[str, Any] = {
         "metric": one.metric,

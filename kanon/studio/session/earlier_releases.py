@@ -26,26 +26,13 @@ _CLASSES_AT_ONCE, _RECORDS_AT_ONCE = 200_000, 300_000
 
 @dataclass(frozen=True, eq=False)
 class EarlierRelease:
-    """A release that was downloaded or written.
+    """A release that was downloaded or written."""
 
-    Attributes
-    ----------
-    key
-        A fingerprint of all that it depends on.
-    title
-        What its files are called.
-    release
-        What it shows of each class.
-    counts
-        Whether somebody may have got it; not if the user says that nobody did.
-    plan, file
-        Its plan; the name of the file, what its fingerprint is of, and the fingerprint.
-    """
-
-    key: str
-    title: str
-    release: Release
-    counts: bool = True
+    key: str  # A fingerprint of all that it depends on
+    title: str  # What its files are called
+    release: Release  # What it shows of each class
+    counts: bool = True  # Whether somebody may have got it; not if the user says that nobody did
+    # Its plan; the name of the file, what its fingerprint is of, and the fingerprint.
     plan: str = ""
     file: tuple[str, tuple[str, str]] | None = None
 

@@ -14,18 +14,10 @@ from kanon.studio.session.work import Work
 
 @dataclass(frozen=True)
 class ClassCount:
-    """Which classes were counted by themselves last.
+    """Which classes were counted by themselves last."""
 
-    Attributes
-    ----------
-    of
-        What they are of, see :func:`counted_by`; empty before the first count.
-    problem
-        Why that brought nothing.
-    """
-
-    of: str = ""
-    problem: str = ""
+    of: str = ""  # What they are of, see :func:`counted_by`; empty before the first count
+    problem: str = ""  # Why that brought nothing
 
 
 def counted_table(work: Work) -> StoredTable | None:
@@ -72,13 +64,7 @@ def said_kept(number: int) -> str:
 
 
 def check_classes_here(work: Work) -> None:
-    """Check that the classes of the table come here.
-
-    Raises
-    ------
-    PlanError
-        They stay in the engine, or are not counted yet.
-    """
+    """Check that the classes of the table come here."""
     if uncounted(work):
         raise PlanError(
             say(

@@ -19,60 +19,31 @@ from kanon.release.remark_kinds import Remark
 
 @dataclass(frozen=True, eq=False)
 class EngineFindings:
-    """What a worker tells of a release that an engine made and wrote: all but the release.
+    """What a worker tells of a release that an engine made and wrote: all but the release."""
 
-    Attributes
-    ----------
-    measures
-        What the command line writes into ``M.json``.
-    alteration
-        What it lost, as the plan's metric counts, in percent.
-    original_classes
-        The number of classes of the table.
-    heights
-        Per quasi-identifier the number of levels of its hierarchy.
-    trace
-        What the algorithm did.
-    parts, proof, met, leaves
-        Into how many parts the classes were cut, what is proved of the least loss, what every class
-        meets, and what leaves: sentences, or nothing.
-    remarks
-        What the release may give away although it meets its models.
-    """
-
-    measures: Mapping[str, Any]
-    alteration: float
-    original_classes: int
-    heights: Mapping[str, int]
-    trace: Trace
+    measures: Mapping[str, Any]  # What the command line writes into ``M.json``
+    alteration: float  # What it lost, as the plan's metric counts, in percent
+    original_classes: int  # The number of classes of the table
+    heights: Mapping[str, int]  # Per quasi-identifier the number of levels of its hierarchy
+    trace: Trace  # What the algorithm did
+    # Into how many parts the classes were cut, what is proved of the least loss, what every class
+    # meets, and what leaves: sentences, or nothing.
     parts: str
     proof: str
     met: str
     leaves: str
-    remarks: tuple[Remark, ...]
+    remarks: tuple[Remark, ...]  # What the release may give away although it meets its models
 
 
 @dataclass(frozen=True, eq=False)
 class EngineRelease:
-    """A release that an engine made and wrote.
+    """A release that an engine made and wrote."""
 
-    Attributes
-    ----------
-    plan, settings
-        What it was made by, and a fingerprint of that.
-    found
-        What is known of it.
-    place
-        Where it is.
-    seconds
-        How long all of it took.
-    """
-
-    plan: Plan
+    plan: Plan  # What it was made by, and a fingerprint of that
     settings: str
-    found: EngineFindings
-    place: str
-    seconds: float
+    found: EngineFindings  # What is known of it
+    place: str  # Where it is
+    seconds: float  # How long all of it took
 
 
 def measures_table(measures: Mapping[str, Any]) -> pd.DataFrame:

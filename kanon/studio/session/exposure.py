@@ -11,6 +11,7 @@ from kanon.sources.exposure import (
     exposure_of_sizes,
     unique_without_each,
 )
+from kanon.sources.suppressed_rows import find_suppressed
 from kanon.studio.session.engine_classes import classes_kept
 from kanon.studio.session.work import Work
 
@@ -19,11 +20,12 @@ from kanon.studio.session.work import Work
 class ExposureNumbers:
     """The class sizes by all quasi-identifiers, and how many are unique without each of them.
 
-    The latter is empty where the classes stay in an engine.
+    The latter is empty where the classes stay in an engine, and no suppressed record is told apart.
     """
 
     exposure: Exposure
     unique_without: Mapping[str, int]
+    suppressed: int = 0  # by whoever made the table: they are in none of the numbers
 
 
 def exposed(work: Work) -> ExposureNumbers:
@@ -35,4 +37,6 @@ def exposed(work: Work) -> ExposureNumbers:
     classes = table.complete_records.classes_of(
         table.quasi_identifiers, person=table.person_counted
     )
-    return ExposureNumbers(exposure(classes), unique_without_each(classes))
+    silent = find_suppressed(table.complete_records, classes)
+    suppressed, classes = int(classes.counts[silent].sum()), classes.without(silent)
+    return ExposureNumbers(exposure(classes), unique_without_each(classes), suppressed)

@@ -53,13 +53,7 @@ class Result:
         return min(self.known, key=lambda one: abs(math.log(one / most)))
 
     def release(self, k: int, order: Literal["released", "table"] = "released") -> Run:
-        """The release for k: looked up, checked against its plan, not computed again.
-
-        Parameters
-        ----------
-        order
-            The order in which its rows leave, by its name in a plan.
-        """
+        """The release for k: looked up, checked against its plan, not computed again."""
         plan = self.prepared.plan.model_copy(update={"order": order})
         return release_at(replace(self.prepared, plan=plan), self.solution, k)
 
@@ -98,20 +92,11 @@ AskedOfWays = tuple[tuple[int, ...], tuple[tuple[str, float], ...]]
 
 @dataclass(frozen=True, eq=False)
 class AdviceResult:
-    """Every way tried, and the settings that it was tried with.
+    """Every way tried, and the settings that it was tried with."""
 
-    Attributes
-    ----------
-    comparison
-        The ways side by side.
-    settings
-        A fingerprint of all that they depend on.
-    again
-        Per what was asked and place of a way what it lost when it was run again.
-    """
-
-    comparison: Comparison
-    settings: str
+    comparison: Comparison  # The ways side by side
+    settings: str  # A fingerprint of all that they depend on
+    # Per what was asked and place of a way what it lost when it was run again.
     again: Mapping[tuple[AskedOfWays, int], RepeatedLoss]
 
 
@@ -125,24 +110,12 @@ class LatticeResult:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRun:
-    """A run that a comparison made, so that no other one makes it again.
+    """A run that a comparison made, so that no other one makes it again."""
 
-    Attributes
-    ----------
-    numbers
-        The criteria over k.
-    measured
-        What each metric was that its releases were measured in.
-    n_records
-        n; the number of persons, where k counts them.
-    best_l
-        See :class:`kanon.experiments.comparison.Line`.
-    """
-
-    numbers: Curves | Points
-    measured: frozenset[str]
-    n_records: int
-    best_l: Mapping[str, float]
+    numbers: Curves | Points  # The criteria over k
+    measured: frozenset[str]  # What each metric was that its releases were measured in
+    n_records: int  # n; the number of persons, where k counts them
+    best_l: Mapping[str, float]  # See :class:`kanon.experiments.comparison.Line`
 
 
 @dataclass(frozen=True)
@@ -155,51 +128,36 @@ class FoundBound:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """All that was worked out for a table: replaced whole when there is another one.
+    """All that was worked out for a table: replaced whole when there is another one."""
 
-    Attributes
-    ----------
-    result, comparison, searched, greatest
-        The last finished run, comparison, measurement of the searches, and greatest k with a model.
-    engine_release
-        The last release that an engine made and wrote, of classes that stay there.
-    advised
-        Every metric, strategy and scope, as the advisor tried them last.
-    what_if
-        The comparison before an edit and the one after it.
-    together
-        What several releases say together, with a fingerprint of which.
-    found_lattice
-        The last lattice that a worker looked at.
-    reported, reported_people
-        The report made last; and the fingerprint of the population that it counted, None if it
-        counted none.
-    runs, learnt, predicted, simulations
-        What comparisons have found, what trained classifiers scored, what releases were measured
-        and learnt from, and what came of the runs of the simulated study: by a fingerprint of all
-        that each depends on. A cancelled study leaves what it found.
-    bounds
-        What no release can lose less than, by a fingerprint of all that it depends on.
-    made_with
-        What was chosen when the last of each calculation began, without what was found then.
-    """
-
+    # The last finished run, comparison, measurement of the searches, and greatest k with a model.
     result: Result | None = None
+    # The last release that an engine made and wrote, of classes that stay there.
     engine_release: EngineRelease | None = None
     comparison: ComparisonResult | None = None
     searched: SearchesResult | None = None
     greatest: GreatestKResult | None = None
+    # Every metric, strategy and scope, as the advisor tried them last.
     advised: AdviceResult | None = None
+    # The comparison before an edit and the one after it.
     what_if: tuple[ComparisonResult, ComparisonResult] | None = None
+    # What several releases say together, with a fingerprint of which.
     together: tuple[str, CombinedReleases] | None = None
-    found_lattice: LatticeResult | None = None
+    found_lattice: LatticeResult | None = None  # The last lattice that a worker looked at
+    # The report made last; and the fingerprint of the population that it counted, None if it
+    # counted none.
     reported: Report | None = None
     reported_people: Origin | None = None
+    # What comparisons have found, what trained classifiers scored, what releases were measured and
+    # learnt from, and what came of the runs of the simulated study: by a fingerprint of all that
+    # each depends on. A cancelled study leaves what it found.
     runs: Mapping[str, MeasuredRun] = field(default_factory=dict)
     learnt: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict)
     predicted: Mapping[str, tuple[ReleaseMeasures | LearntScores, ...]] = field(
         default_factory=dict
     )
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
+    # What no release can lose less than, by a fingerprint of all that it depends on.
     bounds: Mapping[str, FoundBound] = field(default_factory=dict)
+    # What was chosen when the last of each calculation began, without what was found then.
     made_with: Mapping[str, Work] = field(default_factory=dict)

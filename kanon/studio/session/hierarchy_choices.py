@@ -119,11 +119,6 @@ def undone(work: Work, column: str) -> Work:
 
     What the same press of a button changed in other columns is undone too, unless they were changed
     again since.
-
-    Raises
-    ------
-    HierarchyError
-        There was none.
     """
     if not work.table.history(column).past:
         raise HierarchyError(say("There is nothing to undo."))
@@ -131,13 +126,7 @@ def undone(work: Work, column: str) -> Work:
 
 
 def redone(work: Work, column: str) -> Work:
-    """The work with the change that was undone last, in all columns that it was undone in.
-
-    Raises
-    ------
-    HierarchyError
-        There was none.
-    """
+    """The work with the change that was undone last, in all columns that it was undone in."""
     if not work.table.history(column).future:
         raise HierarchyError(say("There is nothing to redo."))
     return _stepped(work, column, lambda history: history.future, History.forward)

@@ -12,44 +12,27 @@ STEPS, LEAST, NODES = 100, 10, 1_500_000
 
 @dataclass(frozen=True, eq=False)
 class ChangedChoice:
-    """A choice that was changed, and the press of a button that changed it.
-
-    Attributes
-    ----------
-    press
-        The same for what one press changed in several columns: they are undone together.
-    """
+    """A choice that was changed, and the press of a button that changed it."""
 
     choice: HierarchyChoice
+    # The same for what one press changed in several columns: they are undone together.
     press: object
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """The choices for a column around the one in use, and what was said of the last change.
+    """The choices for a column around the one in use, and what was said of the last change."""
 
-    Attributes
-    ----------
-    past, future
-        The choices before, the newest last, and those undone, the next one last: of each, what was
-        typed or drawn, from which all else is made again.
-    version
-        Rises with every change: an edit names the version that it was drawn on.
-    answered
-        The last operation of the browser that was dealt with; sent twice, it is done once.
-    said, refused
-        A sentence about the last operation, and whether it was refused.
-    select
-        The nodes that the last operation made or moved.
-    """
-
+    # The choices before, the newest last, and those undone, the next one last: of each, what was
+    # typed or drawn, from which all else is made again.
     past: tuple[ChangedChoice, ...] = ()
     future: tuple[ChangedChoice, ...] = ()
-    version: int = 0
+    version: int = 0  # Rises with every change: an edit names the version that it was drawn on
+    # The last operation of the browser that was dealt with; sent twice, it is done once.
     answered: str = ""
-    said: str = ""
+    said: str = ""  # A sentence about the last operation, and whether it was refused
     refused: bool = False
-    select: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()  # The nodes that the last operation made or moved
 
     def after(self, old: HierarchyChoice, press: object) -> History:
         """The history once a press has replaced ``old`` by something else."""

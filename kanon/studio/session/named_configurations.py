@@ -33,13 +33,7 @@ LONGEST_TITLE = 40
 
 
 def pin(work: Work, line: PlannedLine, title: str) -> Work:
-    """The work with a line kept under a name.
-
-    Raises
-    ------
-    PlanError
-        The name is empty, too long or taken.
-    """
+    """The work with a line kept under a name."""
     kept = _with_pin(work, title, line.plan, line.ground.trees)
     return with_fields(
         kept,
@@ -51,13 +45,7 @@ def pin(work: Work, line: PlannedLine, title: str) -> Work:
 
 
 def renamed(work: Work, old: str, title: str) -> Work:
-    """The work with another name for a kept configuration.
-
-    Raises
-    ------
-    PlanError
-        The name is empty, too long or taken.
-    """
+    """The work with another name for a kept configuration."""
     title = checked_title(title, [each.title for each in work.kept.pinned if each.title != old])
     return with_fields(
         work,
@@ -84,13 +72,7 @@ def unpinned(work: Work, title: str) -> Work:
 
 
 def restored(work: Work) -> Work:
-    """The work with the kept configuration that was removed last.
-
-    Raises
-    ------
-    PlanError
-        Its name was given to another one.
-    """
+    """The work with the kept configuration that was removed last."""
     if work.kept.unpinned is None:
         return work
     checked_title(work.kept.unpinned.title, [each.title for each in work.kept.pinned])
@@ -104,13 +86,7 @@ def restored(work: Work) -> Work:
 
 
 def used(work: Work, title: str) -> Work:
-    """The work with the roles, hierarchies and settings of a kept configuration.
-
-    Raises
-    ------
-    KanonError
-        The table lacks a column that it names, or a hierarchy of its plan is no tree.
-    """
+    """The work with the roles, hierarchies and settings of a kept configuration."""
     each = next(each for each in work.kept.pinned if each.title == title)
     check_columns(work.table.records.columns, each.plan.columns)
     done = with_plan(work, each.plan)
@@ -124,13 +100,7 @@ def export(pinned: NamedConfiguration) -> str:
 
 
 def imported(work: Work, content: bytes, title: str) -> Work:
-    """The work with a plan from a file kept under a name.
-
-    Raises
-    ------
-    KanonError
-        The file is no plan, or the table lacks a column that it names.
-    """
+    """The work with a plan from a file kept under a name."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -183,13 +153,7 @@ def imported(work: Work, content: bytes, title: str) -> Work:
 
 
 def check_whole(plan: Plan) -> None:
-    """Check that a plan from elsewhere names no file: it would be read where kanon runs.
-
-    Raises
-    ------
-    PlanError
-        A hierarchy is a path.
-    """
+    """Check that a plan from elsewhere names no file: it would be read where kanon runs."""
     elsewhere = [
         name for name, column in plan.columns.items() if file_of(column.hierarchy) is not None
     ]
@@ -244,13 +208,7 @@ def _on_table(
 
 
 def _check_classes_come(plan: Plan, table: Table) -> None:
-    """Check that the classes of a plan come here: else an engine would count them meanwhile.
-
-    Raises
-    ------
-    PlanError
-        They may be too many.
-    """
+    """Check that the classes of a plan come here: else an engine would count them meanwhile."""
     columns, most = plan.roles.quasi_identifiers, settings().classes
     if not isinstance(table, StoredTable) or not {*columns} <= {*table.columns}:
         return
@@ -264,13 +222,7 @@ def _check_classes_come(plan: Plan, table: Table) -> None:
 
 
 def _runnable(prepared: PreparedRun) -> EquivalenceClasses:
-    """The classes of a table under a plan that could be run.
-
-    Raises
-    ------
-    KanonError
-        The plan does not fit the table, or its metric needs weights that nobody has drawn.
-    """
+    """The classes of a table under a plan that could be run."""
     prepared.task()
     return prepared.classes
 
@@ -293,13 +245,7 @@ def _with_pin(
 
 
 def checked_title(title: str, taken: Sequence[str]) -> str:
-    """The name of a kept configuration, without needless spaces.
-
-    Raises
-    ------
-    PlanError
-        It is empty, too long or taken.
-    """
+    """The name of a kept configuration, without needless spaces."""
     title = " ".join(title.split())
     if not title or len(title) > LONGEST_TITLE:
         raise PlanError(

@@ -30,13 +30,7 @@ def outdated(work: Work) -> bool:
 
 
 def result_depends_on(work: Work) -> tuple[bool, str]:
-    """Whether a k is chosen that the result on screen knows, and a fingerprint of the rest.
-
-    Raises
-    ------
-    KanonError
-        What is chosen cannot be run.
-    """
+    """Whether a k is chosen that the result on screen knows, and a fingerprint of the rest."""
     result = work.findings.result
     if result is None:
         return False, ""
@@ -54,13 +48,7 @@ def engine_release_outdated(work: Work) -> bool:
 
 
 def engine_release_depends_on(work: Work) -> str:
-    """A fingerprint of all that a release depends on that an engine makes.
-
-    Raises
-    ------
-    KanonError
-        What is chosen cannot be run.
-    """
+    """A fingerprint of all that a release depends on that an engine makes."""
     return release_settings(work, plan_of(work, in_engine=True))
 
 

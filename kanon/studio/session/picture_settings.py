@@ -28,18 +28,10 @@ Guided = tuple[Configuration, Metric]
 
 @dataclass(frozen=True)
 class PictureSettings:
-    """How a picture was made.
+    """How a picture was made."""
 
-    Attributes
-    ----------
-    line
-        The line below it.
-    k
-        The k that it is of; None where it is of none, or of many.
-    """
-
-    line: str
-    k: int | None = None
+    line: str  # The line below it
+    k: int | None = None  # The k that it is of; None where it is of none, or of many
 
     @classmethod
     def of(
@@ -52,15 +44,6 @@ class PictureSettings:
         counting: Counted = "records",
     ) -> PictureSettings:
         """By what the picture is of.
-
-        Parameters
-        ----------
-        table, records
-            What the table is called, and how many records of it count.
-        more
-            What else decides the picture, if anything: names and numbers.
-        k, counting
-            The k that it is of, and what that counts.
 
         >>> made = PictureSettings.of("t.csv", "6 records", ["age", "sex"], k=2)
         >>> made.line.split(" · ")[:-1]
@@ -106,13 +89,7 @@ class PictureSettings:
     def of_comparison(
         cls, work: Work, comparison: Comparison, k: int | None = None
     ) -> PictureSettings:
-        """Of several configurations.
-
-        Parameters
-        ----------
-        work
-            With what was chosen for them; see :func:`begun_with`.
-        """
+        """Of several configurations."""
         lines = [(line.configuration, line.guide) for line in comparison.lines]
         return cls.of_table(work, configurations_said(lines), k=k)
 

@@ -15,21 +15,12 @@ from kanon.sources.stored_source import check_outside, kind_written
 
 @dataclass(frozen=True)
 class Place:
-    """Where a table is, as it was typed.
+    """Where a table is, as it was typed."""
 
-    Attributes
-    ----------
-    typed
-        A path, or the URL of a database; see :class:`kanon.sources.addresses.Address`.
-    engine
-        The engine that was asked for; empty for what fits.
-    problem
-        Why it could not be opened.
-    """
-
+    # A path, or the URL of a database; see :class:`kanon.sources.addresses.Address`.
     typed: str = ""
-    engine: str = ""
-    problem: str = ""
+    engine: str = ""  # The engine that was asked for; empty for what fits
+    problem: str = ""  # Why it could not be opened
 
     def for_another_table(self) -> Place:
         """All of it: the next table may lie beside it."""
@@ -38,44 +29,22 @@ class Place:
 
 @dataclass(frozen=True)
 class WrittenRelease:
-    """A release that was written.
+    """A release that was written."""
 
-    Attributes
-    ----------
-    place
-        Where it is.
-    k, records
-        Its k and how many records it holds.
-    seconds
-        How long it took to write.
-    """
-
-    place: str
-    k: int
+    place: str  # Where it is
+    k: int  # Its k and how many records it holds
     records: int
-    seconds: float
+    seconds: float  # How long it took to write
 
 
 @dataclass(frozen=True)
 class Destination:
-    """Where a release goes, as it was typed.
+    """Where a release goes, as it was typed."""
 
-    Attributes
-    ----------
-    typed
-        A path; empty for the one that is suggested.
-    problem
-        Why nothing was written there.
-    written
-        What was written last.
-    target
-        Where it is being written to, or was.
-    """
-
-    typed: str = ""
-    problem: str = ""
-    written: WrittenRelease | None = None
-    target: Address | None = None
+    typed: str = ""  # A path; empty for the one that is suggested
+    problem: str = ""  # Why nothing was written there
+    written: WrittenRelease | None = None  # What was written last
+    target: Address | None = None  # Where it is being written to, or was
 
 
 def complete_at(target: Address | None) -> bool:
@@ -89,17 +58,7 @@ def complete_at(target: Address | None) -> bool:
 def suggested_destination(
     address: Address, name: str, environment: Mapping[str, str] = os.environ
 ) -> str:
-    """A folder for a release where nothing is yet: beside the table.
-
-    Parameters
-    ----------
-    address
-        Where the table is.
-    name
-        What the release is called, in plain letters.
-    environment
-        See :func:`kanon.sources.addresses.check_address`.
-    """
+    """A folder for a release where nothing is yet: beside the table."""
     folder = allowed_folder(environment) if address.is_url else address.path.parent
     paths = (folder / (name if n == 1 else f"{name}-{n}") for n in count(1))
     return str(next(path for path in paths if not os.path.lexists(path)))
@@ -108,22 +67,7 @@ def suggested_destination(
 def checked_destination(
     typed: str, address: Address, environment: Mapping[str, str] = os.environ
 ) -> Address:
-    """Where a release may be written to: nothing is there yet, and it is allowed.
-
-    Parameters
-    ----------
-    typed
-        A path, or that of a DuckDB file and the name of a new table in it.
-    address
-        Where the table is.
-    environment
-        See :func:`kanon.sources.addresses.check_address`.
-
-    Raises
-    ------
-    TableError
-        It is not allowed, something is there, or it is within the table itself.
-    """
+    """Where a release may be written to: nothing is there yet, and it is allowed."""
     if not typed.strip():
         raise TableError(say("Say where the release goes: a new folder, or a file."))
     target = Address.parse(typed)

@@ -33,18 +33,6 @@ def with_plan(work: Work, plan: Plan) -> Work:
 
     Hierarchies are taken over whether or not they hold every value of the table: what they lack is
     shown where hierarchies are drawn, and can be added there. The old ones can be had back.
-
-    Parameters
-    ----------
-    work
-        The work; its table has all columns of the plan.
-    plan
-        The plan; none of its hierarchies is a path.
-
-    Raises
-    ------
-    KanonError
-        A hierarchy of the plan is no tree.
     """
     named = plan.roles.roles
     work = with_fields(

@@ -40,14 +40,7 @@ _TREES = ("drawn", "imported")
 
 
 def check_savable(work: Work) -> dict[str, Any]:
-    """Check that what would be saved could be opened again; returns its settings.
-
-    Raises
-    ------
-    PlanError
-        A model is required of a column that is not sensitive any more, or a text for a report is
-        too long.
-    """
+    """Check that what would be saved could be opened again; returns its settings."""
     content = plan_content(work, trees=False)
     Plan.from_content(content)
     work.purpose.words()
@@ -58,11 +51,6 @@ def saved_project(work: Work) -> str:
     """Everything that was chosen for the table, as JSON.
 
     Hierarchies list the values that occur in it; records are not in there.
-
-    Raises
-    ------
-    PlanError
-        See :func:`check_savable`.
     """
     content = check_savable(work)
     project = {
@@ -110,32 +98,14 @@ def _without_identifiers(plan: Plan, work: Work) -> dict[str, Any]:
 
 
 def reading_asked(work: Work, content: bytes) -> ReadSettings | None:
-    """How a project file has an uploaded table read, if that is otherwise than it was read.
-
-    Raises
-    ------
-    KanonError
-        The file is no project.
-    """
+    """How a project file has an uploaded table read, if that is otherwise than it was read."""
     given = _given(content)
     plan = _plan(of_this_version(given["plan"])[0], say("The project file"))
     return None if work.table.content is None else _other_reading(work, plan)
 
 
 def opened_project(work: Work, content: bytes, again: Work | None = None) -> Work:
-    """The work on the same table, with all that a project file has chosen for it.
-
-    Parameters
-    ----------
-    again
-        The work on the table read as the project has it; if it is not given, an uploaded table is
-        read here.
-
-    Raises
-    ------
-    KanonError
-        The file is no project, or it is about columns that this table lacks.
-    """
+    """The work on the same table, with all that a project file has chosen for it."""
     given = _given(content)
     plan_content, change = of_this_version(given["plan"])
     plan = _plan(plan_content, say("The project file"))
@@ -317,6 +287,8 @@ def _other_reading(work: Work, plan: Plan) -> ReadSettings | None:
         read.encoding if now.encoding is not None else None,
         None if read.missing_markers is None else tuple(read.missing_markers),
         read.sheet if now.sheet is not None else None,
+        read.header,
+        read.footer,
     )
     differ = any(
         value is not None and value != getattr(now, name) for name, value in vars(wanted).items()
@@ -325,13 +297,7 @@ def _other_reading(work: Work, plan: Plan) -> ReadSettings | None:
 
 
 def _read_as(work: Work, plan: Plan, again: Work | None) -> Work:
-    """The table read as in the project, with the project's roles.
-
-    Raises
-    ------
-    KanonError
-        It cannot be read that way, or has no such columns then.
-    """
+    """The table read as in the project, with the project's roles."""
     wanted = _other_reading(work, plan)
     if wanted is not None and work.table.content is not None:
         asked = with_fields(work, asked=wanted)

@@ -16,39 +16,23 @@ from kanon.sources.reading import TableFile
 LABELS: Mapping[str, str] = {"title": "Title", **TERMS}
 """What each text is called on the page; said by :func:`kanon.base.language.say_of`."""
 
-_OF_NO_TABLE = ("responsible",)
-"""The texts that are true of another table too; any other might be filed with the wrong one."""
-
 
 @dataclass(frozen=True, eq=False)
 class Purpose:
-    """What the release is for, whom its risk is measured by, and what a report says of it.
+    """What the release is for, whom its risk is measured by, and what a report says of it."""
 
-    Attributes
-    ----------
-    context
-        What is asked of the release by what it is for.
-    population, population_origin
-        The table of the population that was uploaded, never written anywhere; and the fingerprint
-        of its file.
-    texts
-        What was typed for a report, by the names of :class:`kanon.report.words.Words`; too long a
-        text stays as it is, so that it can be shortened.
-    """
-
+    # What is asked of the release by what it is for.
     context: Context = field(default_factory=lambda: Context(release="public"))
+    # The table of the population that was uploaded, never written anywhere; and the fingerprint of
+    # its file.
     population: TableFile | None = None
     population_origin: Origin | None = None
+    # What was typed for a report, by the names of :class:`kanon.report.words.Words`; too long a
+    # text stays as it is, so that it can be shortened.
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def words(self) -> Words:
-        """The texts as a report takes them.
-
-        Raises
-        ------
-        PlanError
-            One is too long.
-        """
+        """The texts as a report takes them."""
         for name, text in self.texts.items():
             if len(text) > LONGEST:
                 raise PlanError(
@@ -61,7 +45,3 @@ class Purpose:
                     )
                 )
         return parse_words(dict(self.texts), "The report")
-
-    def texts_of_no_table(self) -> dict[str, str]:
-        """The texts that are still true when another table is loaded."""
-        return {name: self.texts[name] for name in _OF_NO_TABLE if name in self.texts}

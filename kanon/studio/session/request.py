@@ -118,47 +118,26 @@ def said_on_page(work: Work, sentence: str) -> Work:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a page asks for.
+    """What a page asks for."""
 
-    Attributes
-    ----------
-    doing
-        What is done, in a word of :func:`called`; a session does each once at a time.
-    function, arguments
-        What a worker calls, after its progress.
-    then
-        The work with the result; with None of a study that ended early, whose findings are the
-        parts of the job, and of what was complete although it was cancelled.
-    limit
-        See :data:`Limit`.
-    lane
-        See :data:`Lane`. What is short may be begun twice, so that what writes never is.
-    begins
-        The work while it is done, beside that it is.
-    after
-        What is done whatever came of it; see :meth:`kanon.studio.jobs.pool.Jobs.submit`.
-    cancelled
-        The work after it was cancelled.
-    failed
-        The work with the sentence that says why it failed.
-    died
-        What is said where its worker died; see :meth:`kanon.studio.jobs.pool.Jobs.submit`.
-    studying
-        Of a study the fingerprint that its findings are kept under.
-    carry
-        Whether what is the user's comes along; see :func:`kanon.studio.session.state.put`.
-    """
-
-    doing: str
-    function: Callable[..., object]
+    doing: str  # What is done, in a word of :func:`called`; a session does each once at a time
+    function: Callable[..., object]  # What a worker calls, after its progress
     arguments: tuple[object, ...]
+    # The work with the result; with None of a study that ended early, whose findings are the parts
+    # of the job, and of what was complete although it was cancelled.
     then: Callable[[Work, Any], Work]
-    limit: Limit = "job_minutes"
+    limit: Limit = "job_minutes"  # See :data:`Limit`
+    # See :data:`Lane`. What is short may be begun twice, so that what writes never is.
     lane: Lane = "short"
+    # The work while it is done, beside that it is.
     begins: Callable[[Work], Work] = lambda work: work
+    # What is done whatever came of it; see :meth:`kanon.studio.jobs.pool.Jobs.submit`.
     after: Callable[[], object] = lambda: None
-    cancelled: Callable[[Work], Work] = cancelled_run
+    cancelled: Callable[[Work], Work] = cancelled_run  # The work after it was cancelled
+    # The work with the sentence that says why it failed.
     failed: Callable[[Work, str], Work] = said_on_page
+    # What is said where its worker died; see :meth:`kanon.studio.jobs.pool.Jobs.submit`.
     died: str = ""
-    studying: str = ""
+    studying: str = ""  # Of a study the fingerprint that its findings are kept under
+    # Whether what is the user's comes along; see :func:`kanon.studio.session.state.put`.
     carry: bool = True

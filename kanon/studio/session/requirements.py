@@ -72,13 +72,7 @@ KINDS: Mapping[str, type[SensitiveModel]] = _kinds()
 
 
 def whole_table(work: Work) -> EquivalenceClasses:
-    """The table as one class: what it reaches is the most that any release can reach.
-
-    Raises
-    ------
-    TableError
-        A sensitive column has missing cells, and cells that say that they are.
-    """
+    """The table as one class: what it reaches is the most that any release can reach."""
     kept, coarsened = work.table.complete_records, work.table.coarsened
     counted = []
     for name in work.table.sensitive_columns:

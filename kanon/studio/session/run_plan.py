@@ -18,21 +18,7 @@ from kanon.studio.session.work import Work, with_fields
 
 
 def plan_of(work: Work, in_engine: bool = False) -> Plan:
-    """Everything that was chosen, as a plan that the command line repeats.
-
-    Parameters
-    ----------
-    in_engine
-        Whether it may be about classes that stay in an engine, or that nobody has counted yet.
-
-    Raises
-    ------
-    PlanError
-        No quasi-identifier is chosen, or one of them has no usable hierarchy; or nobody said what
-        a column is, or what happens to records that lack a quasi-identifier; or a model is about a
-        column that is not sensitive, or k about persons whom no identifier tells apart; or the
-        classes stay in an engine.
-    """
+    """Everything that was chosen, as a plan that the command line repeats."""
     unfit = [
         column
         for column in work.table.quasi_identifiers
@@ -67,6 +53,10 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
                 "{count} records lack a quasi-identifier; choose on the page Data what happens to "
                 "them.",
             )
+        )
+    if work.table.file.unclear:
+        raise PlanError(
+            say("Say on the page Data whether the first line of the table holds names.")
         )
     if work.table.undecided:  # never released in silence
         raise PlanError(
@@ -103,13 +93,7 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
 
 
 def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
-    """Everything that was chosen, in the form of a plan, whether or not it can be run.
-
-    Parameters
-    ----------
-    trees
-        Whether hierarchies are in it: to write out large ones takes a while.
-    """
+    """Everything that was chosen, in the form of a plan, whether or not it can be run."""
     columns: dict[str, object] = {}
     coarsened = work.table.coarsened
     for column, role in work.table.roles.items():
@@ -131,6 +115,8 @@ def plan_content(work: Work, trees: bool = True) -> dict[str, Any]:
         "encoding": settings.encoding,
         "missing_markers": None if markers is None else list(markers),
         "sheet": settings.sheet,
+        "header": settings.header,
+        "footer": settings.footer,
         "missing": work.table.missing,
         "kinds": {column: str(kind) for column, kind in work.table.kinds.items()} or None,
     }

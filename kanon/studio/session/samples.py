@@ -19,29 +19,14 @@ ADULT_FOLDER = "adult"
 
 @dataclass(frozen=True)
 class Sample:
-    """A table that comes with kanon; its texts are said by :func:`kanon.base.language.say_of`.
+    """A table that comes with kanon; its texts are said by :func:`kanon.base.language.say_of`."""
 
-    Attributes
-    ----------
-    name
-        Its file in ``sample_data/`` and its folder in ``hierarchies/``.
-    title
-        What pages call it.
-    about
-        One sentence.
-    roles
-        The role of each column.
-    k
-        A k that shows something on this table.
-    target
-        A column that can be learnt from the quasi-identifiers; empty for none in particular.
-    """
-
-    name: str
-    title: str
-    about: str
-    roles: Mapping[str, Role] = field(default_factory=dict)
-    k: int = 5
+    name: str  # Its file in ``sample_data/`` and its folder in ``hierarchies/``
+    title: str  # What pages call it
+    about: str  # One sentence
+    roles: Mapping[str, Role] = field(default_factory=dict)  # The role of each column
+    k: int = 5  # A k that shows something on this table
+    # A column that can be learnt from the quasi-identifiers; empty for none in particular.
     target: str = ""
 
     @property

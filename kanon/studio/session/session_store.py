@@ -23,24 +23,14 @@ def new_token() -> str:
 
 @dataclass(frozen=True, eq=False)
 class Desk:
-    """What a session owns.
+    """What a session owns."""
 
-    Attributes
-    ----------
-    work
-        What it works on; None until something was begun.
-    memory
-        What was reckoned from it, by name; see :func:`kanon.studio.session.state.remembered`.
-    salt
-        The secret in the names of its downloads.
-    begun
-        Whether anything was chosen; a visit alone is worth less than work.
-    """
-
-    work: Work | None = None
+    work: Work | None = None  # What it works on; None until something was begun
+    # What was reckoned from it, by name; see :func:`kanon.studio.session.state.remembered`.
     memory: dict[str, Any] = field(default_factory=dict)
+    # The secret in the names of its downloads.
     salt: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
-    begun: bool = True
+    begun: bool = True  # Whether anything was chosen; a visit alone is worth less than work
 
     def copied(self) -> Desk:
         """The same work for another session, which shares no run and no secret with this one."""
@@ -78,16 +68,7 @@ class _Place:
 
 
 class Desks:
-    """The desks of all sessions, by their tokens. Every thread may call.
-
-    Parameters
-    ----------
-    seconds
-        How long a desk stays when its session has left; 0: not at all.
-    most
-        How many such desks there may be; those where nothing was begun go first, then the one
-        that was left first.
-    """
+    """The desks of all sessions, by their tokens. Every thread may call."""
 
     def __init__(self, seconds: float, most: int) -> None:
         self.seconds = seconds

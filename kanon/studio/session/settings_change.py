@@ -11,17 +11,10 @@ from kanon.studio.session.work import Work, value_of
 
 @dataclass(frozen=True)
 class SettingsChange:
-    """What a button changed at the settings last.
+    """What a button changed at the settings last."""
 
-    Attributes
-    ----------
-    version
-        That of the work then.
-    changed
-        By the name of a field of the work what it was before and what it became.
-    """
-
-    version: int
+    version: int  # That of the work then
+    # By the name of a field of the work what it was before and what it became.
     changed: Mapping[str, tuple[Any, Any]]
 
     @property

@@ -30,7 +30,7 @@ from kanon.studio.session.work import Work, begun_since, for_another_table, valu
 
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
-_FIRST = "kanon-first"
+_FIRST, _LOST = "kanon-first", "kanon-lost"
 _SAID_ON = "said-on"
 """Where what was said last was first read, in the memory of the session."""
 
@@ -46,13 +46,7 @@ def work() -> Work:
 
 
 def put(new: Work, carry: bool = True) -> None:
-    """Work on something else from now on; what runs on the old table ends, and that is said.
-
-    Parameters
-    ----------
-    carry
-        Whether what belongs to the user and not to the table comes along to a new table.
-    """
+    """Work on something else from now on; what runs on the old table ends, and that is said."""
     old = st.session_state.get(_WORK)
     if old is not None:
         new = _without_the_rest(old, new)
@@ -105,15 +99,7 @@ def silent() -> Work:
 
 
 def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
-    """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all.
-
-    Parameters
-    ----------
-    at
-        The control that says it too, by :func:`said_here`.
-    carry
-        See :func:`put`.
-    """
+    """Work on what ``make`` returns; if the user can mend what went wrong, say so and keep all."""
     try:
         new = make()
     except KanonError as error:
@@ -211,6 +197,22 @@ def settled() -> bool:
     return _SETTLED in st.session_state
 
 
+def lose() -> None:
+    """Note that what this tab worked on is gone, so that nothing else is taken for it."""
+    st.session_state[_LOST] = True
+
+
+def lost() -> bool:
+    """Whether what this tab worked on is gone, and nobody has said yet how to go on."""
+    return _LOST in st.session_state
+
+
+def begin_anew() -> None:
+    """Go on with what a new session begins with."""
+    st.session_state.pop(_LOST, None)
+    settle()
+
+
 def settle() -> None:
     """Note that the page is drawn, and that the session is there."""
     st.session_state[_SETTLED] = True
@@ -251,6 +253,7 @@ def forget_everything() -> None:
         session = seat().session
         desks().forget(token())
         runtime.get_instance().uploaded_file_mgr.remove_session_files(session)
+        runtime.get_instance().media_file_mgr.clear_session_refs(session)
     st.session_state.clear()
     st.session_state[_FORGOTTEN] = True
 

@@ -10,7 +10,7 @@ from kanon.errors import quoted
 from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.limits import of_our_own
-from kanon.sources.opening import OpenedTable, open_table
+from kanon.sources.opening import OpenedTable, open_in_doubt, open_table
 from kanon.sources.reading import ReadSettings, TableFile, read_table
 from kanon.studio.session.choices import as_started
 from kanon.studio.session.findings import Findings
@@ -35,49 +35,25 @@ def sample_work(name: str, version: int = 0) -> Work:
 def uploaded_work(
     content: bytes, name: str, version: int, settings: ReadSettings | None = None
 ) -> Work:
-    """The work on an uploaded file, with suggested roles and hierarchies.
-
-    Raises
-    ------
-    TableError
-        The file is not a table that can be read.
-    """
-    file = open_table(content, name, settings)
+    """The work on an uploaded file, with suggested roles and hierarchies."""
+    file = open_in_doubt(lambda how: open_table(content, name, how), settings)
     if file.name == ADULT_NAME:
         return _adult_work(file, version)
     return _checked(with_choices(_work(file, content, name, "upload", version)))
 
 
 def adult_work(version: int) -> Work:
-    """The work on the Adult table, fetched from the UCI repository.
-
-    Raises
-    ------
-    TableError
-        It could not be fetched.
-    """
+    """The work on the Adult table, fetched from the UCI repository."""
     return _adult_work(fetch_adult(), version)
 
 
 def opened_work(file: OpenedTable, version: int) -> Work:
-    """The work on a table that stays where it is, with suggested roles and hierarchies.
-
-    Raises
-    ------
-    TableError
-        The engine cannot go on with it.
-    """
+    """The work on a table that stays where it is, with suggested roles and hierarchies."""
     return _checked(with_choices(_work(file, None, file.name, "place", version)))
 
 
 def reread(work: Work) -> Work:
-    """The same file read as asked for; roles and hierarchies stay where columns do.
-
-    Raises
-    ------
-    TableError
-        The file cannot be read that way.
-    """
+    """The same file read as asked for; roles and hierarchies stay where columns do."""
     if work.table.content is None:
         return work
     return read_again(
@@ -90,11 +66,6 @@ def read_again(work: Work, again: Work) -> Work:
 
     A hierarchy that was proposed and never changed is proposed anew: with fewer texts that mark
     missing cells, a column may turn out to hold dates or numbers.
-
-    Raises
-    ------
-    TableError
-        The engine cannot go on with it.
     """
     return with_choices(
         with_fields(

@@ -25,58 +25,39 @@ Missing = Literal["drop-records", "as-value"]
 
 @dataclass(frozen=True, eq=False)
 class TableState:
-    """A table, and what is known and chosen of its columns.
+    """A table, and what is known and chosen of its columns."""
 
-    Attributes
-    ----------
-    title
-        What it is called on the pages.
-    origin
-        Where it came from: the key of a sample, ``upload``, ``adult`` or ``place``.
-    file, content, digest
-        The table as it was read, the bytes it was read from (None for a download, and for a table
-        that stays where it is), and a fingerprint of both.
-    roles, reasons
-        The role of each column, and why it was suggested.
-    undecided
-        The columns whose role nobody has chosen and nothing speaks for; insensitive meanwhile.
-    choices, histories
-        The hierarchy chosen for each column that is or was a quasi-identifier, or coarsened; undo
-        and redo.
-    previews, imports
-        Hierarchies that are shown and not in use yet, by column; hierarchy files that wait to be
-        looked through.
-    levels
-        Per column the level of its hierarchy that it is coarsened to while it is sensitive; a
-        column that is not named stays as it is.
-    missing
-        What happens to records that lack a quasi-identifier; None until it is chosen.
-    person
-        The identifier that says which records are of one person, so that k counts persons; None
-        where k counts records.
-    kinds
-        How the texts of some columns are read, where the user said so; those of others as it is
-        found.
-    asked
-        The settings that the user asked for when the file was read; None where they are found.
-    """
-
-    title: str
-    origin: str
+    title: str  # What it is called on the pages
+    origin: str  # Where it came from: the key of a sample, ``upload``, ``adult`` or ``place``
+    # The table as it was read, the bytes it was read from (None for a download, and for a table
+    # that stays where it is), and a fingerprint of both.
     file: TableFile | OpenedTable
     content: bytes | None
     digest: str
-    roles: Mapping[str, Role]
+    roles: Mapping[str, Role]  # The role of each column, and why it was suggested
     reasons: Mapping[str, str]
+    # The columns whose role nobody has chosen and nothing speaks for; insensitive meanwhile.
     undecided: frozenset[str] = frozenset()
+    # The hierarchy chosen for each column that is or was a quasi-identifier, or coarsened; undo and
+    # redo.
     choices: Mapping[str, HierarchyChoice] = field(default_factory=dict)
     histories: Mapping[str, History] = field(default_factory=dict)
+    # Hierarchies that are shown and not in use yet, by column; hierarchy files that wait to be
+    # looked through.
     previews: Mapping[str, HierarchyChoice] = field(default_factory=dict)
     imports: tuple[FileReview, ...] = ()
+    # Per column the level of its hierarchy that it is coarsened to while it is sensitive; a column
+    # that is not named stays as it is.
     levels: Mapping[str, int] = field(default_factory=dict)
+    # What happens to records that lack a quasi-identifier; None until it is chosen.
     missing: Missing | None = None
+    # The identifier that says which records are of one person, so that k counts persons; None where
+    # k counts records.
     person: str | None = None
+    # How the texts of some columns are read, where the user said so; those of others as it is
+    # found.
     kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
+    # The settings that the user asked for when the file was read; None where they are found.
     asked: ReadSettings = field(default_factory=ReadSettings)
 
     @property

@@ -24,18 +24,11 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """The last thing that went wrong or happened, until something else is tried.
+    """The last thing that went wrong or happened, until something else is tried."""
 
-    Attributes
-    ----------
-    problem, notice
-        A sentence each.
-    problem_at
-        Beside which control it went wrong, where that one hides what is said above it.
-    """
-
-    problem: str | None = None
+    problem: str | None = None  # A sentence each
     notice: str | None = None
+    # Beside which control it went wrong, where that one hides what is said above it.
     problem_at: str = ""
 
 
@@ -50,69 +43,37 @@ class CalculationState:
 
 @dataclass(frozen=True, eq=False)
 class SharedView:
-    """What several pages show.
+    """What several pages show."""
 
-    Attributes
-    ----------
-    column
-        The column that the pages on hierarchies and metrics look at; see :attr:`Work.looked_at`.
-    tree_view, shown
-        How its hierarchy is shown, and whose weights stand on the edges: a metric's name, the
-        drawn ones, or none.
-    uploads
-        How often files were uploaded, so that their field is empty again.
-    started
-        Whether the first run was started by itself.
-    tour
-        The step of the guided tour that is shown; 0 without one.
-    """
-
+    # The column that the pages on hierarchies and metrics look at; see :attr:`Work.looked_at`.
     column: str | None = None
+    # How its hierarchy is shown, and whose weights stand on the edges: a metric's name, the drawn
+    # ones, or none.
     tree_view: Literal["tree", "levels", "edges"] = "tree"
     shown: str = ""
-    uploads: int = 0
-    started: bool = False
-    tour: int = 0
+    uploads: int = 0  # How often files were uploaded, so that their field is empty again
+    started: bool = False  # Whether the first run was started by itself
+    tour: int = 0  # The step of the guided tour that is shown; 0 without one
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """The state of a session. Every change makes a new one.
+    """The state of a session. Every change makes a new one."""
 
-    Attributes
-    ----------
-    version
-        Rises with every new table, so that no widget keeps an answer about another one.
-    table
-        The table, with the roles and hierarchies of its columns.
-    settings, compare
-        What guides a run, and what is compared.
-    kept
-        Configurations under a name, and releases that were handed out.
-    purpose
-        What the release is for.
-    findings
-        What was worked out.
-    running
-        The calculations under way, by what they do.
-    message
-        What is said at the top of the page.
-    shared
-        What several pages show.
-    views
-        What each page shows, by the class of its state; see :meth:`view`.
-    """
-
-    version: int
-    table: TableState
+    version: int  # Rises with every new table, so that no widget keeps an answer about another one
+    table: TableState  # The table, with the roles and hierarchies of its columns
+    # What guides a run, and what is compared.
     settings: RunSettings = field(default_factory=RunSettings)
     compare: CompareSettings = field(default_factory=CompareSettings)
+    # Configurations under a name, and releases that were handed out.
     kept: Collection = field(default_factory=Collection)
-    purpose: Purpose = field(default_factory=Purpose)
-    findings: Findings = field(default_factory=Findings)
+    purpose: Purpose = field(default_factory=Purpose)  # What the release is for
+    findings: Findings = field(default_factory=Findings)  # What was worked out
+    # The calculations under way, by what they do.
     running: Mapping[str, CalculationState] = field(default_factory=dict)
-    message: Message = field(default_factory=Message)
-    shared: SharedView = field(default_factory=SharedView)
+    message: Message = field(default_factory=Message)  # What is said at the top of the page
+    shared: SharedView = field(default_factory=SharedView)  # What several pages show
+    # What each page shows, by the class of its state; see :meth:`view`.
     views: Mapping[type, Any] = field(default_factory=dict)
 
     def view(self, kind: type[State]) -> State:
@@ -163,11 +124,6 @@ def with_fields(work: Work, view: object = None, **values: Any) -> Work:
     """The work with other values of some fields, its own and those of its parts.
 
     The name of a field stands in one part alone, so that the part need not be named.
-
-    Parameters
-    ----------
-    view
-        What a page shows from now on.
     """
     own = {name: value for name, value in values.items() if name in _OWN}
     parts: dict[str, dict[str, Any]] = {}
@@ -209,18 +165,16 @@ def views_read_again(views: Mapping[type, Any]) -> dict[type, Any]:
 
 
 def for_another_table(old: Work, new: Work) -> Work:
-    """The new work with what belongs to the user: metrics, the board, texts, what pages keep.
+    """The new work with what belongs to the user: metrics, the board, what pages keep.
 
     A page keeps what ``for_another_table`` of its state returns. The same table, read again, has
-    the views and the texts of the old work already.
+    the views of the old work already. No text of a report is kept: somebody else may answer for it.
     """
     views = dict(new.views)
     for kind, view in old.views.items():
         if kind not in views and hasattr(view, "for_another_table"):
             views[kind] = view.for_another_table()
     same = {name: value_of(old, name) for name in ("composed", "layout", "tour")}
-    if new.purpose is not old.purpose:
-        same["texts"] = old.purpose.texts_of_no_table()
     return with_fields(new, views=views, **same)
 
 

@@ -63,13 +63,8 @@ _STYLE = """<style>
 def head(question: str, aloud: bool = False, line: bool = True) -> Work:
     """Draw the top of a page; returns what the session works on.
 
-    Parameters
-    ----------
-    aloud
-        Whether what went wrong is also said over the page: on a long page, what was pressed may
-        stand far below.
-    line
-        Whether the page is about the session's own table, so that the line about it is drawn.
+    ``aloud`` also says over the page what went wrong: on a long page, the pressed button may stand
+    far below. ``line``: the page is about the session's own table, so its line is drawn.
     """
     if not state.entered():
         # Beside a folder called pages, Streamlit runs the first page of a fresh server without
@@ -241,8 +236,11 @@ def _line(work: Work) -> None:
     told of a new value, and would answer with the old one.
     """
     sensitive = work.table.sensitive_columns
+    records, dropped = work.table.records.n_records, work.table.dropped
     about = [
-        records_said(work.table.records.n_records),
+        say("{kept} of {records}", kept=thin(records - dropped), records=records_said(records))
+        if dropped
+        else records_said(records),
         say_counted(
             len(work.table.quasi_identifiers),
             "{count} quasi-identifier",

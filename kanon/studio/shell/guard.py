@@ -57,14 +57,8 @@ HEADERS = {
 def is_own(origin: str | None, host: str | None, secure: bool) -> bool:
     """Whether a request comes from a page of this server, by what the browser says of both.
 
-    Parameters
-    ----------
-    origin
-        Where the page that asks is from; None for what is no page.
-    host
-        What was asked, with its port unless that is the usual one.
-    secure
-        Whether it was asked by TLS. Where not, a proxy may have ended that unsaid.
+    ``origin`` is None for what is no page; ``host`` has its port unless that is the usual one.
+    Where it is not ``secure``, a proxy may have ended TLS without saying so.
 
     >>> is_own("http://127.0.0.1:8501", "127.0.0.1:8501", secure=False)
     True
@@ -77,13 +71,7 @@ def is_own(origin: str | None, host: str | None, secure: bool) -> bool:
 
 
 class Guard:
-    """Refuses what pages from elsewhere ask, and adds the headers to every answer.
-
-    Attributes
-    ----------
-    stands
-        Whether it stands before the server of this process.
-    """
+    """Refuses what pages from elsewhere ask, and adds the headers to every answer."""
 
     stands = False
 

@@ -1,9 +1,8 @@
-"""The gate of a server that asks for a login: nobody sees a page, or has a session's state, before.
+"""The gate of a server that asks for a login: without one, nobody sees a page or gets a session.
 
-Who may log in is decided by an identity provider (OpenID Connect), which the operator names in the
-section ``[auth]`` of Streamlit's secrets; see docs/operate/deployment.md. Without that section
-there is no gate, unless ``KANON_LOGIN=required`` asks for one: then a forgotten section lets nobody
-in.
+An identity provider (OpenID Connect) decides; the operator names it in the section ``[auth]`` of
+Streamlit's secrets, see docs/operate/deployment.md. Without the section there is no gate, unless
+``KANON_LOGIN=required`` asks for one: then a forgotten section lets nobody in.
 """
 
 from __future__ import annotations
@@ -73,6 +72,6 @@ def _log_in() -> None:
 
 
 def _log_out() -> None:
-    """Leave nothing behind for whoever uses this tab next."""
+    """Leave nothing behind for the next user of this tab."""
     state.forget_everything()
     st.logout()

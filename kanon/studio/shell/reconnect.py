@@ -1,4 +1,4 @@
-"""Whoever comes back after a reload or a dropped connection finds the work as it was."""
+"""After a reload or a dropped connection, people find their work as it was."""
 
 from __future__ import annotations
 
@@ -39,19 +39,31 @@ def welcome() -> None:
             st.button(say("Begin anew"), on_click=state.settle)
             st.stop()
     state.settle()
+    if state.lost():
+        _say_lost()
+        st.stop()
+
+
+def _say_lost() -> None:
+    """Say that the earlier work is gone: else the sample would be taken for the user's table."""
+    st.warning(
+        say(
+            "This tab's earlier work is gone: it is kept for {time}, or until the server stops. "
+            "Load your table again; if you saved a project file, open it then under Project, and "
+            "everything that you chose is there again.",
+            time=desks().lasting,
+        ),
+        icon=":material/info:",
+    )
+    with st.container(horizontal=True):
+        if st.button(say("Load the table again"), type="primary", on_click=state.begin_anew):
+            st.switch_page("pages/data.py")
+        st.button(say("Begin anew with a sample"), on_click=state.begin_anew)
 
 
 def _answered() -> None:
     """Take what the tab worked on before; it comes from a browser and may name anything."""
     named = state.typed(_KEY).get("before")
     if isinstance(named, str) and named and not state.come_back(named):
-        st.toast(
-            say(
-                "This tab's earlier work is gone: it is kept for {time}, or until the server "
-                "stops.",
-                time=desks().lasting,
-            ),
-            icon=":material/info:",
-            duration="long",
-        )
+        state.lose()
     state.settle()

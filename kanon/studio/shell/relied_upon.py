@@ -26,13 +26,7 @@ from kanon.errors import SettingsError
 
 
 def check_relied_upon() -> None:
-    """Check that all is there.
-
-    Raises
-    ------
-    SettingsError
-        Something is not.
-    """
+    """Check that all is there; SettingsError if something is not."""
     for what, there in RELIED_UPON.items():
         try:
             holds = there()

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from streamlit.starlette import App
 
 from kanon.errors import SettingsError
+from kanon.studio.shell.download_grace import keep_old_addresses
 from kanon.studio.shell.log_privacy import keep_quiet
 from kanon.studio.shell.relied_upon import check_relied_upon
 
@@ -22,6 +23,7 @@ def prepare() -> None:
     except SettingsError as error:
         sys.exit(error.sentence)
     keep_quiet()
+    keep_old_addresses()
 
 
 @asynccontextmanager

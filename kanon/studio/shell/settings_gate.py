@@ -1,4 +1,4 @@
-"""Under settings that cannot be read, no page is drawn but what is wrong with them."""
+"""With settings that cannot be read, every page shows only what is wrong with them."""
 
 from __future__ import annotations
 

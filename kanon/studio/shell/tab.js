@@ -10,7 +10,34 @@ const kept = (action) => {
   }
 };
 
+// Streamlit keeps the theme that was chosen for one page alone, so that a reload of another loses it:
+// the choice that was made last is that of all pages.
+const THEME = /^stActiveTheme-(.*)(-v\d+)$/;
+let themes = null;
+
+const shareTheme = () => {
+  try {
+    const storage = window.localStorage;
+    const found = Object.fromEntries(Object.entries(storage).filter(([key]) => THEME.test(key)));
+    const changed = Object.keys(found).find((key) => themes && found[key] !== themes[key]);
+    if (changed) {
+      const links = document.querySelectorAll('[data-testid="stSidebarNavLink"]');
+      const paths = [...links].map((link) => new URL(link.href).pathname);
+      const version = THEME.exec(changed)[2];
+      for (const key of [...Object.keys(found), ...paths.map((to) => `stActiveTheme-${to}${version}`)]) {
+        storage.setItem(key, found[changed]);
+        found[key] = found[changed];
+      }
+    }
+    themes = found;
+  } catch {
+    // A browser may forbid a page to keep anything.
+  }
+};
+window.addEventListener("pagehide", shareTheme);
+
 export default function ({ data, setTriggerValue }) {
+  shareTheme();
   if (data.forgotten) {
     kept((storage) => storage.removeItem(KEY));
     window.location.reload();

@@ -21,21 +21,12 @@ _text = st.components.v2.component(
 
 @dataclass(frozen=True)
 class TourStop:
-    """A stop of the tour.
+    """A stop of the tour."""
 
-    Attributes
-    ----------
-    page
-        The file of its page.
-    title
-        What the page is about, in a few words.
-    looks
-        What to look at there and to try, true of any table: CSS selectors of parts of the page, and
-        what is said of each. The first part that is on the page is pointed at.
-    """
-
-    page: str
-    title: str
+    page: str  # the file of its page
+    title: str  # what the page is about, in a few words
+    # CSS selectors of parts of the page, and what to look at and try there, true of any table; the
+    # tour points at the first part that is on the page
     looks: tuple[tuple[str, str], ...]
 
 
@@ -166,13 +157,7 @@ def invite() -> None:
 
 
 def guide(page: StreamlitPage) -> None:
-    """Draw the step that the tour is at, with the ways on, back and out.
-
-    Parameters
-    ----------
-    page
-        The page that is drawn.
-    """
+    """Draw the step that the tour is at, with the ways on, back and out."""
     at = state.work().shared.tour
     if not at:
         return

@@ -1,4 +1,4 @@
-"""What nobody has decided yet and no release can do without, with the choice beside it."""
+"""What has to be decided before a release is made, with the choice beside it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def undecided(work: Work) -> None:
 
 
 def undecided_roles(work: Work) -> None:
-    """The columns whose role nobody has chosen, with what can be done about all of them."""
+    """The columns without a chosen role, with what can be done about all of them."""
     columns = undecided_columns(work)
     if not columns:
         return

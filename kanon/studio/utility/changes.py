@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import percent, thin, write_number
 from kanon.base.language import say, say_counted, say_of
+from kanon.base.rounding import round_apart, write_decimals
 from kanon.base.sentences import wrong_by
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import Associations, strongest
@@ -22,22 +23,12 @@ from kanon.studio.widgets.numbers import Number
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """What changed in a release.
+    """What changed in a release."""
 
-    Attributes
-    ----------
-    distributions
-        Per quasi-identifier how its values are shared out; what changed most comes first.
-    before, after
-        How closely columns go together.
-    queries
-        Counts, and how the release answers them.
-    """
-
-    distributions: tuple[Distribution, ...]
-    before: Associations
-    after: Associations
-    queries: QueryStudy
+    distributions: tuple[Distribution, ...]  # of each quasi-identifier's values; most changed first
+    before: Associations  # how closely columns go together in the table
+    after: Associations  # and in the release
+    queries: QueryStudy  # counts, and how the release answers them
 
 
 def changed_by(done: Run) -> Changes:
@@ -54,7 +45,7 @@ def changed_by(done: Run) -> Changes:
 
 # --- sentences ------------------------------------------------------------------------------
 def distribution_sentence(changed: Changes) -> str:
-    """What changed most, for who has to sign."""
+    """What changed most, for the person who signs."""
     most, least = changed.distributions[0], changed.distributions[-1]
     if most.total_variation == 0:
         return say(
@@ -203,7 +194,9 @@ def of_change(done: Run, changed: Changes) -> list[Number]:
         ),
         Number(
             say("Association change {arrow}", arrow=say_of(association_change.CARD.arrow)),
-            "–" if association is None else say("{number} of 1", number=f"{association:.3f}"),
+            say("{number} of 1", number=write_decimals(association, 3))
+            if association is not None
+            else "–",
             say_of(association_change.CARD.summary),
         ),
         Number(
@@ -246,4 +239,6 @@ def overview_table(found: Sequence[MeasureValue], columns: Sequence[str]) -> pd.
     ]
     numbers = dict.fromkeys(("Before", "After", "All at root", WAY), float)
     table = pd.DataFrame(rows).astype(numbers)
-    return table.sort_values(WAY, ascending=False, kind="stable", ignore_index=True)
+    table = table.sort_values(WAY, ascending=False, kind="stable", ignore_index=True)
+    texts = {name: [*map(write_number, table[name])] for name in numbers if name != WAY}
+    return table.assign(**texts, **{WAY: round_apart(table[WAY], 1)}).astype(numbers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kanon.base.formatting import percent, thin
 from kanon.base.language import Sections, say, say_counted
+from kanon.base.rounding import write_decimals
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import strongest
 from kanon.measures.distribution_change import Distribution
@@ -38,7 +39,7 @@ def _distribution(done: Run, changed: Changes, shown: Distribution, most: int = 
     apart = abs(shown.before - shown.after)
     furthest = sorted(range(len(apart)), key=lambda place: -apart[place])[:most]
     terms = [
-        f"|{shown.before[place]:.1f} − {shown.after[place]:.1f}|"
+        f"|{write_decimals(shown.before[place], 1)} − {write_decimals(shown.after[place], 1)}|"
         for place in furthest
         if apart[place] > 0
     ]
@@ -48,7 +49,7 @@ def _distribution(done: Run, changed: Changes, shown: Distribution, most: int = 
     listed = " + ".join(terms) or "0"
     rest = " + …" if (apart > 0).sum() > len(terms) else ""
     gone = f" + {thin(shown.suppressed)}" if shown.suppressed else ""
-    each = [f"{one.total_variation:.4f}" for one in changed.distributions]
+    each = [write_decimals(one.total_variation, 4) for one in changed.distributions]
     several = " + ".join(each[:4]) + (" + …" if len(each) > 4 else "")
     value = done.measures[distribution_change.CARD.name]
     whose = " " + say("(the largest terms: {values})", values=named) if named else ""
@@ -59,10 +60,10 @@ def _distribution(done: Run, changed: Changes, shown: Distribution, most: int = 
         column=plain(shown.name),
         formula=f"½ · (Σ {apart_said}{suppressed}) / n",
         terms=f"½ · ({plain(listed)}{rest}{gone}) / {thin(n)}",
-        distance=f"{shown.total_variation:.4f}{whose}",
+        distance=f"{write_decimals(shown.total_variation, 4)}{whose}",
         number=len(each),
         mean=f"({several}) / {len(each)}",
-        value=f"{value:.4f}",
+        value=write_decimals(value, 4),
         source=plain(distribution_change.CARD.source),
     )
 
@@ -78,7 +79,7 @@ def _association(done: Run, changed: Changes) -> str:
         )
     most = ""
     if found is not None:
-        difference = f"|{found.before:.4f} − {found.after:.4f}| = "
+        difference = f"|{write_decimals(found.before, 4)} − {write_decimals(found.after, 4)}| = "
         most = say(
             "It changed most between {one} and {other}: {difference}.",
             one=plain(found.one),
@@ -91,7 +92,7 @@ def _association(done: Run, changed: Changes) -> str:
         bins=association_change.BINS,
         fewest=association_change.RECORDS_PER_VALUE,
         number=thin(pairs),
-        value=f"{value:.4f}",
+        value=write_decimals(value, 4),
         source=plain(association_change.CARD.source),
     )
 

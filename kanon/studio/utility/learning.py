@@ -13,6 +13,7 @@ import pandas as pd
 from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import percent, thin
 from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.rounding import round_apart, write_decimals
 from kanon.charts.learning import NOTHING, best_at
 from kanon.errors import PlanError, quoted
 from kanon.experiments.studies import Experiment, experiment_of, labels_of, trained_k
@@ -42,40 +43,20 @@ _MOST_LESSONS = 40
 
 @dataclass(frozen=True, eq=False)
 class LearningInputs:
-    """What every study of a session stands on.
-
-    Attributes
-    ----------
-    prepared
-        The plan and the table.
-    labels
-        What is to be learnt.
-    settings
-        A fingerprint of all that both depend on.
-    """
+    """The table, plan and labels of every study of a session."""
 
     prepared: PreparedRun
-    labels: LabelledRecords
-    settings: str
+    labels: LabelledRecords  # what is to be learnt
+    settings: str  # a fingerprint of the plan, the table and the labels
 
 
 class LearningTask(NamedTuple):
-    """An experiment with these settings: what it is, its fits, what is known of it, and its name.
-
-    Attributes
-    ----------
-    experiment, fits
-        What a worker is given.
-    known
-        The outcomes that there are.
-    key
-        A fingerprint of all that they depend on.
-    """
+    """An experiment with the current settings: what it is, its fits, and what is known of it."""
 
     experiment: Experiment
     fits: tuple[Fit, ...]
-    known: tuple[Outcome, ...]
-    key: str
+    known: tuple[Outcome, ...]  # the outcomes so far
+    key: str  # a fingerprint of all that they depend on
 
     @property
     def lacking(self) -> list[Fit]:
@@ -102,36 +83,18 @@ def target_used(work: Work) -> str | None:
 
 
 def plan_of_studies(work: Work) -> Plan:
-    """The plan of what is chosen on Anonymise, without what no run meets.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.studio.session.work.plan_of`.
-    """
+    """The plan of what is chosen on Anonymise, without what no run meets."""
     return plan_of(without_lost(work))
 
 
 def ground_key(work: Work) -> str:
-    """A fingerprint of what :func:`ground_of` depends on.
-
-    Raises
-    ------
-    PlanError
-        See :func:`kanon.studio.session.work.plan_of`.
-    """
+    """A fingerprint of what :func:`ground_of` depends on."""
     view = work.view(UtilityView).learning
     return fingerprint_of(settings_of(work, plan_of_studies(work)), target_used(work), view.share)
 
 
 def ground_of(work: Work) -> LearningInputs:
-    """The table, the plan and the labels.
-
-    Raises
-    ------
-    KanonError
-        The plan does not fit the table, no column can be a target, or the target is unfit.
-    """
+    """The table, the plan and the labels; KanonError if no column can be the target."""
     target = target_used(work)
     if target is None:
         raise PlanError(
@@ -146,12 +109,7 @@ def ground_of(work: Work) -> LearningInputs:
 
 
 def ks_typed(text: str, most: int) -> tuple[int, ...]:
-    """The k that were typed, rising; those above the most there is are left out.
-
-    Raises
-    ------
-    PlanError
-        Something is no k, or stands there twice, or no k is left.
+    """The k that were typed, rising, without those above ``most``; PlanError for anything else.
 
     >>> ks_typed("10, 3 100000", 50)
     (3, 10)
@@ -180,13 +138,7 @@ def ks_typed(text: str, most: int) -> tuple[int, ...]:
 
 
 def lesson_of(work: Work, ground: LearningInputs) -> LearningTask:
-    """The experiment that is chosen, and what is known of it.
-
-    Raises
-    ------
-    KanonError
-        It cannot be run; the message says why.
-    """
+    """The chosen experiment and its known outcomes; KanonError says why it cannot be run."""
     view = work.view(UtilityView).learning
     ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
     experiment = experiment_of(ground.prepared, ks, ground.labels, view.classifier, view.trained)
@@ -197,13 +149,7 @@ def lesson_of(work: Work, ground: LearningInputs) -> LearningTask:
 
 
 def learning_request(work: Work) -> Request:
-    """Train the classifiers that the chosen experiment lacks.
-
-    Raises
-    ------
-    KanonError
-        It cannot be run; the message says why.
-    """
+    """Train the classifiers that the chosen experiment lacks."""
     lesson = lesson_of(work, ground_of(work))
     given = (lesson.experiment, lesson.lacking)
     return study_request("learning", learn_fits, given, with_outcomes, lesson.key)
@@ -267,7 +213,8 @@ def _shown(mean: float, deviation: float) -> str:
     """A mean, and its deviation if there is more than one number."""
     if np.isnan(mean):
         return "–"
-    return f"{mean:.3f}" if np.isnan(deviation) else f"{mean:.3f} ± {deviation:.3f}"
+    said = write_decimals(mean, 3)
+    return said if np.isnan(deviation) else f"{said} ± {deviation:.3f}"
 
 
 # --- sentences ------------------------------------------------------------------------------
@@ -332,8 +279,8 @@ def chance_said(
         "reaches {chance}: {target} can hardly be predicted from these columns, or not by this "
         "score. Choose another target or score.",
         score=say_of(SCORES[score].title),
-        best=f"{best:.3f}",
-        chance=f"{chance:.3f}",
+        best=write_decimals(best, 3),
+        chance=write_decimals(chance, 3),
         target=quoted(labels.target),
     )
 
@@ -341,8 +288,7 @@ def chance_said(
 def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str) -> str:
     """Of experiment 2, which representation is best to train on, and which to validate on.
 
-    The means over k are compared, over all others that a representation can be paired with; to
-    three digits, as they are shown.
+    Compared are means over k and over all paired representations, to three digits, as shown.
     """
     cells = {
         (one, name): _mean(band.mean)
@@ -382,13 +328,15 @@ def _best_of(values: Mapping[str, float]) -> str:
     >>> _best_of({"a": 0.5, "b": 0.5001, "c": 0.4})
     'a and b alike (0.500)'
     """
-    rounded = {name: round(value, 3) for name, value in values.items() if not np.isnan(value)}
+    rounded = {
+        name: float(round_apart(value, 3)) for name, value in values.items() if not np.isnan(value)
+    }
     most = max(rounded.values())
     names = [name for name, value in rounded.items() if value == most]
     listed = f" {say('and')} ".join(names)
     if len(names) > 1:
         listed = say("{names} alike", names=listed)
-    return f"{listed} ({most:.3f})"
+    return f"{listed} ({write_decimals(most, 3)})"
 
 
 PUBLISHED_1 = say(

@@ -11,6 +11,7 @@ import streamlit as st
 
 from kanon.base.formatting import counted, thin
 from kanon.base.language import say, say_of
+from kanon.base.rounding import write_decimals
 from kanon.charts.learning import scores_chart, scores_finding
 from kanon.errors import KanonError
 from kanon.experiments.studies import trained_k
@@ -89,7 +90,7 @@ def show_learning(work: Work) -> None:
 
 
 def ground_here(work: Work) -> tuple[LearningInputs | None, str]:
-    """The table and its labels; None, and why, where there is no ground to stand on."""
+    """The table and its labels; None, and the reason, where nothing can be learnt."""
     try:
         key = ground_key(work)
         return state.remembered("learning ground", key, lambda: ground_of(work)), ""
@@ -98,7 +99,7 @@ def ground_here(work: Work) -> tuple[LearningInputs | None, str]:
 
 
 def no_ground(work: Work, problem: str) -> None:
-    """Say why nothing can be learnt, and where that is mended."""
+    """Say why nothing can be learnt, and where to change that."""
     st.error(plain(problem), icon=":material/error:")
     if not targets_offered(work):
         st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
@@ -241,7 +242,7 @@ def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
     }
     titles = {
         name: f"trained in {REPRESENTATIONS[name].title}"
-        + ("" if isnan(as_trained[name]) else f": {as_trained[name]:.3f} there")
+        + ("" if isnan(as_trained[name]) else f": {write_decimals(as_trained[name], 3)} there")
         for name in panels
     }
     chance = by_chance(score, ground.labels.validation)

@@ -132,7 +132,7 @@ def _all_measures(result: Result, done: Run, about: str) -> None:
     )
     st.markdown(f"**{say('All measures of this release')}**")
     numbers = {
-        name: st.column_config.NumberColumn(format="%.4g", help=said)
+        name: st.column_config.NumberColumn(format="%g", help=said)
         for name, said in (
             ("Before", say("The original table: the release that changes nothing.")),
             ("After", say("This release.")),

@@ -45,24 +45,13 @@ _MOST_STUDIES = 100
 
 
 class Trials(NamedTuple):
-    """The releases that are measured and learnt from, and what is known of them.
+    """The releases that are measured and learnt from, and what is known of them."""
 
-    Attributes
-    ----------
-    prediction, wanted
-        What a worker is given.
-    ks
-        The k, rising.
-    found
-        What is known.
-    keys
-        Per algorithm a fingerprint of all that its findings depend on but for k and classifiers.
-    """
-
-    prediction: Prediction
+    prediction: Prediction  # what a worker is given, with ``wanted``
     wanted: tuple[Training, ...]
-    ks: tuple[int, ...]
-    found: tuple[ReleaseMeasures | LearntScores, ...]
+    ks: tuple[int, ...]  # rising
+    found: tuple[ReleaseMeasures | LearntScores, ...]  # what is known
+    # per algorithm a fingerprint of all that its findings depend on but for k and classifiers
     keys: Mapping[str, str]
 
     @property
@@ -89,13 +78,7 @@ class Trials(NamedTuple):
         return fingerprint_of(*there)
 
     def check(self) -> None:
-        """Check that every algorithm can be run.
-
-        Raises
-        ------
-        PlanError
-            One cannot; the message says which, and why.
-        """
+        """Check that every algorithm can be run; PlanError names one that cannot, and why."""
         for candidate in self.prediction.candidates:
             try:
                 check_candidate(candidate, self.ks)
@@ -104,13 +87,7 @@ class Trials(NamedTuple):
 
 
 def trials_of(work: Work, ground: LearningInputs) -> Trials:
-    """The trials that are chosen, and what is known of them.
-
-    Raises
-    ------
-    KanonError
-        They cannot be run; the message says why.
-    """
+    """The chosen trials and what is known of them; KanonError says why they cannot be run."""
     view = work.view(UtilityView).predicting
     names = [name for name in algorithms_offered() if name in view.algorithms]
     classifiers = [name for name in CLASSIFIERS if name in view.classifiers]
@@ -144,13 +121,7 @@ def _candidate(prepared: PreparedRun, plan: Plan) -> StudiedAlgorithm:
 
 
 def prediction_request(work: Work) -> Request:
-    """Measure and learn from the releases that are lacking.
-
-    Raises
-    ------
-    KanonError
-        They cannot be run; the message says why.
-    """
+    """Measure and learn from the releases that are lacking."""
     trials = trials_of(work, ground_of(work))
     trials.check()
     given = (trials.prediction, trials.lacking)

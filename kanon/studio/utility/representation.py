@@ -6,6 +6,7 @@ import numpy as np
 
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.rounding import write_decimals
 from kanon.charts.representation import ShownPart
 from kanon.learning.disclosure import CARDS, ShareDisclosure
 from kanon.learning.representations import REPRESENTATIONS, Matrix
@@ -160,7 +161,7 @@ def _number(name: str, share: float) -> Number:
 
 
 def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: int) -> str:
-    """What publishing the shares adds, for who has to sign; never a verdict."""
+    """What publishing the shares adds, for the person who signs; never a verdict."""
     if found.exact:
         cells = say(
             "**{share}** of the cells were generalised in vain: all records of their class have "
@@ -252,7 +253,8 @@ def _worked(recoding: Recoding, shown: ShownPart, name: str) -> str:
     if name == "proportional":
         terms = [
             f"{plain(shortened(shown.labels[place], 24))}: "
-            f"{thin(round(float(entries[place]) * size))}/{thin(size)} = {entries[place]:.3f}"
+            f"{thin(round(float(entries[place]) * size))}/{thin(size)} = "
+            f"{write_decimals(float(entries[place]), 3)}"
             for place in some
         ]
     else:

@@ -16,51 +16,21 @@ _KS = ", ".join(map(str, PAPER_K))
 
 @dataclass(frozen=True)
 class LearningView:
-    """How a classifier is trained and scored over k.
+    """How a classifier is trained and scored over k."""
 
-    Attributes
-    ----------
-    target
-        The column to be predicted; None for one that fits.
-    trained
-        On which table: the original, or the release for k = 100.
-    classifier, score
-        Their names; an empty score for what fits the number of labels.
-    share
-        The share of the records that train.
-    seeds
-        How many classifiers are trained, each from another beginning.
-    ks
-        The k as they were typed.
-    live
-        Whether those that came out dead are left out.
-    """
-
-    target: str | None = None
-    trained: Trained = "original"
+    target: str | None = None  # the column to be predicted; None for one that fits
+    trained: Trained = "original"  # on the original table, or on the release for k = 100
     classifier: str = "mlp"
-    score: str = ""
-    share: float = TRAINING_SHARE
-    seeds: int = FIRST_SEEDS
-    ks: str = _KS
-    live: bool = True
+    score: str = ""  # empty for the one that fits the number of labels
+    share: float = TRAINING_SHARE  # the share of the records that train
+    seeds: int = FIRST_SEEDS  # how many classifiers are trained, each from another start
+    ks: str = _KS  # as they were typed
+    live: bool = True  # whether dead classifiers are left out
 
 
 @dataclass(frozen=True)
 class PredictingView:
-    """Which releases are measured and learnt from, and what is looked at.
-
-    Attributes
-    ----------
-    algorithms, classifiers
-        Their names.
-    representation
-        What releases are represented by.
-    ks
-        The k as they were typed.
-    measure, classifier
-        What stands on the axes of the scatter; empty for the best and the first.
-    """
+    """Which releases are measured and learnt from, and what is looked at."""
 
     algorithms: tuple[str, ...] = ("gaa", "mondrian", "optimal", "lattice-sweep")
     classifiers: tuple[str, ...] = (
@@ -69,30 +39,18 @@ class PredictingView:
         "random-forest",
         "nearest-neighbours",
     )
-    representation: str = "fillParent"
-    ks: str = _KS
-    measure: str = ""
-    classifier: str = ""
+    representation: str = "fillParent"  # what releases are represented by
+    ks: str = _KS  # as they were typed
+    measure: str = ""  # on one axis of the scatter; empty for the best
+    classifier: str = ""  # on the other axis; empty for the first
 
 
 @dataclass(frozen=True)
 class UtilityView:
-    """What is shown.
-
-    Attributes
-    ----------
-    part
-        Which part of the page is open.
-    attribute
-        The column whose distribution is looked at; empty for the one that changed most.
-    representation
-        The name of the representation that is looked at.
-    learning, predicting
-        What the other two parts show.
-    """
+    """Which part of the page is open, and what its parts show."""
 
     part: UtilityPart = "changed"
-    attribute: str = ""
+    attribute: str = ""  # whose distribution is shown; empty for the one that changed most
     representation: str = "oneClass"
     learning: LearningView = LearningView()
     predicting: PredictingView = PredictingView()

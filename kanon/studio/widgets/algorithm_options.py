@@ -1,6 +1,6 @@
-"""What one algorithm can be told beside its metric and k: a popover with its card and its choices.
+"""The options of one algorithm beside its metric and k: a popover with its card and its choices.
 
-Only what the algorithm takes is asked for. The keys of widgets in a popover hold their values.
+Keys of widgets in a popover hold their values.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _beside_strategy(work: Work) -> tuple[Parameter, ...]:
 
 
 def _said(work: Work) -> Iterator[str]:
-    """What was chosen and is not usual, in a few words."""
+    """What was chosen other than the usual, in a few words."""
     chosen = work.settings.options.get(work.settings.algorithm, {})
     for parameter in _beside_strategy(work):
         value = chosen.get(parameter.name, parameter.default)
@@ -131,15 +131,7 @@ def _suppression(work: Work) -> None:
 
 
 def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
-    """The field for the share of the records that may be suppressed, in percent.
-
-    Parameters
-    ----------
-    usual
-        What an empty field means.
-    more
-        What else the help says.
-    """
+    """The field for the share of records that may be suppressed; left empty, it means ``usual``."""
     share = work.settings.suppression
     st.number_input(
         say("Suppress at most, %"),

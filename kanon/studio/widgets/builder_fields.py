@@ -20,14 +20,9 @@ def builder_fields(
     *arguments: Any,
     fine: bool = True,
 ) -> None:
-    """Draw the controls of a choice's builder, as they were filled in.
+    """Draw the controls of a choice's builder as filled in; their keys begin with ``prefix``.
 
-    Parameters
-    ----------
-    prefix
-        The keys of the controls start with it.
-    fine
-        Whether there is room: to ask for what has a good default too, and for all in one row.
+    ``fine``: there is room to ask for what has a good default too, and for all in one row.
     """
     parameters = [part for part in BUILDERS[choice.builder].parameters if fine or not part.fine]
     if not parameters:

@@ -1,8 +1,8 @@
 """Names of downloads, what is asked before one, and those that hold original values.
 
-Streamlit tells large downloads apart by length, samples of the content, type and name, across all
-sessions: with equal names one session could be handed another's file. So every name carries a
-fingerprint of this session and of all that decides the content.
+Streamlit tells large downloads apart by length, samples, type and name, across all sessions: with
+equal names one session could get another's file. So every name carries a fingerprint of this
+session and of all that decides the content.
 """
 
 from __future__ import annotations
@@ -34,15 +34,9 @@ _ICON = ":material/download:"
 
 @dataclass(frozen=True)
 class OriginalValuesAsked:
-    """Whether this session was told what files with original values are.
+    """Whether this session was warned about files with original values."""
 
-    Attributes
-    ----------
-    at
-        The key of the button at which it was; empty if it was not.
-    """
-
-    at: str = ""
+    at: str = ""  # the key of the button at which it was; empty if it was not
 
     def for_another_table(self) -> Self:
         """The same: it is asked once per session."""
@@ -50,14 +44,9 @@ class OriginalValuesAsked:
 
 
 def file_name(what: str, ending: str, about: str) -> str:
-    """The name of a download: what it is, and a fingerprint.
+    """The name of a download: ``what`` it is, in plain letters, and a fingerprint.
 
     The table's own file name is left out: it can name a person.
-
-    Parameters
-    ----------
-    what
-        What the file is, in plain letters.
     """
     work = state.work()
     content = "|".join((state.salt(), work.table.digest, str(work.version), about, what, ending))
@@ -86,17 +75,10 @@ def file_button(
     original: bool = False,
     **how: Any,
 ) -> None:
-    """A button that downloads a file, made when it is asked for.
+    """A button that downloads a file, made on demand; ``how`` goes to ``st.download_button``.
 
-    Parameters
-    ----------
-    what, ending, about
-        See :func:`file_name`.
-    original
-        Whether original values or records of the table are in it. Then the button and the name say
-        so, it is asked once per session whether that is meant, and an operator may forbid it.
-    **how
-        Further arguments of ``st.download_button``.
+    If it has ``original`` values or records of the table, the button and the name say so, the user
+    confirms once per session, and an operator may forbid it.
     """
     if original:
         label, what = say("{label}, original values", label=label), said_in_name(what, original)
@@ -146,13 +128,7 @@ def _ask(key: str) -> None:
 
 
 def neutral_choice(name: str, kind: str = "csv") -> bool:
-    """A box for whether formulas are neutralised, where a file could have some.
-
-    Parameters
-    ----------
-    name
-        What is downloaded, for the key.
-    """
+    """A box for whether formulas are neutralised, where a file could have some."""
     if kind not in ("csv", "tsv"):
         return False
     return st.checkbox(
@@ -167,13 +143,7 @@ def neutral_choice(name: str, kind: str = "csv") -> bool:
 
 
 def order_choice(work: Work, name: str) -> str:
-    """A box for whether rows keep the order of the table; the order that is chosen.
-
-    Parameters
-    ----------
-    name
-        What is downloaded, for the key.
-    """
+    """A box for whether rows keep the order of the table; the order that is chosen."""
     order = work.settings.row_order
     st.checkbox(
         say("Keep the table's order of rows"),
@@ -192,15 +162,7 @@ def _keep_order(keep: bool) -> None:
 
 
 def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
-    """How a text file is written, where there is a choice: at first as the table was.
-
-    Parameters
-    ----------
-    name
-        What is downloaded, for the key.
-    upload
-        How the table was written.
-    """
+    """How a text file is written, where there is a choice: at first as the table was."""
     if kind != "csv":
         return replace(upload, separator="\t") if kind == "tsv" else PLAIN
     forms = {"upload": upload, **FORMS}

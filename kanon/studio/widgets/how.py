@@ -123,13 +123,7 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
 
 
 def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
-    """What the numbers of a comparison are, and what a difference means.
-
-    Parameters
-    ----------
-    seconds
-        How long the last runs took; 0 if that is not known.
-    """
+    """What the numbers of a comparison are, and what a difference means."""
     criteria = "\n".join(
         f"- **{plain(say_of(card.title))}** {say_of(card.arrow)}: {plain(say_of(card.summary))}"
         for card in comparison.criteria.values()

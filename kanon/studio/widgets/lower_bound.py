@@ -22,21 +22,10 @@ _SECONDS, _A_MINUTE = 1_000_000, 20_000_000
 
 
 def how_close(done: Run, about: Hashable, place: str) -> OptimalityGap | None:
-    """Say how close a release is to the least possible, or offer to find out.
+    """Say how close a release is to the least possible, or offer to compute it; the gap if known.
 
-    To be drawn last, in a container further up: it may wait for a moment.
-
-    Parameters
-    ----------
-    about
-        All that decides the release.
-    place
-        The page, for the keys of what is remembered and of the button.
-
-    Returns
-    -------
-    OptimalityGap or None
-        What was said, if a bound is known.
+    Draw it last, in a container further up: it may wait for a moment. ``about`` is all that decides
+    the release; ``place`` the page, for keys.
     """
     if said := why_no_bound(done.prepared.classes):
         st.caption(plain(said))
@@ -53,13 +42,7 @@ def how_close(done: Run, about: Hashable, place: str) -> OptimalityGap | None:
 
 
 def found_soon(wanted: Sequence[BoundWanted], most: int = QUICKLY) -> None:
-    """Have bounds found that nobody has to ask for, as they are there in a moment.
-
-    Parameters
-    ----------
-    most
-        Up to how much effort.
-    """
+    """Have those bounds found, unasked, that take an effort of at most ``most``."""
     work, keys = state.work(), tuple(one.key for one in wanted)
     every = {one.key: one for one in wanted}.values()
     lacking = [one for one in every if one.key not in work.findings.bounds]

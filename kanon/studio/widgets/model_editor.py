@@ -49,7 +49,7 @@ def whole(work: Work) -> EquivalenceClasses | None:
 
 
 def key_of_model(work: Work, model: SensitiveModel, part: str) -> str:
-    """The key of a control. It holds the value: a closed popover is told of no new one."""
+    """The key of a control, which holds its value: a closed popover gets no new one."""
     lost = model in work.models_lost
     place = (
         f"lost-{work.settings.models.index(model)}"

@@ -38,13 +38,7 @@ _files = st.components.v2.component(
 
 
 def chart(figure: go.Figure, key: str, **also: Any) -> None:
-    """Draw a chart alone, on the paper of the page's theme.
-
-    Parameters
-    ----------
-    also
-        What else ``st.plotly_chart`` takes.
-    """
+    """Draw a chart alone, on the paper of the page's theme."""
     if on_dark_paper():
         figure = dark(figure)
     st.plotly_chart(figure, theme=None, config={"displayModeBar": False}, key=key, **also)
@@ -65,18 +59,8 @@ def picture(
 ) -> None:
     """Draw a chart and, under it, small links: its numbers, and itself as a picture.
 
-    Parameters
-    ----------
-    numbers
-        Makes the table behind it, when it is asked for; None where that is offered elsewhere.
-    name
-        What the chart shows, in one word; also its key on the page.
-    about
-        All that decides the numbers; it goes into the fingerprint of the file's name.
-    settings
-        What is said below the picture.
-    original
-        See :func:`kanon.studio.widgets.files.file_button`.
+    ``numbers`` makes the table behind it on demand; None where that is offered elsewhere. ``about``
+    is all that decides them, for the fingerprint in the file's name; ``settings`` is the caption.
     """
     chart(figure, name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -93,17 +77,8 @@ def picture_links(
 ) -> None:
     """The links that download what is drawn as SVG and as PNG: the browser makes both.
 
-    Parameters
-    ----------
-    name
-        The key of the chart.
-    settings
-        What is said below it.
-    original
-        See :func:`kanon.studio.widgets.files.file_button`: nothing is drawn here before that was
-        asked at a button.
-    parts
-        What is in the picture, from above; by default the chart.
+    An ``original`` picture has none until that was asked at a button; ``parts`` are drawn from
+    above, by default the chart.
     """
     if original and not original_given():
         return

@@ -9,14 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 
 def closing_popover(label: str, key: str, **how: Any) -> DeltaGenerator:
-    """A popover that closes when its key changes.
-
-    Parameters
-    ----------
-    key
-        Names what is chosen in it. Another one makes another popover, and a new one is closed.
-    **how
-        Further arguments of ``st.popover``.
-    """
+    """A popover that closes when its key changes: another key makes another, closed popover."""
     # Only one that tells whether it is open is known by its key.
     return st.popover(label, key=key, on_change="rerun", **how)

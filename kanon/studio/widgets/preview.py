@@ -43,14 +43,8 @@ def before_and_after(
     """Some rows of the original and of the release; the further a cell rose, the stronger its tint.
 
     Identifiers are shown in neither: they never reach a release. Nor are suppressed records, unless
-    the plan keeps their rows: so both tables show the same records, row by row.
-
-    Parameters
-    ----------
-    most
-        How many at most; as many as a preview holds if None.
-    position
-        The released class that they are of; of the whole release if None.
+    the plan keeps their rows: so both tables show the same records, row by row. ``position`` picks
+    one released class.
     """
     prepared = done.prepared
     if most is None:

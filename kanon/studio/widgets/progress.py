@@ -61,20 +61,9 @@ def begin_button(
     first: bool = True,
     key: str = "",
 ) -> None:
-    """The button that starts a calculation, or goes on with it.
+    """The button that starts or continues a calculation; without a label nothing is to be done.
 
-    Parameters
-    ----------
-    doing
-        The calculation, as in ``work.running``.
-    label
-        What the button says; empty if there is nothing to be done.
-    make
-        What it asks for; see :func:`kanon.studio.jobs.runner.run`.
-    first
-        Whether it stands out: there is no result of these settings yet.
-    key
-        What its key begins with, if not with the calculation.
+    ``doing`` is the calculation as in ``work.running``; a ``first`` result's button stands out.
     """
     if label:
         st.button(

@@ -26,13 +26,19 @@ def remarked_table(work: Work) -> None:
         tuple(work.table.roles.items()),
         work.settings.k,
         work.table.person,
+        work.table.undecided,
     )
     remarks = state.remembered(
         "table-remarks",
         key,
-        lambda: table_remarks(
-            work.table.records, work.table.roles, work.settings.k, person=work.table.person
-        ),
+        lambda: [
+            remark
+            for remark in table_remarks(
+                work.table.records, work.table.roles, work.settings.k, person=work.table.person
+            )
+            # What nobody has decided on is not released, so it does not pass through either.
+            if remark.kind != "passes-through" or remark.column not in work.table.undecided
+        ],
     )
     show_remarks(remarks, released=False)
 

@@ -1,7 +1,4 @@
-"""The result on screen: whether it is still that of the settings, its k, its release, its check.
-
-What the pages about one release share.
-"""
+"""The result on screen: whether its settings are current, its k, its release, its check."""
 
 from __future__ import annotations
 
@@ -47,13 +44,7 @@ _NAMED = 5
 
 
 def outdated_notice(button: str, settings: Sequence[str], more: str = "") -> None:
-    """Say that settings have changed, and what renews what is below.
-
-    Parameters
-    ----------
-    settings
-        Those that have; none if that is not known.
-    """
+    """Say which settings have changed, if that is known, and which button updates what is below."""
     said = [
         say("Settings have changed since this was made; press {button} to renew it.", button=button)
     ]
@@ -67,17 +58,7 @@ def outdated_notice(button: str, settings: Sequence[str], more: str = "") -> Non
 def fade(
     container: str, button: str, old: bool, renewing: bool, since: Callable[[], Sequence[str]]
 ) -> None:
-    """Over a container: have it look old while it is, or is renewed, and say what renews it.
-
-    Parameters
-    ----------
-    old
-        Whether settings have changed since what it shows was made.
-    renewing
-        Whether it is made anew just now.
-    since
-        What was changed since, see :func:`kanon.studio.session.changed_settings.changed_since`.
-    """
+    """Make a container look old while it is outdated or being updated, and say what updates it."""
     if old and not renewing:
         outdated_notice(button, since())
     opacity = 0.45 if old or renewing else 1
@@ -172,10 +153,7 @@ def in_columns(numbers: Sequence[Number]) -> None:
 
 
 def name_in_files(plan: Plan) -> str:
-    """What a plan and its release are called in the names of files, in plain letters.
-
-    Its k, how it was made, and what else is required: ``k5-gaa-nllm-s3-class-l2``.
-    """
+    """A name for a plan and its release in the names of files, as ``k5-gaa-nllm-s3-class-l2``."""
     chosen = plan.algorithm
     # A metric of one's own is called as its maker likes.
     metric = "".join(c if c.isascii() and c.isalnum() else "-" for c in chosen.metric)
@@ -198,19 +176,10 @@ def noting(
     """What makes a download, and notes that its release was handed out once it is made.
 
     The operator's record, if there is one, has its line before the browser gets the file, and what
-    cannot be recorded is not handed out.
-
-    Streamlit calls it when the button is pressed, outside the session: so a list of the work is
-    handed along, which stays while the table does, and the page Anonymise looks into it. A callback
-    of the button would draw the page again, which can take the file away before the browser has
-    asked for it.
-
-    Parameters
-    ----------
-    settings, done
-        The release, and the settings that it was made with.
-    name, kind, form
-        The name of its file and how it is written, for reports; nothing of a file that none is of.
+    cannot be recorded is not handed out. Streamlit calls it outside the session when the button is
+    pressed: so a list of the work is handed along, which stays while the table does, and the page
+    Anonymise looks into it. A callback of the button would draw the page again, which can take the
+    file away before the browser has asked for it.
     """
     work, who = state.work(), login_name()
     made_so_far, plan = work.kept.made, done.prepared.plan
@@ -232,15 +201,7 @@ def noting(
 
 
 class CheckedRelease(NamedTuple):
-    """What is said of a release that may be had, or why it may not.
-
-    Attributes
-    ----------
-    said
-        What was found, or "".
-    problem
-        Why the release is not offered, or None.
-    """
+    """What is said of a release that is offered, or the reason why it is not."""
 
     said: str
     problem: str | None

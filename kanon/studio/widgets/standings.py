@@ -85,21 +85,9 @@ def standing_table(
 ) -> Styler:
     """Each number with its rank in brackets, shaded by it; the best bold.
 
-    What ties decide is grey, with ``≈``: whether it is the best is not known.
-
-    The last row is the mean rank; where some rows are about privacy and others about loss, there
-    is one for each kind: what is best in one is seldom best in the other.
-
-    Parameters
-    ----------
-    found
-        The numbers.
-    rows, columns
-        What things measured and competitors are called, by name.
-    digits
-        How many decimals are shown.
-    turned
-        Whether the competitors are the rows.
+    What ties decide is grey, with ``≈``: whether it is the best is not known. The last row is the
+    mean rank, one for privacy and one for loss if there are rows of both: what is best in one is
+    seldom best in the other. ``turned``: the competitors are the rows.
     """
 
     def written(row: pd.Series) -> pd.Series:

@@ -29,19 +29,7 @@ class TypedTable:
 def typed_table(
     name: str, key: Hashable, fresh: Callable[[], pd.DataFrame], **how: Any
 ) -> TypedTable:
-    """Draw a table to edit, rows of which can be added and removed.
-
-    Parameters
-    ----------
-    name
-        What is edited; each has a draft of its own.
-    key
-        When it changes, the table begins anew.
-    fresh
-        Makes the table without edits.
-    **how
-        Further arguments of ``st.data_editor``.
-    """
+    """Draw a table to edit, with rows to add and remove; a new ``key`` begins with a fresh one."""
 
     def begin() -> TypedTable:
         table = fresh()

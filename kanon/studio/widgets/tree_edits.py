@@ -17,7 +17,14 @@ from kanon.base.language import say, say_counted
 from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, edit
-from kanon.hierarchy.spellings import Spellings, joined, spellings, unjoined
+from kanon.hierarchy.spellings import (
+    Spellings,
+    find_look_alikes,
+    joined,
+    spellings,
+    unjoined,
+    with_look_alikes,
+)
 from kanon.hierarchy.tables import (
     edge_table,
     new_edges,
@@ -57,13 +64,8 @@ def drawable(tree: Hierarchy) -> bool:
 def edited(work: Work, operation: Mapping[str, Any]) -> Work:
     """The work after an operation of the browser; refused, it changes nothing but what is said.
 
-    Parameters
-    ----------
-    operation
-        ``id``, ``about`` (which tree it was drawn on), ``base`` (and its version), ``kind``, and
-        what that kind needs. It is done on the tree that it is about, which the browser may still
-        show when another column is chosen already; about another table, it is left alone. Sent
-        twice, it is done once.
+    It is done on the tree that it is ``about``, which the browser may still show when another
+    column is chosen already; about another table, it is left alone. Sent twice, it is done once.
     """
     columns = {_about(work, name): name for name in work.table.hierarchy_columns}
     column = columns.get(str(operation.get("about")))
@@ -236,13 +238,7 @@ def with_tree_drawn(work: Work, column: str, tree: Hierarchy, notes: tuple[str, 
 
 
 def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
-    """The work with the tree of a table of levels; what weights it gave to new edges is said.
-
-    Raises
-    ------
-    HierarchyError
-        The table does not describe a tree.
-    """
+    """The work with the tree of a table of levels; what weights it gave to new edges is said."""
     before = work.table.choices[column].tree
     tree = tree_from_levels(table, before)
     notes: tuple[str, ...] = ()
@@ -258,13 +254,7 @@ def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
 
 
 def with_edges(work: Work, column: str, table: pd.DataFrame) -> Work:
-    """The work with the tree of a table of edges; if it has weights, those are shown.
-
-    Raises
-    ------
-    HierarchyError
-        The table does not describe a tree.
-    """
+    """The work with the tree of a table of edges; if it has weights, those are shown."""
     tree = tree_from_edges(table)
     done = with_tree_drawn(work, column, tree)
     return done if tree.weight is None else with_fields(done, shown=DRAWN)
@@ -282,7 +272,7 @@ def proposed_spellings(work: Work, column: str) -> list[Spellings]:
         (work.table.digest, work.version, columns, work.table.missing),
         lambda: spellings(counts),
     )
-    return unjoined(choice.tree, found)
+    return unjoined(choice.tree, found, counts)
 
 
 def with_spellings_joined(work: Work, column: str, chosen: Sequence[Spellings]) -> Work:
@@ -294,13 +284,7 @@ def with_spellings_joined(work: Work, column: str, chosen: Sequence[Spellings]) 
 
 
 def with_added(work: Work, column: str, parent: str) -> Work:
-    """The work with all values that a hierarchy lacks added under one of its groups.
-
-    Raises
-    ------
-    HierarchyError
-        The parent is not a group of the tree.
-    """
+    """The work with all values that a hierarchy lacks added under one of its groups."""
     choice = work.table.choices[column]
     if choice.tree is None or not choice.lacking:
         return work
@@ -308,14 +292,23 @@ def with_added(work: Work, column: str, parent: str) -> Work:
     return with_tree_drawn(work, column, tree)
 
 
-def without_unused(work: Work, column: str) -> Work:
-    """The work with the leaves gone that stand for no record.
+def find_look_alikes_of(choice: HierarchyChoice) -> dict[str, str]:
+    """The values that a hierarchy lacks, with its leaves that look the same."""
+    return find_look_alikes(choice.tree, choice.lacking) if choice.tree and choice.lacking else {}
 
-    Raises
-    ------
-    HierarchyError
-        No leaf would stay.
-    """
+
+def with_alike_as_one(work: Work, column: str) -> Work:
+    """The work with lacking values in the place of the leaves that look the same."""
+    choice = work.table.choices[column]
+    alike = find_look_alikes_of(choice)
+    if choice.tree is None or not alike:
+        return work
+    tree = with_look_alikes(choice.tree, alike, choice.counts)
+    return with_tree_drawn(work, column, tree)
+
+
+def without_unused(work: Work, column: str) -> Work:
+    """The work without the leaves of no record; HierarchyError if no leaf would stay."""
     choice = work.table.choices[column]
     spare = removable(choice)
     if choice.tree is None or not spare:
@@ -339,10 +332,7 @@ def removable(choice: HierarchyChoice) -> list[str]:
 
 
 def with_drawn_weights(work: Work, shown: str, columns: Sequence[str]) -> Work:
-    """The work with the weights of a metric drawn on the edges of these columns' hierarchies.
-
-    An empty name takes their weights away. It is one step to undo.
-    """
+    """The work, in one undo step, with a metric's weights on these columns' edges, or with none."""
     trees, choices = work.table.trees, work.table.choices
     made = {
         column: edit.with_weights(
@@ -403,15 +393,8 @@ def picture(
 ) -> dict[str, Any]:
     """What the browser needs to draw a hierarchy; every number is text already.
 
-    Parameters
-    ----------
-    choice
-        What to draw: the choice in use, or a preview. It has a tree.
-    editable
-        Whether it may be changed.
-    shown
-        The metric whose weights stand on the edges, :data:`DRAWN`, or nothing; if not given,
-        those that the user asked for.
+    ``shown`` is the metric whose weights stand on the edges, :data:`DRAWN`, or ""; by default those
+    that the user asked for.
     """
     tree, history = choice.tree, work.table.history(column)
     assert tree is not None

@@ -14,16 +14,7 @@ Limit = Literal["upload_megabytes", "hierarchies_megabytes", "plan_megabytes"]
 
 
 def upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any) -> None:
-    """A field for files of at most so many megabytes; the browser says so of a larger one.
-
-    Parameters
-    ----------
-    limit
-        The setting that says how large a file may be, or how many megabytes it may be where that
-        cannot be set.
-    **how
-        Further arguments of ``st.file_uploader``.
-    """
+    """A field for files of at most ``limit`` megabytes, a setting's name or a number."""
     _prepare_server()
     most = limit if isinstance(limit, int) else getattr(settings(), limit)
     st.file_uploader(label, max_upload_size=most, **how)
@@ -33,8 +24,8 @@ def upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any
 def _prepare_server() -> None:
     """Have the server take what a field allows, and write nothing of it to a disk.
 
-    A browser is not to be trusted with a limit, so the server has the largest of them. Unless it is
-    told otherwise it writes files of more than a megabyte to a temporary one while they arrive.
+    A browser is not to be trusted with a limit, so the server has the largest of them. Without this
+    it writes files of more than a megabyte to a temporary one while they arrive.
     """
     given = settings()
     most = max(given.upload_megabytes, given.hierarchies_megabytes, given.plan_megabytes)

@@ -56,6 +56,18 @@ def test_nothing_is_released_that_nobody_classified(start):
     assert {"widget", "gadget"} < set(after(at).columns)
 
 
+def test_an_undecided_column_is_not_said_to_be_insensitive_or_to_pass(start):
+    at = with_people(start(DATA), WIDGETS.assign(widget=[f"w{n}" for n in range(12)]))
+    assert "widget" in undecided_columns(work(at))
+    said = " ".join([*captions(at), *warnings(at), *(one.value for one in at.markdown)])
+    assert "'widget' passes into the release" not in said and "grey insensitive or not" in said
+    press(at, "Look for them")
+    said = " ".join(warnings(settled(at)))
+    assert "Called insensitive" not in said and "Not decided, and in one of these sets" in said
+    give_role(at, "widget", "insensitive")
+    assert "Called insensitive" in " ".join(warnings(at))
+
+
 def test_all_of_them_are_left_out_by_one_press(start):
     rows = pd.concat([WIDGETS.assign(gadget="c")] * 5)
     at = with_people(start(DATA), rows.assign(name=range(60)))

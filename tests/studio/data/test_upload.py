@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from kanon.base.progress import no_progress
-from kanon.errors import TableError
+from kanon.errors import PlanError, TableError
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.sources.writing import table_bytes
 from kanon.studio.jobs import server_pool
 from kanon.studio.jobs.memory import limited_memory
 from kanon.studio.jobs.upload import open_upload, upload_request
-from kanon.studio.session.project import saved_project
+from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
@@ -31,9 +31,11 @@ from support.dashboard import (
     go,
     held_worker,
     infos,
+    press,
     problems,
     settled,
     upload,
+    warnings,
     work,
 )
 
@@ -194,3 +196,34 @@ def test_a_sheet_is_chosen_where_the_file_was_read_and_roles_stay(start):
     assert plan_of(work(at)).read.sheet == "Some"
     settled(choose(at, f"sheet-{work(at).version}", "Cover"))
     assert list(work(at).table.roles) == ["Register"]
+
+
+def test_a_first_line_that_may_be_a_record_is_asked_about(start):
+    content = b"28,M,flu\n51,F,none\n28,M,cold\n51,F,flu\n"
+    at = upload(start(DATA), "people.csv", content)
+    assert "may be a record: it has a number above numbers in column 1" in " ".join(warnings(at))
+    assert work(at).table.records.n_records == 4 and not problems(at)
+    for column, role in (("column 1", "quasi-identifier"), ("column 2", "quasi-identifier")):
+        give_role(at, column, role)
+    give_role(at, "column 3", "sensitive")
+    with pytest.raises(PlanError, match="whether the first line of the table holds"):
+        plan_of(work(at))
+    settled(press(at, "The first line is a record"))
+    assert not any("may be a record" in one for one in warnings(at))
+    plan = plan_of(work(at))
+    assert plan.read.header is False and plan.roles["column 3"] == "sensitive"
+    settled(choose(at, f"header-{work(at).version}", True))
+    assert list(work(at).table.roles) == ["28", "M", "flu"]
+    assert work(at).table.records.n_records == 3
+
+
+def test_a_project_keeps_what_was_said_of_the_first_line(start):
+    at = upload(start(DATA), "people.csv", b"28,M\n51,F\n28,M\n51,F\n")
+    settled(press(at, "The first line is a record"))
+    give_role(at, "column 1", "quasi-identifier")
+    give_role(at, "column 2", "insensitive")
+    project = saved_project(work(at)).encode()
+    again = uploaded_work(b"28,M\n51,F\n28,M\n51,F\n", "people.csv", 0)
+    assert again.table.file.unclear
+    restored = opened_project(again, project)
+    assert restored.table.file.settings.header is False and not restored.table.file.unclear

@@ -26,6 +26,7 @@ from support.dashboard import (
     button,
     captions,
     choose,
+    give_role,
     go,
     press,
     problems,
@@ -286,6 +287,23 @@ def test_the_nine_adult_files_import_in_one_go(start, drawn, adult_path):
     assert "39 (786)" in markdown(at)
     press(at, "Add 1 value")
     assert work(at).table.choices["age"].plan is not None
+
+
+def test_a_value_that_looks_like_a_leaf_takes_its_place_by_a_press(start, drawn):
+    at = start("pages/data.py")
+    apart = "Jose\u0301"
+    people = pd.DataFrame({"name": [apart, "Ana"] * 6, "sex": ["F", "M"] * 6})
+    upload(at, "people.csv", as_bytes(people, "csv"))
+    give_role(at, "name", "quasi-identifier")
+    go(at, HIERARCHIES)
+    drop(at, ("name.csv", "Jos\u00e9;men;*\nAna;women;*\n".encode("cp1252")))
+    press(at, "Use 1 hierarchy")
+    look_at(at, "name")
+    assert work(at).table.choices["name"].lacking == {apart: 6}
+    press(at, "Treat 1 value as the one that looks the same")
+    choice = work(at).table.choices["name"]
+    assert choice.plan is not None and not choice.unused
+    assert choice.tree.labels == (apart, "Ana", "men", "women", "*")
 
 
 def test_a_zip_of_all_hierarchies_comes_back_as_it_was(page, drawn):

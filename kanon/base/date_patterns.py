@@ -1,0 +1,112 @@
+"""Dates written in several ways in one column: which patterns there are, and what fits none."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from kanon.base.kinds import AND_ALSO, PATTERNS, ColumnKind
+
+_MOST_VALUES = 10_000
+_FIRST = 50
+"""Columns of other texts are told apart by so many values."""
+
+
+class DatePattern(NamedTuple):
+    """A pattern of dates in a column, with an example and the moment that it means."""
+
+    pattern: str
+    values: int
+    example: str
+    moment: datetime
+
+
+class MixedDates(NamedTuple):
+    """The patterns of a column, the kinds that read them together, and the records of the rest."""
+
+    kinds: tuple[ColumnKind, ...]  # several where day and month could be either way round
+    patterns: tuple[DatePattern, ...]  # by the first of the kinds
+    rest: Mapping[str, int]
+
+
+def find_date_patterns(counts: Mapping[str, int]) -> MixedDates | None:
+    """Find the fewest patterns that read most dates of a column; None if few values are dates.
+
+    Where day and month could be either way round, both readings are proposed, never mixed: of
+    13/04/1981 and 04/13/1981 one is left over.
+
+    Parameters
+    ----------
+    counts
+        The values, and how many records have each.
+
+    Examples
+    --------
+    >>> dates = find_date_patterns({"14.03.1981": 2, "1981-03-15": 1, "13.1.1980": 1, "n. d.": 3})
+    >>> str(dates.kinds[0]), dates.rest
+    ('date DD.MM.YYYY or YYYY-MM-DD', {'n. d.': 3})
+    >>> find_date_patterns({"nurse": 2, "14.03.1981": 1, "baker": 1}) is None
+    True
+    """
+    first = list(itertools.islice(counts, _FIRST))
+    every = ColumnKind.of("date and time", AND_ALSO.join(PATTERNS["date and time"]))
+    some = ColumnKind.of("date", AND_ALSO.join(PATTERNS["date"]))
+    dated = sum(bool(every.moment(text) or some.moment(text)) for text in first)
+    if len(counts) > _MOST_VALUES or 2 * dated < len(first) or not dated:
+        return None
+    chosen, name = max(
+        ((_choose_patterns(counts, name), name) for name in ("date", "date and time")),
+        key=lambda choice: sum(map(len, choice[0].values())),
+    )
+    read = set(itertools.chain.from_iterable(chosen.values()))
+    if 2 * len(read) < len(counts):
+        return None
+    ways = [
+        (pattern, turned) if turned and _can_read(turned, name, texts) else (pattern,)
+        for pattern, texts in chosen.items()
+        for turned in [_swap_day_and_month(pattern)]
+    ]
+    kinds = tuple(
+        ColumnKind.of(name, AND_ALSO.join(patterns)) for patterns in itertools.product(*ways)
+    )
+    shown = tuple(
+        DatePattern(pattern, len(texts), texts[0], moment)
+        for pattern, texts in chosen.items()
+        if (moment := ColumnKind.of(name, pattern).moment(texts[0]))
+    )
+    return MixedDates(kinds, shown, {text: n for text, n in counts.items() if text not in read})
+
+
+def _choose_patterns(counts: Mapping[str, int], name: str) -> dict[str, list[str]]:
+    """Take the pattern that reads most of what is left, until none reads any of it."""
+    readable = {}
+    for pattern in PATTERNS[name]:
+        kind = ColumnKind.of(name, pattern)
+        if texts := [text for text in counts if kind.moment(text)]:
+            readable[pattern] = texts
+    chosen: dict[str, list[str]] = {}
+    while readable:
+        best = max(readable, key=lambda pattern: len(readable[pattern]))  # of equals the first
+        chosen[best] = readable.pop(best)
+        readable.pop(_swap_day_and_month(best), None)
+        taken = set(chosen[best])
+        left = {p: [text for text in texts if text not in taken] for p, texts in readable.items()}
+        readable = {pattern: texts for pattern, texts in left.items() if texts}
+    return chosen
+
+
+def _swap_day_and_month(pattern: str) -> str:
+    """The pattern with month and day the other way round, or "".
+
+    >>> _swap_day_and_month("MM/DD/YY"), _swap_day_and_month("DD.MM.YYYY")
+    ('DD/MM/YY', '')
+    """
+    turned = pattern.translate(str.maketrans("DM", "MD"))
+    return turned if turned in PATTERNS["date"] else ""
+
+
+def _can_read(pattern: str, name: str, texts: list[str]) -> bool:
+    kind = ColumnKind.of(name, pattern)
+    return all(kind.moment(text) for text in texts)

@@ -1,0 +1,163 @@
+"""The first line of a table: the names of its columns, or a record already.
+
+Whoever is in a first line that is taken for names is released as they stand. So a line that reads
+as a record is never taken for either before somebody has said what it is.
+
+>>> read_first_line([["age", "sex"], ["39", "F"]], "t.csv").names
+['age', 'sex']
+>>> read_first_line([["", "sex"], ["0", "F"]], "t.csv").remarks[0]
+"The first column has no name: it is called 'column 1'."
+>>> read_first_line([["39", "F"], ["50", "F"]], "t.csv")
+Traceback (most recent call last):
+kanon.errors.UnclearHeader: The first line of 't.csv' seems to be a record: it has a number abov...
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kanon.base.kinds import moments, numbers
+from kanon.base.spelling import KNOWN_MARKERS, LIKELY_MARKERS
+from kanon.errors import UnclearHeader, quoted
+from kanon.sources.names import column_names
+from kanon.sources.sentences import empty
+
+SAMPLE = 1000
+"""So many records are looked at to tell names from a record."""
+
+
+@dataclass(frozen=True)
+class FirstLine:
+    """What the first line of a table is."""
+
+    names: list[str]
+    is_record: bool = False
+    lines_above: int = 0  # that hold nothing but separators
+    lacks_name: bool = False  # it names all columns but the first
+    remarks: tuple[str, ...] = ()  # sentences for a person
+
+
+def is_filled(row: Sequence[str]) -> bool:
+    """Whether a row holds anything but blanks."""
+    return any(cell and not cell.isspace() for cell in row)
+
+
+def read_first_line(
+    rows: Sequence[Sequence[str]], name: str, header: bool | None = None
+) -> FirstLine:
+    """The names of the columns, from the first line or made up.
+
+    Parameters
+    ----------
+    rows
+        The first rows of the file.
+    name
+        The name of the file.
+    header
+        Whether the first line holds names; None if that is to be found.
+
+    Raises
+    ------
+    UnclearHeader
+        It seems to be a record, and nobody has said what it is.
+    TableError
+        The rows hold nothing, a column has no name, or two have the same.
+
+    >>> read_first_line([["", ""], ["39", "F"], ["50", "F"]], "t.csv", header=False).names
+    ['column 1', 'column 2']
+    >>> read_first_line([["age", "sex"], ["1", "39", "F"], ["2", "50", "F"]], "t.csv").lacks_name
+    True
+    """
+    filled = [[cell.strip() for cell in row] for row in rows if is_filled(row)]
+    if not filled:
+        raise empty(name)
+    first, records = filled[0], filled[1 : SAMPLE + 1]
+    above = next(place for place, row in enumerate(rows) if is_filled(row))
+    if header is False:
+        remark = "The first line is read as a record, and the columns are numbered."
+        return FirstLine(_number_columns(len(first)), True, above, remarks=(remark,))
+    lacks_name = _lacks_name(first, records)
+    if lacks_name:
+        first = ["", *first]
+    remarks = []
+    if len(first) > 1 and not first[0] and all(first[1:]):
+        first = _number_columns(1, first) + first[1:]
+        remarks.append(f"The first column has no name: it is called {quoted(first[0])}.")
+    reason = None if header else find_record(first, records)
+    if reason:
+        raise UnclearHeader(
+            f"The first line of {quoted(name)} seems to be a record: {reason}. Say whether it "
+            'holds the names of the columns: with --header yes or no, or "header": true or false '
+            'under "read" in a plan.',
+            reason=reason,
+        )
+    return FirstLine(column_names(first, name), False, above, lacks_name, tuple(remarks))
+
+
+def _lacks_name(first: Sequence[str], records: Sequence[Sequence[str]]) -> bool:
+    """Whether all columns but the first are named, as R does: the names of its rows differ."""
+    return (
+        len(first) > 1
+        and len({row[0] for row in records}) == len(records) > 0
+        and all(len(row) == len(first) + 1 for row in records)
+        and any(row[-1] for row in records)
+    )
+
+
+def find_record(first: Sequence[str], records: Sequence[Sequence[str]]) -> str | None:
+    """Why a first line seems to be a record; None if it reads as names.
+
+    >>> find_record(["id", "2019", "2020"], [["7", "1", "2"]]) is None
+    True
+    >>> find_record(["M", "flu"], [["F", "cold"], ["M", "none"]])
+    'its cell 1 stands in its own column again'
+    """
+    names, reasons, numbered = 0, list[str](), list[int]()
+    for place, cell in enumerate(first):
+        if _is_missing(cell):
+            continue
+        below = [row[place].strip() for row in records if len(row) > place and row != first]
+        below = [text for text in below if not _is_missing(text)]
+        kind, kind_below = _kind_of([cell]), _kind_of(below)
+        if kind == kind_below == "number":
+            numbered.append(place)
+        elif kind and kind == kind_below:
+            kind = kind.split()[0]
+            reasons.append(f"it has a {kind} above {kind}s in column {place + 1}")
+        elif cell in below:
+            reasons.append(f"its cell {place + 1} stands in its own column again")
+        elif kind is None and kind_below in ("number", "date"):
+            names += 1  # no value of such a column, so a name
+    if numbered and not (names and len({first[place] for place in numbered}) == len(numbered)):
+        return f"it has a number above numbers in column {numbered[0] + 1}"  # no years as names
+    if len(reasons) > names:
+        return reasons[0]
+    twice = next((cell for cell in first if cell and first.count(cell) > 1), None)
+    if twice is not None and not names:
+        return f"its cell {first.index(twice) + 1} stands in it twice"
+    return None
+
+
+def _number_columns(width: int, names: Sequence[str] = ()) -> list[str]:
+    """Names for columns without one, other than those that others have."""
+    mark = "'" if "column 1" in names else ""
+    return [f"column {number}{mark}" for number in range(1, width + 1)]
+
+
+def _is_missing(text: str) -> bool:
+    return text in KNOWN_MARKERS or text.casefold() in LIKELY_MARKERS
+
+
+def _kind_of(texts: Sequence[str]) -> str | None:
+    """What all texts are: a number, a date, or a code of one shape; None if nothing of these."""
+    if not texts:
+        return None
+    if not any(map(str.isalpha, "".join(texts))) and numbers(texts) is not None:
+        return "number"  # with a unit it is of one shape
+    if moments(texts) is not None:
+        return "date"
+    shapes = {re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", text)) for text in texts}
+    (shape, *others) = shapes
+    return f"code like {shape}" if not others and {"9", "@"} & {*shape} else None

@@ -1,0 +1,250 @@
+"""Which rows of a sheet are records, and which hold names of columns, units, totals or notes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import pandas as pd
+
+from kanon.base.formatting import counted
+from kanon.base.spelling import KNOWN_MARKERS, LIKELY_MARKERS
+from kanon.base.values import canonical_text
+from kanon.errors import TableError, quoted
+
+_TOTAL = re.compile(
+    r"((grand|overall|sub)[ -]?)?(totals?|sums?)|all|average|mean|median|count"
+    r"|(gesamt|end|zwischen)?summe|gesamt|insgesamt|mittelwert|durchschnitt|anzahl"
+    r"|(sous-)?total( g[eé]n[eé]ral)?|somme|ensemble|moyenne"
+)
+_NOTE_WORDS = r"[*†‡]|\(?\d+\)|(source|note|quelle|hinweis|anmerkung|stand|remarque)\b"
+_NOTE = re.compile(f":|^({_NOTE_WORDS})")
+_LONGEST_NOTES = 10_000
+_MOST_BELOW = 10
+"""So many rows at the end are looked at."""
+
+Row = Sequence[Any]
+
+
+def is_filled(row: Row) -> bool:
+    """Whether a row has a cell with something in it."""
+    return any(cell != "" for cell in row)
+
+
+def width_of(row: Row) -> int:
+    """The place of the last filled cell of a row, counted from 1; 0 if none is.
+
+    >>> width_of(["a", "", "b", "", ""]), width_of([""])
+    (3, 0)
+    """
+    return next((place for place in range(len(row), 0, -1) if row[place - 1] != ""), 0)
+
+
+def margin_of(row: Row) -> int:
+    """How many cells of a row are blank before the first filled one.
+
+    >>> margin_of(["", "a", ""]), margin_of([""])
+    (1, 1)
+    """
+    return next((place for place, cell in enumerate(row) if cell != ""), len(row))
+
+
+def find_header(rows: Sequence[Row]) -> int:
+    """The first filled row, or below a title the first of texts over more than half of the columns.
+
+    >>> find_header([["A title", ""], ["", ""], ["age", "sex"], [39, "F"]])
+    2
+    >>> find_header([["age", ""], [39, "F"]])
+    0
+    """
+    filled = [place for place, row in enumerate(rows) if is_filled(row)]
+    width = max(map(width_of, rows)) - min(margin_of(rows[place]) for place in filled)
+    across = (place for place in filled if 2 * sum(cell != "" for cell in rows[place]) > width)
+    found = next(across, filled[0])
+    return found if all(isinstance(cell, str) for cell in rows[found]) else filled[0]
+
+
+def has_second_header(first: Row, second: Row, below: Sequence[Row]) -> bool:
+    """Whether a row below the header is none of the records, but further names or units.
+
+    It holds texts alone, above columns of which all further cells are numbers or dates, and it
+    fills at least half of these.
+
+    >>> has_second_header(["name", "age"], ["", "years"], [["Ana", 30], ["Ben", 41]])
+    True
+    >>> has_second_header(["name", "age"], ["Ana", "unknown"], [["Ben", 41], ["Eve", 30]])
+    False
+    """
+    if len(below) < 2 or not all(isinstance(cell, str) for cell in second):
+        return False
+    filled = {place for place, cell in enumerate(second) if cell.strip()}
+    sizes = set()
+    for place in range(len(second)):
+        cells = [row[place] for row in below if row[place] != ""]
+        if len(cells) > 1 and not any(isinstance(cell, str) for cell in cells):
+            sizes.add(place)
+        elif second[place] in cells:
+            return False
+    above = [second[place].strip() for place in filled & sizes]
+    marked = any(text in KNOWN_MARKERS or text.lower() in LIKELY_MARKERS for text in above)
+    digits = any(character.isdigit() for text in above for character in text)
+    return bool(above) and 2 * len(above) >= len(sizes) and not (marked or digits)
+
+
+def names_of_two_rows(first: Row, second: Row) -> tuple[list[str], bool]:
+    """The names that two rows of a header give together, and whether the second row is in them.
+
+    A blank cell of the first stands for the group left of it. Units below complete names say
+    nothing that a name needs.
+
+    >>> names_of_two_rows(["id", "2020", "", "2021"], ["", "m", "f", "m"])
+    (['id', '2020 m', '2020 f', '2021 m'], True)
+    >>> names_of_two_rows(["Person", "", "Visit"], ["age", "sex", "ill"])
+    (['age', 'sex', 'ill'], True)
+    >>> names_of_two_rows(["name", "age"], ["", "years"])
+    (['name', 'age'], False)
+    """
+    above, below = [canonical_text(cell) for cell in first], [text.strip() for text in second]
+    if all(above) and len(set(above)) == len(above):
+        return above, False
+    groups: list[str] = []
+    for text in above:
+        groups.append(text or (groups[-1] if groups else ""))
+    names = [text or group for text, group in zip(below, groups, strict=True)]
+    if len(set(names)) < len(names):
+        pairs = zip(groups, below, strict=True)
+        names = [" ".join(filter(None, pair)) for pair in pairs]
+    return names, True
+
+
+def fill_notes(content: bytes, separator: str) -> bytes:
+    """A CSV whose last lines, if they are notes of fewer cells than the header, have all of them.
+
+    >>> fill_notes(b"a,b,c\\n1,2,3\\n\\nSource: x, y\\n", ",")
+    b'a,b,c\\n1,2,3\\n\\n"Source: x, y",,\\n'
+    """
+    header = next((line for line in io.BytesIO(content) if line.strip()), b"")
+    sign = separator.encode()
+    missing = header.count(sign)
+    lines = content[-_LONGEST_NOTES:].split(b"\n")
+    for place in range(len(lines) - 1, max(len(lines) - _MOST_BELOW, 1), -1):
+        line = lines[place].rstrip()
+        if not line:
+            continue
+        text = line.decode("utf-8", "replace")
+        one = sign not in line and (missing > 1 or _NOTE.search(text.lower()))
+        starts = sign in line and re.match(_NOTE_WORDS, text.lower())
+        letters = re.search(r"[^\W\d_]{2}", text)
+        if line.count(sign) >= missing or b'"' in line or not letters or not (one or starts):
+            break
+        end = lines[place][len(line) :]
+        lines[place] = (b'"%b"' % line if starts else line) + missing * sign + end
+    return content[:-_LONGEST_NOTES] + b"\n".join(lines)
+
+
+def without_footer(records: Any, footer: int | None, name: str) -> Any:
+    """The records of a list or table without so many at the end.
+
+    Raises
+    ------
+    TableError
+        No record is left.
+    """
+    if not footer:
+        return records
+    if footer >= len(records):
+        raise TableError(
+            f"{quoted(name)} has {counted(len(records), 'row')} below its header, and {footer} at "
+            "the end are to be left out (footer): leave out fewer."
+        )
+    return records[:-footer]
+
+
+def count_footer(table: pd.DataFrame) -> int:
+    """How many rows at the end look like totals or notes, blank cells being "" or missing.
+
+    A note is a text alone in its row, where no other record has one cell only. A total begins with
+    a word for it, or leaves a column blank that is full and sums another one up.
+
+    >>> rows = [["Ana", 30], ["Ben", 41], ["Eve", 19], ["Total", 90], ["Source: ward 3", ""]]
+    >>> count_footer(pd.DataFrame(rows)), count_footer(pd.DataFrame(rows[:3]))
+    (2, 0)
+    """
+    found = 0
+    for place in range(len(table) - 1, max(len(table) - _MOST_BELOW - 1, 1), -1):
+        row = [_bare(cell) for cell in table.iloc[place]]
+        filled = [cell for cell in row if cell != ""]
+        if _is_note(row, filled):
+            if _has_sparse_rows(table.iloc[:place]):
+                break
+        elif not (_names_total(filled) or _sums_up(table.iloc[:place], row)):
+            break
+        found = len(table) - place
+    return found
+
+
+def about_footer(left_out: int | None, looks_like: int) -> list[str]:
+    """A sentence about the rows at the end that are, or look like, totals or notes."""
+    rows = f"The last {'row' if 1 in (left_out, looks_like) else f'{left_out or looks_like} rows'}"
+    one = 1 in (left_out, looks_like)
+    if left_out:
+        return [f"{rows} {'was' if one else 'were'} left out, as asked."]
+    if looks_like:
+        return [
+            f"{rows} {'looks' if one else 'look'} like a total or a note, and "
+            f"{'counts as a record' if one else 'count as records'}: read.footer in a plan, or "
+            f"--footer {looks_like}, leaves {'it' if one else 'them'} out; 0 keeps "
+            f"{'it' if one else 'them'}."
+        ]
+    return []
+
+
+def _bare(cell: Any) -> Any:
+    return cell.strip() if isinstance(cell, str) else "" if pd.isna(cell) else cell
+
+
+def _names_total(filled: Row) -> bool:
+    first = filled[0] if filled else ""
+    return (
+        isinstance(first, str)
+        and bool(_TOTAL.fullmatch(first.lower().rstrip(" :.=")))
+        and any(_number(cell) is not None for cell in filled[1:])
+    )
+
+
+def _is_note(row: Row, filled: Row) -> bool:
+    if len(filled) != 1 or len(row) < 2 or not re.search(r"[^\W\d_]{2}", str(filled[0])):
+        return False
+    return len(row) > 2 or bool(_NOTE.search(str(filled[0]).lower()))
+
+
+def _sums_up(above: pd.DataFrame, row: Row) -> bool:
+    """Whether a row is blank where those above are filled, and their sum elsewhere."""
+    near = above.tail(20).map(_bare)
+    blank = [place for place, cell in enumerate(row) if cell == ""]
+    if len(above) < 3 or not any(near.iloc[:, place].ne("").all() for place in blank):
+        return False
+    for place, cell in enumerate(row):
+        if total := _number(cell):
+            numbers = pd.to_numeric(above.iloc[:, place], errors="coerce")
+            if numbers.notna().all() and abs(numbers.sum() - total) <= 1e-9 * abs(total):
+                return True
+    return False
+
+
+def _number(cell: Any) -> float | None:
+    if isinstance(cell, str):
+        return float(cell) if re.fullmatch(r"[+-]?\d{1,15}(\.\d{1,15})?", cell) else None
+    return float(cell) if isinstance(cell, Real) else None
+
+
+def _has_sparse_rows(records: pd.DataFrame) -> bool:
+    """Whether a record above has one filled cell only, apart from further notes right below."""
+    filled = records.map(_bare).ne("").sum(axis=1).to_numpy()
+    last = len(filled)
+    while last and filled[last - 1] == 1:
+        last -= 1
+    return bool((filled[:last] == 1).any())
