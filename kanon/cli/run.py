@@ -15,10 +15,11 @@ from kanon.algorithms.lower_bound import LowerBound
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.progress import Progress
 from kanon.cli.inputs import read_plan, read_publish, read_records
-from kanon.cli.messages import progress_shown, show_warning
+from kanon.cli.messages import notify, progress_shown, show_warning
 from kanon.cli.options import add_plan, add_progress, add_publish, add_seed, add_table
 from kanon.cli.outputs import check_files, check_new_table
 from kanon.errors import KanonError, PlanError, TableError, quoted
+from kanon.hierarchy.plans import describe_reading
 from kanon.plan import Plan
 from kanon.release.drift import same_levels
 from kanon.release.record import account, check_record, describe_earlier_releases
@@ -108,6 +109,7 @@ def execute(given: argparse.Namespace) -> None:
     if record is not None and (earlier := describe_earlier_releases(record.table)):
         show_warning(earlier)
     done = run(plan, table, given.plan.parent, progress)
+    _tell_about_hierarchies(done, given)
     form = _form(done, table, given.csv or "plain")
     done.write(given.out, progress, given.neutralise_formulas, record, form)
     if given.measures:
@@ -126,6 +128,16 @@ def execute(given: argparse.Namespace) -> None:
     print(_outcome(done))
     if bound is not None:
         print(OptimalityGap.of(done, bound).sentence)
+
+
+def _tell_about_hierarchies(done: Run, given: argparse.Namespace) -> None:
+    """Say how the hierarchies were read, and what their ranges of codes do not hold."""
+    show = notify(given)
+    classes = done.prepared.classes
+    for column, tree in zip(classes.attributes, classes.hierarchies, strict=True):
+        chosen = done.prepared.plan.columns[column].hierarchy
+        for notice in describe_reading(chosen, tree, given.plan.parent):
+            show(f"Hierarchy of column {quoted(column)}: {notice}")
 
 
 def _write_measures(measures: Mapping[str, Any], path: Path) -> None:

@@ -18,10 +18,17 @@ from pydantic import (
 
 from kanon.base.checked_json import Number, Strict
 from kanon.base.kinds import ColumnKind
+from kanon.base.language import say, say_counted
 from kanon.base.values import MISSING_LABEL
-from kanon.errors import KanonError, quoted
+from kanon.errors import KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, build
-from kanon.hierarchy.codes import CodeRange, codes, parse_ranges
+from kanon.hierarchy.codes import (
+    CodeRange,
+    codes,
+    find_values_beyond_names,
+    outside_ranges,
+    parse_ranges,
+)
 from kanon.hierarchy.files import parse_nodes, read_hierarchy, text_of_file
 
 
@@ -216,3 +223,37 @@ def build_hierarchy(
         return chosen.make(list(texts))
     except KanonError as error:
         raise error.within(f"Hierarchy of column {quoted(column)}") from None
+
+
+def describe_reading(chosen: HierarchyPlan | None, tree: Hierarchy, folder: Path) -> list[str]:
+    """What whoever chose a hierarchy should know: how its file was read, what no range holds."""
+    if isinstance(chosen, str):
+        return list(read_hierarchy(folder / chosen).notes)
+    if isinstance(chosen, CodesPlan):
+        return describe_ranges(chosen.with_ranges_read(folder), tree)
+    return []
+
+
+def describe_ranges(chosen: CodesPlan, tree: Hierarchy) -> list[str]:
+    """Name the values in no range of codes, and those in a range that their number excludes."""
+    if not chosen.ranges:
+        return []
+    said = [
+        say(
+            "{group} also holds {listed}, by how they begin; their numbers lie outside.",
+            group=quoted(group),
+            listed=listing(values),
+        )
+        for group, values in find_values_beyond_names(tree, chosen.ranges).items()
+    ]
+    outside = [label for label in outside_ranges(tree, chosen.ranges) if label != MISSING_LABEL]
+    if outside:
+        said.append(
+            say_counted(
+                len(outside),
+                "{listed} lies in no range and stands under the root.",
+                "{count} values or groups lie in no range and stand under the root: {listed}.",
+                listed=listing(outside),
+            )
+        )
+    return said

@@ -278,6 +278,32 @@ def test_a_sheet_and_its_empty_rows_are_said(kanon, folder):
     ]
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_what_a_hierarchy_reads_or_does_not_hold_is_said(kanon, folder, engine):
+    (folder / "visits.csv").write_text("zip,code\n01,A1\n01,A1\n01,A10\n13,B7\n13,B7\n", "utf-8")
+    (folder / "zip.csv").write_text("01;0x;*\n13;1x;*\n01;0x;*\n", "utf-8")
+    columns = {
+        "zip": {"role": "quasi-identifier", "hierarchy": "zip.csv"},
+        "code": {
+            "role": "quasi-identifier",
+            "hierarchy": {
+                "build": "codes",
+                "separators": ".",
+                "ranges": [{"first": "A1", "last": "A3", "name": "A"}],
+            },
+        },
+    }
+    write_plan(folder, columns=columns)
+    run = ("run", "plan.json", "--table", "visits.csv", "--out", "out.csv", "--engine", engine)
+    assert [line for line in kanon(*run).err.splitlines() if "note: Hierarchy" in line] == [
+        "kanon: note: Hierarchy of column 'zip': Of equal lines one counts: 1 line was left out.",
+        "kanon: note: Hierarchy of column 'code': 'A' also holds 'A10', by how they begin; their "
+        "numbers lie outside.",
+        "kanon: note: Hierarchy of column 'code': 'B7' lies in no range and stands under the root.",
+    ]
+    assert "note" not in kanon(*run, "--quiet").err
+
+
 def test_a_total_at_the_end_is_said_and_left_out(kanon, folder):
     (folder / "people.csv").write_text(TABLE + "Total;263;;\n", "utf-8")
     command = ("measure", "--table", "people.csv", "--qi", "age", "--json")

@@ -17,8 +17,6 @@ from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import DATE_LEVELS, mask_steps, ordered
 from kanon.hierarchy.codes import (
     CodeRange,
-    find_values_beyond_names,
-    outside_ranges,
     parse_ranges,
     ranges_text,
 )
@@ -34,6 +32,7 @@ from kanon.hierarchy.plans import (
     NodesPlan,
     SuppressionPlan,
     build_hierarchy,
+    describe_ranges,
 )
 from kanon.hierarchy.suggest import propose, starting_parameters, strays, suggest_builder
 from kanon.sources.coverage import lacking_values, with_missing_leaf
@@ -196,28 +195,9 @@ class HierarchyChoice:
     @property
     def remarks(self) -> tuple[str, ...]:
         """The notes, and what stands in no range of codes, or in one that its number excludes."""
-        if self.tree is None or not isinstance(self.plan, CodesPlan) or not self.plan.ranges:
+        if self.tree is None or not isinstance(self.plan, CodesPlan):
             return self.notes
-        outside = outside_ranges(self.tree, self.plan.ranges)
-        outside = [label for label in outside if label != MISSING_LABEL]
-        said = [
-            say(
-                "{group} also holds {listed}, by how they begin; their numbers lie outside.",
-                group=quoted(group),
-                listed=listing(values),
-            )
-            for group, values in find_values_beyond_names(self.tree, self.plan.ranges).items()
-        ]
-        if outside:
-            said.append(
-                say_counted(
-                    len(outside),
-                    "{listed} lies in no range and stands under the root.",
-                    "{count} values or groups lie in no range and stand under the root: {listed}.",
-                    listed=listing(outside),
-                )
-            )
-        return (*self.notes, *said)
+        return (*self.notes, *describe_ranges(self.plan, self.tree))
 
 
 @dataclass(frozen=True, eq=False)
