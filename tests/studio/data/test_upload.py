@@ -211,7 +211,7 @@ def test_a_first_line_that_may_be_a_record_is_asked_about(start):
     settled(press(at, "The first line is a record"))
     assert not any("may be a record" in one for one in warnings(at))
     plan = plan_of(work(at))
-    assert plan.read.header is False and plan.roles["column 3"] == "sensitive"
+    assert plan.read.header is False and plan.roles.roles["column 3"] == "sensitive"
     settled(choose(at, f"header-{work(at).version}", True))
     assert list(work(at).table.roles) == ["28", "M", "flu"]
     assert work(at).table.records.n_records == 3

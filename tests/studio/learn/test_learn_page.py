@@ -199,7 +199,7 @@ def test_the_table_that_one_works_on(start):
 def test_text_that_would_like_to_be_more_stays_text(start):
     table = pd.DataFrame({
         HOSTILE[0]: [f"{HOSTILE[place % 3]}{place // 3}" for place in range(9)],
-        HOSTILE[1]: [f"{HOSTILE[place % 2]}" for place in range(9)],
+        HOSTILE[1]: [f"{HOSTILE[place % 2]}." for place in range(9)],
         "ill": [HOSTILE[place % 3] for place in range(9)],
     })  # fmt: skip
     at = with_people(start(DATA, "hospital"), table)

@@ -117,8 +117,9 @@ def test_no_level_is_rounded_to_the_better_side(by):
         there = np.isfinite(exact)
         assert (np.abs(shown[there] - exact[there]) < 0.01).all()
         assert (shown[~there] == exact[~there]).all()
-    else:
-        assert (shown == exact).all()
+    else:  # shares: to one decimal, but for what is nearly certain
+        assert (np.abs(shown - exact) <= 0.05 + 1e-9).all()
+        assert (np.isin(shown, (0, 100)) == np.isin(exact, (0, 100))).all()
 
 
 def test_nearly_certain_does_not_look_certain():
