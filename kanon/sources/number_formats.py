@@ -14,7 +14,7 @@ import operator
 import re
 import zipfile
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache
 from xml.parsers import expat
 
 from kanon.base.unzipping import Unreadable
@@ -28,6 +28,7 @@ _LONG = re.compile(rb"<(?:\w+:)?v>\s*-?\d{16,}\s*<")
 _WHOLE = re.compile(r"-?\d+")
 _PLACE = re.compile(r"([A-Za-z]{1,3})(\d{1,9})")
 _MOST_DIGITS = 1000
+_Tokens = Callable[[str], tuple[tuple[str, str], ...] | None]
 
 
 def exact_cells(book: bytes, sheet: str) -> dict[int, dict[int, str | int]]:
@@ -54,41 +55,6 @@ def exact_cells(book: bytes, sheet: str) -> dict[int, dict[int, str | int]]:
         return _cells(cells, formats) if formats or _LONG.search(cells) else {}
 
 
-def as_shown(number: int, code: str) -> str | None:
-    """A whole number as a format of codes shows it; None for a format of amounts.
-
-    >>> as_shown(5551234, "[<=9999999]###-####;(###) ###-####"), as_shown(7, '"A-"000')
-    ('555-1234', 'A-007')
-    >>> as_shown(1234, "#,##0"), as_shown(1234, "# ##0"), as_shown(70, '0" kg"')
-    (None, None, None)
-    """
-    sections = code.split(";")
-    chosen = sections[1] if number < 0 and len(sections) > 1 else sections[0]
-    for section in sections:
-        if condition := _CONDITION.search(section):
-            chosen = section
-            if _COMPARE[condition[1]](number, float(condition[2])):
-                break
-        elif _CONDITION.search(code):
-            chosen = section
-            break
-    tokens = _tokens(chosen)
-    if tokens is None:
-        return None
-    digits, shown = list(str(abs(number))), list[str]()
-    first = next(place for place, (kind, _) in enumerate(tokens) if kind)
-    for place in range(len(tokens) - 1, -1, -1):
-        kind, text = tokens[place]
-        if kind:
-            text = digits.pop() if digits else "0" if kind == "0" else ""
-        shown.append(text)
-        if place == first:
-            shown += reversed(digits)
-    sign = "-" if number < 0 and len(sections) == 1 else ""
-    return sign + "".join(reversed(shown)).strip()
-
-
-@lru_cache(maxsize=1024)
 def _tokens(section: str) -> tuple[tuple[str, str], ...] | None:
     """The places of digits and the texts of a format, if it writes codes.
 
@@ -105,6 +71,42 @@ def _tokens(section: str) -> tuple[tuple[str, str], ...] | None:
     padded = [kind for kind, _ in tokens if kind].count("0") > 1 and tokens[places[0]][0] == "0"
     between = "".join(text for kind, text in tokens[places[0] : places[-1]] if not kind)
     return tuple(tokens) if padded or between.strip(" '.,\u00a0\u202f\u2019") else None
+
+
+def as_shown(number: int, code: str, tokens_of: _Tokens = _tokens) -> str | None:
+    """A whole number as a format of codes shows it; None for a format of amounts.
+
+    ``tokens_of`` takes a format apart; whoever shows many cells remembers what it gave.
+
+    >>> as_shown(5551234, "[<=9999999]###-####;(###) ###-####"), as_shown(7, '"A-"000')
+    ('555-1234', 'A-007')
+    >>> as_shown(1234, "#,##0"), as_shown(1234, "# ##0"), as_shown(70, '0" kg"')
+    (None, None, None)
+    """
+    sections = code.split(";")
+    chosen = sections[1] if number < 0 and len(sections) > 1 else sections[0]
+    for section in sections:
+        if condition := _CONDITION.search(section):
+            chosen = section
+            if _COMPARE[condition[1]](number, float(condition[2])):
+                break
+        elif _CONDITION.search(code):
+            chosen = section
+            break
+    tokens = tokens_of(chosen)
+    if tokens is None:
+        return None
+    digits, shown = list(str(abs(number))), list[str]()
+    first = next(place for place, (kind, _) in enumerate(tokens) if kind)
+    for place in range(len(tokens) - 1, -1, -1):
+        kind, text = tokens[place]
+        if kind:
+            text = digits.pop() if digits else "0" if kind == "0" else ""
+        shown.append(text)
+        if place == first:
+            shown += reversed(digits)
+    sign = "-" if number < 0 and len(sections) == 1 else ""
+    return sign + "".join(reversed(shown)).strip()
 
 
 def _part_of(sheet: str, content: Callable[[str], bytes]) -> str:
@@ -147,6 +149,7 @@ def _code_formats(styles: bytes) -> dict[str, str]:
 
 
 def _cells(content: bytes, formats: Mapping[str, str]) -> dict[int, dict[int, str | int]]:
+    tokens_of = cache(_tokens)  # of this file alone: a format is text of its owner
     shown: dict[int, dict[int, str | int]] = {}
     padded: set[int] = set()
     row = column = -1
@@ -177,7 +180,7 @@ def _cells(content: bytes, formats: Mapping[str, str]) -> dict[int, dict[int, st
             text = text.partition(".")[0]
         if not _WHOLE.fullmatch(text) or len(text) > _MOST_DIGITS:
             return
-        told = None if code is None else as_shown(int(text), code)
+        told = None if code is None else as_shown(int(text), code, tokens_of)
         if told is None and len(text.lstrip("-")) < 16:
             return
         if told not in (None, text):
