@@ -78,37 +78,10 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path, limits, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("read", "name", "said"),
-    [
-        (Plan.load, "plan.json", "The plan has 100 MB; the most allowed is 1 MB (plan_megabytes"),
-        (read_hierarchy, "age.csv", "file 'age.csv' has 100 MB; the most allowed is 1 MB (hier"),
-        (open_table, "adult.data", "'adult.data' unpacks to 100 MB or more; the most allowed is"),
-    ],
+    ("read", "name"),
+    [(Plan.load, "plan.json"), (read_hierarchy, "age.csv"), (open_table, "t.csv")],
 )
-def test_a_large_file_that_is_named_by_its_path_takes_no_memory(tmp_path, limits, read, name, said):
-    limits(plan_megabytes=1, hierarchies_megabytes=1, unpacked_megabytes=1)
-    path = tmp_path / name
-    with path.open("wb") as file:
-        file.truncate(100 * MEGABYTE)
-    tracemalloc.start()
-    try:
-        with pytest.raises(KanonError) as refused:
-            read(path)
-        assert tracemalloc.get_traced_memory()[1] < 5 * MEGABYTE
-    finally:
-        tracemalloc.stop()
-    assert said in refused.value.sentence
-
-
-@pytest.mark.parametrize(
-    ("read", "name", "said"),
-    [
-        (Plan.load, "plan.json", "The plan 'plan.json' cannot be read"),
-        (read_hierarchy, "age.csv", "The hierarchy file 'age.csv' cannot be opened"),
-        (open_table, "t.csv", "t.csv' is a pipe or a device, not a file"),
-    ],
-)
-def test_a_pipe_is_not_waited_for(tmp_path, read, name, said):
+def test_a_pipe_is_not_waited_for(tmp_path, read, name):
     """Nobody may ever write into it."""
     os.mkfifo(tmp_path / name)
     with ThreadPoolExecutor() as pool:
@@ -118,7 +91,7 @@ def test_a_pipe_is_not_waited_for(tmp_path, read, name, said):
                 reading.result(timeout=5)
         finally:  # lets go of a reader that waits
             os.close(os.open(tmp_path / name, os.O_RDWR | os.O_NONBLOCK))
-    assert said in refused.value.sentence
+    assert f"{name}' is a pipe or a device, not a file: save what" in refused.value.sentence
 
 
 def test_a_plan(limits):
