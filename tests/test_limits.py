@@ -78,6 +78,29 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path, limits, monkeypatch
 
 
 @pytest.mark.parametrize(
+    ("read", "name", "said"),
+    [
+        (Plan.load, "plan.json", "The plan has 100 MB; the most allowed is 1 MB (plan_megabytes"),
+        (read_hierarchy, "age.csv", "file 'age.csv' has 100 MB; the most allowed is 1 MB (hier"),
+        (open_table, "adult.data", "'adult.data' unpacks to 100 MB or more; the most allowed is"),
+    ],
+)
+def test_a_large_file_that_is_named_by_its_path_takes_no_memory(tmp_path, limits, read, name, said):
+    limits(plan_megabytes=1, hierarchies_megabytes=1, unpacked_megabytes=1)
+    path = tmp_path / name
+    with path.open("wb") as file:
+        file.truncate(100 * MEGABYTE)
+    tracemalloc.start()
+    try:
+        with pytest.raises(KanonError) as refused:
+            read(path)
+        assert tracemalloc.get_traced_memory()[1] < 5 * MEGABYTE
+    finally:
+        tracemalloc.stop()
+    assert said in refused.value.sentence
+
+
+@pytest.mark.parametrize(
     ("read", "name"),
     [(Plan.load, "plan.json"), (read_hierarchy, "age.csv"), (open_table, "t.csv")],
 )

@@ -108,7 +108,7 @@ def test_adult_from_upload_to_release(server, page, adult_path, tmp_path):
     assert (released != original).any(axis=None)
     with by.answered(page):
         page.get_by_text("Keep the table's order of rows").click()
-    release = by.download(page, "Released table")
+    release = by.download(page, "Released table", unlike=release)
     moved, released = released, read(release.path())
     counted = (rows.value_counts().sort_index() for rows in (moved, released))
     assert next(counted).equals(next(counted))
@@ -667,7 +667,7 @@ def test_every_format_holds_the_same_table(server, page):
     }
     for kind, reader in readers.items():
         by.choose(page, page.get_by_role("combobox", name="Format"), kind)
-        coming = by.download(page, "Released table")
+        coming = by.download(page, "Released table", f".{kind.lower()}")
         assert re.search(rf"-[0-9a-f]{{12}}\.{kind.lower()}$", coming.suggested_filename)
         found = reader(coming.path())
         assert list(found) == list(expected)

@@ -459,11 +459,21 @@ def to_k(page: Page, k: int) -> None:
     raise AssertionError(f"the slider does not reach {k}")
 
 
-def download(page: Page, label: str) -> Download:
-    """Press a download button and wait for the file."""
-    with page.expect_download() as coming:
-        button(page, label).click()
-    return coming.value
+def download(page: Page, label: str, ends: str = "", unlike: Download | None = None) -> Download:
+    """Press a download button and wait for the file.
+
+    A button that the browser has not drawn anew yet gives the file that it names: press again
+    until the name ends so, or is not that of another file.
+    """
+    old = "" if unlike is None else unlike.suggested_filename
+    for _ in range(20):
+        with page.expect_download() as coming:
+            button(page, label).click()
+        name = coming.value.suggested_filename
+        if name.endswith(ends) and name != old:
+            return coming.value
+        page.wait_for_timeout(500)
+    raise AssertionError(f"{label} gives {name}")
 
 
 def taken_away(page: Page, chart: str, form: str) -> Download:
