@@ -38,19 +38,20 @@ OPENED = "The project was opened on this table."
 TABLE = pd.DataFrame({"age": ["30", "31", "40", "41"] * 10, "ill": ["flu", "cold"] * 20})
 
 
-def places(content: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where the leaves of a structure stand."""
-    if not isinstance(content, (dict, list)):
-        yield above
-        return
-    for key, part in content.items() if isinstance(content, dict) else enumerate(content):
-        yield from places(part, (*above, key))
+def leaf(content: Any, chance: random.Random) -> list[Any]:
+    """Where a leaf of a structure stands, drawn key by key: a long list counts as one of them."""
+    way: list[Any] = []
+    while isinstance(content, (dict, list)) and content:
+        keys = list(content) if isinstance(content, dict) else range(len(content))
+        way.append(chance.choice(keys))
+        content = content[way[-1]]
+    return way
 
 
 def spoiled(content: Any, chance: random.Random) -> Any:
     """A copy with one leaf, or one key, replaced."""
     made = copy.deepcopy(content)
-    *way, last = chance.choice(list(places(made)))
+    *way, last = leaf(made, chance)
     within = made
     for key in way:
         within = within[key]
@@ -113,7 +114,7 @@ def test_hostile_projects_do_no_harm_on_any_page(page, good):
     with popover(page, "Project") as field:
         give(page, field, json.dumps(good).encode())
         expect(page.get_by_text(OPENED).first).to_be_visible()
-    assert 5 <= taken <= 35, "some are taken and some refused"
+    assert 3 <= taken <= 35, "some are taken and some refused"
 
 
 def test_hostile_plans_do_no_harm_among_the_kept_ones(page, good):
