@@ -65,6 +65,8 @@ def begin(page):
 
 def cancelled(page, server):
     """Press Cancel; after how many seconds the page says so, and that its process is gone."""
+    # What a page itself begins, as Lattice does, has a Cancel of its own until it is there.
+    expect(by.button(page, "Cancel")).to_have_count(1, timeout=60_000)
     workers = server.workers()
     began = time.monotonic()
     by.button(page, "Cancel").click()
