@@ -168,8 +168,9 @@ class AlgorithmPlan(Strict):
 
 def _choice_as_text(given: Any, choices: Iterable[str]) -> Any:
     """A choice such as 60 as the text that choices are; what is none of them stays."""
-    number = isinstance(given, int | float) and not isinstance(given, bool)
-    return f"{given:g}" if number and f"{given:g}" in choices else given
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return next((text for text in choices if text.isdecimal() and int(text) == given), given)
+    return given
 
 
 def parameters_of(algorithm: object) -> tuple[Parameter, ...]:

@@ -76,6 +76,8 @@ def test_a_choice_that_is_a_number_may_be_written_as_one(algorithm, given):
         (["read"], {"sheet": 2}, "read.sheet: '2' is not allowed; it has to be text, in quotes."),
         (["algorithm"], {"name": "gaa", "parts": 3}, "known are auto, 1, 2, 4, 8, 16."),
         (["algorithm"], {"name": "gaa", "parts": True}, "known are auto, 1, 2, 4, 8, 16."),
+        (["algorithm"], {"name": "gaa", "parts": 10**400}, "known are auto, 1, 2, 4, 8, 16."),
+        (["algorithm"], {"name": "gaa", "parts": 1e400}, "known are auto, 1, 2, 4, 8, 16."),
     ],
 )
 def test_quotes_too_many_or_missing_are_said(change, to, sentence):
