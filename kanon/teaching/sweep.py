@@ -230,9 +230,9 @@ def _joinable(
         now[place].name,
         (cost, now[place].nodes),
         chosen,
-        board.cost(cost),
+        float(cost),
         terms,
         classes=now[place].classes,
-        figures=(board.cost(cost),),
+        figures=(float(cost),),
         refused="another model would break" if refused else "",
     )
