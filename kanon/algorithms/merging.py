@@ -33,7 +33,6 @@ from kanon.kernels.merging_state import (
 from kanon.kernels.prefix_tree import plant
 from kanon.measures.histograms import empty_histograms, histograms_of
 from kanon.recoding import MergePath
-from kanon.scaled_potentials import Potentials
 from kanon.strategies import LOOKS_AT, needs_sensitive
 
 _CHUNK = 256
@@ -202,19 +201,7 @@ def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_siz
         first_below_k=first_below_k,
         least=int(classes.counts.min()) if first_below_k or any_size else -1,
         by=_BY[task.strategy],
-        slack=task.potentials.slack,
-        digits=_digits(task.potentials, shape),
-        bits=task.potentials.bits,
     )
-
-
-def _digits(potentials: Potentials, shape: tuple[int, int]) -> np.ndarray:
-    """The digits of all potentials, side by side for each node. Shape (m, N, d)."""
-    length = len(potentials.digits[0]) if potentials.digits else 0
-    digits = np.zeros((*shape, length), dtype=np.int64)
-    for j, its in enumerate(potentials.digits):
-        digits[j, : its.shape[1]] = its.T
-    return digits
 
 
 def _looking(task: Task, classes: EquivalenceClasses) -> StrategyView:
@@ -339,6 +326,5 @@ def _begun(classes: EquivalenceClasses, rules: Rules) -> Merging:
         branches=np.zeros(
             (4, 1 + sum(tree.n_nodes for tree in classes.hierarchies)), dtype=np.int64
         ),
-        sums=np.zeros((2, rules.digits.shape[2]), dtype=np.int64),
         state=np.zeros(5, dtype=np.int64),
     )

@@ -6,6 +6,7 @@ found here, the same way for all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -168,8 +169,21 @@ def begin(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
 
 
 def with_precision(task: Task) -> Task:
-    """The task with the loss of precision instead of its metric: levels as shares of the height."""
-    return replace(task, potentials=whole_potentials(task.classes, metric_named("total")))
+    """The task with the loss of precision instead of its metric: levels as shares of the height.
+
+    Nodes often tie in precision. So the shares are put on a common denominator, where it fits:
+    rounded shares would make losses differ that are equal.
+    """
+    trees, n_cells = task.classes.hierarchies, task.classes.n_cells
+    tops = [max(tree.height - 1, 1) for tree in trees]
+    common = math.lcm(*tops)
+    if n_cells * common >= 2**62:
+        return replace(task, potentials=whole_potentials(task.classes, metric_named("total")))
+    depths = tuple(
+        (tree.height - 1 - tree.level.astype(np.int64)) * (common // top)
+        for tree, top in zip(trees, tops, strict=True)
+    )
+    return replace(task, potentials=depths)
 
 
 def check_full_domain(task: Task, title: str) -> None:

@@ -13,7 +13,6 @@ from kanon.errors import Unsatisfiable
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 from kanon.privacy.model import Model
-from kanon.scaled_potentials import Potentials
 from kanon.strategies import Scope
 
 
@@ -27,7 +26,7 @@ class Task:
         The classes of the original table.
     potentials
         Per quasi-identifier the scaled potential of every node (see
-        :mod:`kanon.scaled_potentials`), attribute weights included.
+        :func:`kanon.metrics.scaled_potentials`), attribute weights included.
     k
         The number of records that every released class has to hold.
     weighted
@@ -52,7 +51,7 @@ class Task:
     """
 
     classes: EquivalenceClasses
-    potentials: Potentials
+    potentials: tuple[np.ndarray, ...]
     k: int
     weighted: bool = True
     tie_seed: int | None = None

@@ -29,7 +29,7 @@ ENTRIES, NEAR, FIRST, COVERED, MARKED, GROUPS = range(6)
 SEARCHED, ASIDE = 0, 1
 """The roots of two trees in one: the classes that are searched, and those that are not."""
 
-TOLERANCE = 1e-12
+TOLERANCE = 1e-9
 """Entropies and products that differ by less are equal: relative for l and products."""
 
 SLACK = 1e-12
@@ -54,11 +54,6 @@ class Rules(NamedTuple):
     first_below_k: bool
     least: int  # no class is ever smaller; negative where a smallest class is always merged
     by: int  # what a partner is chosen by
-    # Costs that differ by more are in their exact order; 0 where costs are exact, see
-    # :class:`kanon.scaled_potentials.Potentials`, as are the digits, (m, N, d), and their bits.
-    slack: int
-    digits: np.ndarray
-    bits: int
 
 
 class PrefixTree(NamedTuple):
@@ -99,7 +94,6 @@ class Merging(NamedTuple):
     # The branches that a search has yet to look at, the last one next: what a class below costs
     # at least, the part of the other class in it, their entries, and how deep these are.
     branches: np.ndarray
-    sums: np.ndarray  # (2, d): the digits of two exact costs
     # live classes, merges, places taken in the heap, spare tree entries, tree entries ever used
     state: np.ndarray
 

@@ -247,7 +247,7 @@ class ChoiceQuestion(Question):
             return Mark(
                 1.0,
                 f"Right: {tuple_text(given)} is as good as {tuple_text(taken)}, which GAA takes "
-                "because it stands first in tree order.",
+                "because it stands first in the order of the trees.",
             )
         return Mark(0.0, f"It is {tuple_text(taken)}, {why}, not {tuple_text(given)}.")
 

@@ -230,9 +230,9 @@ def _joinable(
         now[place].name,
         (cost, now[place].nodes),
         chosen,
-        float(cost),
+        board.cost(cost),
         terms,
         classes=now[place].classes,
-        figures=(float(cost),),
+        figures=(board.cost(cost),),
         refused="another model would break" if refused else "",
     )
