@@ -131,8 +131,8 @@ def fill_notes(content: bytes, separator: str) -> bytes:
     missing = header.count(sign)
     lines = content[-_LONGEST_NOTES:].split(b"\n")
     for place in range(len(lines) - 1, max(len(lines) - _MOST_BELOW, 1), -1):
-        line = lines[place].rstrip()
-        if not line:
+        line = lines[place].rstrip(b"\r")
+        if not line.strip():
             continue
         text = line.decode("utf-8", "replace")
         one = sign not in line and (missing > 1 or _NOTE.search(text.lower()))

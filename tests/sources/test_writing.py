@@ -41,7 +41,8 @@ TABLES = st.integers(1, 3).flatmap(
 
 def again(table: pd.DataFrame, kind: str) -> pd.DataFrame:
     separator = {"csv": ",", "tsv": "\t"}.get(kind)
-    known = ReadSettings(separator, "utf-8" if separator else None, missing_markers=("",))
+    encoding = "utf-8" if separator else None
+    known = ReadSettings(separator, encoding, missing_markers=("",), header=True)
     return read_table(table_bytes(table, kind), f"t.{kind}", known).table
 
 
@@ -54,6 +55,7 @@ def cells(table: pd.DataFrame) -> list[list[object]]:
 @given(rows=TABLES)
 @example(rows=[["a", " x"], ["b", " y"]])
 @example(rows=[[None, "a"], ["b", None]])
+@example(rows=[[None, None, "0"], ["AA", None, None]])
 @example(rows=[["a\rb"], ["\ufeff"]])
 @example(rows=[["_x0041_", "\x01"]])
 def test_text_comes_back_as_it_was(kind, rows):
@@ -71,7 +73,7 @@ def test_every_separator_mark_and_line_end(rows, separator, mark, crlf):
     table = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]))], dtype="str")
     form = TextForm(separator, "utf-8-sig" if mark else "utf-8", "\r\n" if crlf else "\n")
     content = table_bytes(table, "csv", form)
-    file = read_table(content, "t.csv", ReadSettings(separator, "utf-8", ("",)))
+    file = read_table(content, "t.csv", ReadSettings(separator, "utf-8", ("",), header=True))
     assert cells(file.table) == rows
     assert table_bytes(file.table, "csv", file.form) == content, "it is found and kept"
     header, again = read_back(content, "csv", separator, form.encoding)
