@@ -513,30 +513,43 @@ class Jobs:
     def _keep_ready(self, slot: _Slot) -> None:
         """Have the first lane's worker there before its job; end another one that has no work."""
         old = slot.worker
-        if slot.lane == SHORT and not slot.fits():
+        if self._lacks_worker(slot):
             slot.worker = self._ready_worker()
-        elif slot.lane != SHORT and time.monotonic() - slot.since > _KEPT:
+        elif self._needs_no_worker(slot):
             slot.worker = None
         if old is not None and old is not slot.worker:
             old.dismiss()  # last, as the end of a process of low priority can take its time
 
+    def _lacks_worker(self, slot: _Slot) -> bool:
+        return slot.lane == SHORT and not slot.fits()
+
+    def _needs_no_worker(self, slot: _Slot) -> bool:
+        return (
+            slot.lane != SHORT and slot.worker is not None and time.monotonic() - slot.since > _KEPT
+        )
+
     def _next(self, slot: _Slot) -> Job | None:
-        """Wait for a job for a while; None if there is none."""
+        """Wait for a job; None if there is something else to do for the slot.
+
+        The slot stays parked while it looks for a job: whichever slot is woken first, the one
+        that takes the job finds the other's worker free.
+        """
         with self._changed:
             if self._closed:
                 return None
-            job = self._queue.take(slot.lane)
+            slot.parked = True
+            while (job := self._queue.take(slot.lane)) is None and not self._closed:
+                self._changed.wait(_IDLE)
+                if slot.worker is not None:
+                    slot.worker.alive()  # reaps it if it has died
+                if self._lacks_worker(slot) or self._needs_no_worker(slot):
+                    break
+            slot.parked = False
             if job is not None:
                 slot.job = job
                 job._take_from_queue()
                 self._borrow(slot)
-                return job
-            slot.parked = True
-            self._changed.wait(_IDLE)
-            slot.parked = False
-            if slot.worker is not None:
-                slot.worker.alive()  # reaps it if it has died
-        return None
+            return job
 
     def _borrow(self, slot: _Slot) -> None:
         """Take over an idle worker of the first lane, whose slot starts another.

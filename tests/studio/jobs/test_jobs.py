@@ -339,7 +339,6 @@ def test_a_visitor_who_is_alone_never_waits_for_a_process():
     with Jobs([1, 1]) as jobs:
         idle = finished(jobs.submit(job_functions.pid, visitor="a")).result
         until(lambda: jobs._slots[0].parked)
-        time.sleep(0.1)  # both slots wait now
         assert finished(jobs.submit(job_functions.pid, visitor="a", lane=LONG)).result == idle
         fresh = finished(jobs.submit(job_functions.pid, visitor="a")).result
         assert fresh != idle

@@ -84,7 +84,7 @@ def test_two_visitors_one_in_the_advisor_one_anonymises(own_workers, start):
     """However the advisor began: also in the lane of short calculations, which it has to leave."""
     first, second = start(sample="hospital"), start(sample="hospital")
     with advising(first, lane=SHORT) as advisor:
-        anonymised(second)
+        settled(anonymised(second))  # and the lower bound, which the result asks for by itself
         assert numbers(second)["Minimum k"] and advisor.state in ("running", "queued")
         assert "advising" not in work(second).running and not bars(second)
 
