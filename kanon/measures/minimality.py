@@ -85,7 +85,7 @@ class _Split(NamedTuple):
 def measure_minimality(
     recoding: Recoding, models: Sequence[SensitiveModel], k: int
 ) -> Minimality | None:
-    """What a release tells anyone who knows that it is minimal.
+    """Measure what a reader can infer who knows that the release is minimal.
 
     Parameters
     ----------

@@ -10,8 +10,7 @@ figure and what to do. Everything comes from counts, so that a table may stay in
 remark holds a value of the table.
 
 >>> import pandas as pd
->>> from kanon.stored_classes import StoredClasses
-from kanon.sources.memory import MemoryTable
+>>> from kanon.sources.memory import MemoryTable
 >>> people = pd.DataFrame({"born": [f"19{n}-01-02" for n in range(50, 80)], "sex": ["F"] * 30})
 >>> known = Role.QUASI_IDENTIFIER
 >>> for remark in table_remarks(MemoryTable(people), {"born": known, "sex": known}, k=5):

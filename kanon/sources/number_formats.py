@@ -3,8 +3,8 @@
 The reader of sheets gives each number as a float: 1067 of a postcode that is shown as 01067, and
 two numbers of more than 15 digits as one. Both are looked up in the parts of the file.
 
->>> as_shown(1067, "00000"), as_shown(123456789, "000-00-0000"), as_shown(39, "0.00")
-('01067', '123-45-6789', None)
+>>> write_by_format(1067, "00000"), write_by_format(123456789, "000-00-0000")
+('01067', '123-45-6789')
 """
 
 from __future__ import annotations
@@ -73,15 +73,15 @@ def _tokens(section: str) -> tuple[tuple[str, str], ...] | None:
     return tuple(tokens) if padded or between.strip(" '.,\u00a0\u202f\u2019") else None
 
 
-def as_shown(number: int, code: str, tokens_of: _Tokens = _tokens) -> str | None:
-    """A whole number as a format of codes shows it; None for a format of amounts.
+def write_by_format(number: int, code: str, tokens_of: _Tokens = _tokens) -> str | None:
+    """Write a whole number as a format of codes shows it; None for a format of amounts.
 
     ``tokens_of`` takes a format apart; whoever shows many cells remembers what it gave.
 
-    >>> as_shown(5551234, "[<=9999999]###-####;(###) ###-####"), as_shown(7, '"A-"000')
-    ('555-1234', 'A-007')
-    >>> as_shown(1234, "#,##0"), as_shown(1234, "# ##0"), as_shown(70, '0" kg"')
-    (None, None, None)
+    >>> write_by_format(5551234, "[<=9999999]###-####;(###) ###-####")
+    '555-1234'
+    >>> [write_by_format(7, code) for code in ('"A-"000', "#,##0", "# ##0", '0" kg"', "0.00")]
+    ['A-007', None, None, None, None]
     """
     sections = code.split(";")
     chosen = sections[1] if number < 0 and len(sections) > 1 else sections[0]
@@ -180,7 +180,7 @@ def _cells(content: bytes, formats: Mapping[str, str]) -> dict[int, dict[int, st
             text = text.partition(".")[0]
         if not _WHOLE.fullmatch(text) or len(text) > _MOST_DIGITS:
             return
-        told = None if code is None else as_shown(int(text), code, tokens_of)
+        told = None if code is None else write_by_format(int(text), code, tokens_of)
         if told is None and len(text.lstrip("-")) < 16:
             return
         if told not in (None, text):

@@ -11,7 +11,7 @@ import pytest
 import xlsxwriter
 
 from kanon.errors import TableError
-from kanon.sources.number_formats import as_shown
+from kanon.sources.number_formats import write_by_format
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.sources.sheet_rows import count_footer
 
@@ -68,7 +68,7 @@ def rewritten(content, part, change):
     ],
 )
 def test_a_number_is_shown_by_its_format(number, code, shown):
-    assert as_shown(number, code) == shown
+    assert write_by_format(number, code) == shown
 
 
 def test_codes_of_a_sheet_are_read_as_shown():
