@@ -2,85 +2,49 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from kanon.hierarchy import Hierarchy
 
 
-@dataclass(frozen=True, eq=False)
-class ExactNumbers:
-    """One rational number per node, as few distinct ones.
-
-    Attributes
-    ----------
-    values
-        The distinct numbers.
-    place : numpy.ndarray, shape (N,)
-        Per node the place of its number.
-    """
-
-    values: list[Fraction]
-    place: np.ndarray
-
-    def map(self, change: Callable[[Fraction], Fraction]) -> ExactNumbers:
-        """Change every number."""
-        return ExactNumbers(list(map(change, self.values)), self.place)
-
-    def of(self, node: int) -> Fraction:
-        """The number of a node."""
-        return self.values[self.place[node]]
-
-    def floats(self) -> np.ndarray:
-        """The numbers, each rounded once. Shape (N,), float64."""
-        return np.array([float(value) for value in self.values], dtype=np.float64)[self.place]
-
-
-def _per_node(keys: np.ndarray, exact: Callable[[int], Fraction]) -> ExactNumbers:
-    distinct, place = np.unique(keys, return_inverse=True)
-    return ExactNumbers([exact(int(key)) for key in distinct], place)
-
-
-def _harmonic_levels(tree: Hierarchy) -> ExactNumbers:
+def _harmonic_levels(tree: Hierarchy) -> np.ndarray:
     """F(v) = sum over i = 1..level(v) of 1/(h - i), divided by the same sum up to h - 1."""
-    steps = [Fraction(1, tree.height - i) for i in range(1, tree.height)]
-    sums = list(itertools.accumulate(steps, initial=Fraction(0)))
-    return _per_node(tree.level, lambda level: sums[level] / sums[-1])
+    steps = [1.0 / (tree.height - i) for i in range(1, tree.height)]
+    sums = np.cumsum([0.0, *steps])
+    return sums[tree.level] / sums[-1]
 
 
-def _levels(tree: Hierarchy) -> ExactNumbers:
+def _levels(tree: Hierarchy) -> np.ndarray:
     """F(v) = level(v) / (h - 1)."""
-    return _per_node(tree.level, lambda level: Fraction(level, tree.height - 1))
+    return tree.level / (tree.height - 1)
 
 
-def _leaves(tree: Hierarchy) -> ExactNumbers:
+def _leaves(tree: Hierarchy) -> np.ndarray:
     """F(v) = nl(v), the number of leaves below v; 0 for a leaf."""
-    return _per_node(tree.leaves_below, Fraction)
+    return tree.leaves_below.astype(np.float64)
 
 
-def _leaves_normalised(tree: Hierarchy) -> ExactNumbers:
+def _leaves_normalised(tree: Hierarchy) -> np.ndarray:
     """F(v) = nl(v) / nl(root)."""
-    return _per_node(tree.leaves_below, lambda below: Fraction(below, tree.n_leaves))
+    return tree.leaves_below / tree.n_leaves
 
 
-def _other_leaves(tree: Hierarchy) -> ExactNumbers:
+def _other_leaves(tree: Hierarchy) -> np.ndarray:
     """F(v) = |v| - 1, |v| being how many leaves v covers: nl with the reading nl(leaf) = 1."""
-    return _per_node(tree.leaves_covered - 1, Fraction)
+    return tree.leaves_covered - 1.0
 
 
-def _other_leaves_normalised(tree: Hierarchy) -> ExactNumbers:
+def _other_leaves_normalised(tree: Hierarchy) -> np.ndarray:
     """F(v) = (|v| - 1) / |root|."""
-    return _per_node(tree.leaves_covered - 1, lambda other: Fraction(other, tree.n_leaves))
+    return (tree.leaves_covered - 1) / tree.n_leaves
 
 
-def _other_leaves_share(tree: Hierarchy) -> ExactNumbers:
+def _other_leaves_share(tree: Hierarchy) -> np.ndarray:
     """F(v) = (|v| - 1) / (|root| - 1); 0 if the root has one leaf."""
-    most = max(tree.n_leaves - 1, 1)
-    return _per_node(tree.leaves_covered - 1, lambda other: Fraction(other, most))
+    return (tree.leaves_covered - 1) / max(tree.n_leaves - 1, 1)
 
 
 @dataclass(frozen=True)
@@ -90,7 +54,7 @@ class Intermediate:
     Attributes
     ----------
     height
-        F, one exact number per node, whose difference along an edge is the intermediate cost. None
+        F, one number per node, whose difference along an edge is the intermediate cost. None
         where it depends on the records of a table.
     title
         What is counted, as a choice on a page.
@@ -107,7 +71,7 @@ class Intermediate:
         Whether metrics of one's own may be made of it.
     """
 
-    height: Callable[[Hierarchy], ExactNumbers] | None
+    height: Callable[[Hierarchy], np.ndarray] | None
     title: str
     formula: str
     told: str

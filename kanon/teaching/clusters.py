@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -95,7 +94,7 @@ class _Clusters:
                     f"cluster {number + 1}: {held.name}",
                     (cost, number),
                     number == chosen,
-                    (paid := float(cost)),
+                    (paid := self.board.cost(cost)),
                     terms,
                     classes=held.classes,
                     figures=(paid,),
@@ -151,8 +150,8 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
             tuple(
                 Candidate(
                     board.originals[each].name, (-_sum(terms), each), each == begun,
-                    float(_sum(terms)), terms, classes=(each,),
-                    figures=(float(_sum(terms)),),
+                    board.cost(_sum(terms)), terms, classes=(each,),
+                    figures=(board.cost(_sum(terms)),),
                 )
                 for each, terms in far.items()
             ),
@@ -185,8 +184,8 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
                 tuple(
                     Candidate(
                         board.originals[each].name, (_sum(paid), each), each == joins,
-                        float(_sum(paid)), paid, classes=(each,),
-                        figures=(float(_sum(paid)),),
+                        board.cost(_sum(paid)), paid, classes=(each,),
+                        figures=(board.cost(_sum(paid)),),
                     )
                     for each, paid in terms.items()
                 ),
@@ -232,8 +231,8 @@ def _apart(board: Blackboard, one: ClassState, other: ClassState) -> tuple[CostT
     return board.merging(one, other, records=1)
 
 
-def _sum(terms: Iterable[CostTerm]) -> Fraction:
-    return sum((term.exact for term in terms), Fraction(0))
+def _sum(terms: Iterable[CostTerm]) -> int:
+    return sum(term.exact for term in terms)
 
 
 # --- OKA --------------------------------------------------------------------------------------
@@ -264,7 +263,8 @@ def _oka(board: Blackboard) -> Iterator[Step]:
             each,
             int(clusters.of[each]),
             range(len(begun)),
-            "Every other record, in tree order, joins the cluster that it costs least to widen",
+            "Every other record, in "
+            "the order of the hierarchies, joins the cluster that it costs least to widen",
         )
     kept = clusters.of.copy()
     pool = oka.given_away(table, clusters)
@@ -331,10 +331,10 @@ def _gives_away(now: _Clusters, kept: np.ndarray, clusters: Clusters) -> Iterato
                         board.originals[each].name,
                         (-_sum(far[each]), each),
                         each == goes,
-                        float(_sum(far[each])),
+                        board.cost(_sum(far[each])),
                         far[each],
                         classes=(each,),
-                        figures=(float(_sum(far[each])),),
+                        figures=(board.cost(_sum(far[each])),),
                         refused=f"fewer than k = {task.k} records would stay"
                         if size - board.originals[each].records < task.k
                         else "",
@@ -374,10 +374,10 @@ def _merge_small(now: _Clusters, into: Sequence[int]) -> Iterator[Step]:
                     f"cluster {other + 1}: {now.held(other).name}",
                     (_sum(terms), other),
                     other == place,
-                    float(_sum(terms)),
+                    board.cost(_sum(terms)),
                     terms,
                     classes=now.held(other).classes,
-                    figures=(float(_sum(terms)),),
+                    figures=(board.cost(_sum(terms)),),
                 )
             )
         choice = Choice(

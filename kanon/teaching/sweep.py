@@ -8,13 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.algorithms import lattice_sweep
-from kanon.algorithms.lattice_size import (
-    Node,
-    losses_of_nodes,
-    lost_per_level,
-    places_by_loss,
-    raised_to,
-)
+from kanon.algorithms.lattice_size import Node, losses_of_nodes, lost_per_level, raised_to
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.lattice_sweep_joining import joined_one_by_one, merging_on
 from kanon.algorithms.lattice_sweep_order import in_group_order
@@ -101,10 +95,7 @@ def _walk(board: Blackboard, swept: SweepState) -> Iterator[Step]:
     task, classes = board.task, board.task.classes
     raised = [raised_to(tree) for tree in classes.hierarchies]
     losses = losses_of_nodes(lost_per_level(classes, task.potentials, raised))
-    order = [
-        tuple(map(int, np.unravel_index(place, losses.shape)))
-        for place in places_by_loss(classes, task.potentials, raised).tolist()
-    ]
+    order = sorted(np.ndindex(losses.shape), key=lambda node: (int(losses[node]), node))
     at = [
         tuple(map(int, np.unravel_index(place, losses.shape))) if place >= 0 else None
         for place in swept.at.tolist()
@@ -239,9 +230,9 @@ def _joinable(
         now[place].name,
         (cost, now[place].nodes),
         chosen,
-        float(cost),
+        board.cost(cost),
         terms,
         classes=now[place].classes,
-        figures=(float(cost),),
+        figures=(board.cost(cost),),
         refused="another model would break" if refused else "",
     )
