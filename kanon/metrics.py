@@ -18,30 +18,34 @@ import numpy as np
 
 from kanon.cards import Card
 from kanon.errors import MetricError, quoted
-from kanon.hierarchy import LARGEST_WEIGHT, Hierarchy
-from kanon.hierarchy.intermediate_costs import INTERMEDIATES, RECORDS
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.intermediate_costs import INTERMEDIATES, RECORDS, ExactNumbers
+from kanon.scaled_potentials import exact_decimal
 
 
-def _one(heights: np.ndarray) -> np.ndarray:
+def _one(heights: Sequence[int]) -> list[Fraction]:
     """1 for every attribute."""
-    return np.ones(len(heights))
+    return [Fraction(1)] * len(heights)
 
 
-def _w1(heights: np.ndarray) -> np.ndarray:
+def _w1(heights: Sequence[int]) -> list[Fraction]:
     """w1(j) = 1 - (h_j - 1)^m / sum over i of (h_i - 1)^m; 1 if m = 1 or all h = 1."""
-    if len(heights) == 1 or (heights == 1).all():
+    powers = [(height - 1) ** len(heights) for height in heights]
+    if len(heights) == 1 or not any(powers):
         return _one(heights)
-    # Dividing by the largest first keeps the powers small for many attributes.
-    powers = ((heights - 1) / (heights - 1).max()) ** len(heights)
-    return 1 - powers / powers.sum()
+    return [1 - Fraction(power, sum(powers)) for power in powers]
 
 
-def _w2(heights: np.ndarray) -> np.ndarray:
+def _w2(heights: Sequence[int]) -> list[Fraction]:
     """w2(j) = h_max / h_j."""
-    return heights.max() / heights
+    return [Fraction(max(heights), height) for height in heights]
 
 
-MULTIPLIERS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {"none": _one, "w1": _w1, "w2": _w2}
+MULTIPLIERS: Mapping[str, Callable[[Sequence[int]], list[Fraction]]] = {
+    "none": _one,
+    "w1": _w1,
+    "w2": _w2,
+}
 """The second phase: a factor per attribute, from the heights of all hierarchies."""
 
 
@@ -160,8 +164,11 @@ def metric_named(name: str, composed: Mapping[str, Metric] | None = None) -> Met
 
 def multipliers(metric: Metric, hierarchies: Sequence[Hierarchy]) -> np.ndarray:
     """The factor of each attribute. Shape (m,)."""
-    heights = np.array([tree.height for tree in hierarchies], dtype=np.float64)
-    return MULTIPLIERS[metric.multiplier](heights)
+    return np.array([float(factor) for factor in _multipliers(metric, hierarchies)])
+
+
+def _multipliers(metric: Metric, hierarchies: Sequence[Hierarchy]) -> list[Fraction]:
+    return MULTIPLIERS[metric.multiplier]([tree.height for tree in hierarchies])
 
 
 def characteristics(metric: Metric) -> dict[str, str]:
@@ -231,21 +238,39 @@ def potentials(
     >>> potentials(metric_named("entropy"), [tree], records)[0].tolist()
     [1.0, 2.0, 2.0, 0.0, 0.0]
     """
-    if not metric.intermediate:
-        return tuple(_drawn_potential(tree) for tree in hierarchies)
     if metric.counts_records:
         if records is None:
             raise MetricError(f"The metric {quoted(metric.name)} needs the records of a table.")
         return tuple(map(_bits_to_root, hierarchies, records))
+    return tuple(depth.floats() for depth in exact_potentials(metric, hierarchies))
+
+
+def exact_potentials(metric: Metric, hierarchies: Sequence[Hierarchy]) -> tuple[ExactNumbers, ...]:
+    """:func:`potentials` as fractions, by the definition of a metric.
+
+    There are none of ``entropy``, as logarithms are irrational. A drawn weight counts as the
+    decimal number that it was written as.
+
+    Examples
+    --------
+    >>> from kanon.hierarchy.build import suppression
+    >>> depth, = exact_potentials(metric_named("ncp"), [suppression(["a", "b", "c"])])
+    >>> depth.of(0), depth.of(3)
+    (Fraction(1, 1), Fraction(0, 1))
+    """
+    if not metric.intermediate:
+        return tuple(map(_drawn_potential, hierarchies))
     height_of = INTERMEDIATES[metric.intermediate].height
-    assert height_of is not None
+    if height_of is None:
+        raise ValueError(f"{metric.name} has no exact potentials")
     found = []
-    for tree, factor in zip(hierarchies, multipliers(metric, hierarchies), strict=True):
+    for tree, factor in zip(hierarchies, _multipliers(metric, hierarchies), strict=True):
         if tree.height == 1:  # a single node: nothing can be lost
-            found.append(np.zeros(tree.n_nodes))
+            found.append(ExactNumbers([Fraction(0)], np.zeros(tree.n_nodes, dtype=np.int64)))
             continue
         height = height_of(tree)
-        found.append((height[tree.root] - height) * factor)
+        top = height.of(tree.root)
+        found.append(height.map(lambda low, top=top, factor=factor: (top - low) * factor))  # type: ignore[misc]
     return tuple(found)
 
 
@@ -322,62 +347,6 @@ def cost_matrix(hierarchy: Hierarchy, potential: np.ndarray) -> np.ndarray:
     return matrix
 
 
-def scaled_potentials(
-    depths: Sequence[np.ndarray],
-    n_records: int,
-    attribute_weights: Sequence[float] | None = None,
-    occurring: Sequence[np.ndarray] | None = None,
-) -> tuple[np.ndarray, ...]:
-    """Potentials as integers, so that a tie is the same tie on every machine.
-
-    They are scaled by the largest power of two for which n * m * max D stays below 2^62: every
-    merge cost is then an exact sum of 64-bit integers. The maximum is over the nodes that occur:
-    a heavy edge that nobody stands below would round all others away.
-
-    Parameters
-    ----------
-    depths
-        The result of :func:`potentials`.
-    n_records
-        n, the number of records.
-    attribute_weights
-        How much more an attribute counts in the search; 1 for each if not given.
-    occurring
-        Per attribute the nodes that occur in the table, each at least once; all if not given.
-        Other nodes than these and those above them get no more than the largest of these.
-
-    Raises
-    ------
-    MetricError
-        An attribute weight is negative or too large.
-
-    >>> [d.dtype.name for d in scaled_potentials([np.array([0.5, 0.0])], 10)]
-    ['int64']
-    """
-    weights = np.ones(len(depths)) if attribute_weights is None else np.asarray(attribute_weights)
-    if not ((weights >= 0) & (weights <= LARGEST_WEIGHT)).all():
-        raise MetricError(
-            f"Attribute weights have to be numbers of at least 0 and at most {LARGEST_WEIGHT:g}."
-        )
-    weighted = [depth * weight for depth, weight in zip(depths, weights, strict=True)]
-    if occurring is not None:
-        most = [depth[nodes].max() for depth, nodes in zip(weighted, occurring, strict=True)]
-        weighted = [np.minimum(*pair) for pair in zip(weighted, most, strict=True)]
-    largest = max((float(depth.max()) for depth in weighted), default=0.0)
-    if largest == 0:
-        return tuple(np.zeros(len(depth), dtype=np.int64) for depth in weighted)
-    bits = _bits(Fraction(largest) * max(n_records, 1) * len(depths))
-    return tuple(np.rint(np.ldexp(depth, bits)).astype(np.int64) for depth in weighted)
-
-
-def _bits(most: Fraction) -> int:
-    """The largest power of two that keeps ``most`` below 2^62; exact, as logarithms are not."""
-    bits = 62 + most.denominator.bit_length() - most.numerator.bit_length()
-    while most * Fraction(2) ** bits >= 2**62:
-        bits -= 1
-    return bits
-
-
 def _bits_to_root(tree: Hierarchy, records: np.ndarray) -> np.ndarray:
     """D(v) = log2(count(root) / count(v)); where nobody is at v or below, that of the node above.
 
@@ -394,13 +363,18 @@ def _bits_to_root(tree: Hierarchy, records: np.ndarray) -> np.ndarray:
     return depth
 
 
-def _drawn_potential(tree: Hierarchy) -> np.ndarray:
+def _drawn_potential(tree: Hierarchy) -> ExactNumbers:
     if tree.weight is None and tree.n_nodes > 1:
         raise MetricError("The metric 'custom' needs a weight on every edge of every hierarchy.")
-    depth = np.zeros(tree.n_nodes)
+    values, place = [Fraction(0)], np.zeros(tree.n_nodes, dtype=np.int64)
+    known = {Fraction(0): 0}
     for node in range(tree.root - 1, -1, -1):  # parents have larger numbers: root downwards
-        above = tree.parent[node]
-        depth[node] = depth[above] + (0.0 if tree.weight is None else tree.weight[node])
+        above = values[place[tree.parent[node]]]
+        weight = 0.0 if tree.weight is None else float(tree.weight[node])
+        depth = above + exact_decimal(weight)
+        place[node] = known.setdefault(depth, len(values))
+        if place[node] == len(values):
+            values.append(depth)
     ranges = np.arange(tree.root + 1, tree.n_nodes)  # a range loses what the node above it does
-    depth[ranges] = depth[tree.parent[ranges]]
-    return depth
+    place[ranges] = place[tree.parent[ranges]]
+    return ExactNumbers(values, place)

@@ -19,9 +19,10 @@ from kanon.cards import Card, parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy.build import groups, suppression
-from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.metrics import exact_potentials, metric_named
 from kanon.plan import AlgorithmPlan
 from kanon.recoding import MergePath, Recoding
+from kanon.scaled_potentials import scaled_potentials
 from support.paths import ROOT
 
 PACKAGE = ROOT / "kanon"
@@ -66,6 +67,7 @@ ONE_ROOM = {
     **dict.fromkeys(("errors", "settings", "cards", "base"), "ground"),
     **dict.fromkeys(("plan", "run", "release", "experiments"), "run"),
     "stored_classes": "recoding",
+    "scaled_potentials": "metrics",
 }
 SHARED = ("session", "jobs", "widgets", "shell")
 
@@ -249,7 +251,7 @@ def small_task(k: int, tie_seed: int | None = None) -> Task:
         np.array([node for node, _ in counted], dtype=np.int32),
         np.array([count for _, count in counted], dtype=np.int64),
     )
-    depths = scaled_potentials(potentials(metric_named("nllm"), trees), len(rows))
+    depths = scaled_potentials(exact_potentials(metric_named("nllm"), trees), len(rows))
     return Task(classes, depths, k, tie_seed=tie_seed, suppression=0, node=(2, 1))
 
 

@@ -17,8 +17,9 @@ from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.learning.representations import REPRESENTATIONS, represent
-from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
+from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 
@@ -39,7 +40,7 @@ def release_to(folder: str, records: int) -> dict[str, int]:
     source = MemorySource(drawn, Schema(dict.fromkeys(trees, Role.QUASI_IDENTIFIER)), trees)
     classes = source.classes
     depths = scaled_potentials(
-        potentials(metric_named("nllm"), classes.hierarchies), classes.n_records
+        exact_potentials(metric_named("nllm"), classes.hierarchies), classes.n_records
     )
     recoding = gaa.anonymise(Task(classes, depths, K))
     np.savez(

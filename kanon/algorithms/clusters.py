@@ -8,7 +8,7 @@ import numpy as np
 
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import search_order
-from kanon.algorithms.task import Task, in_one_width
+from kanon.algorithms.task import Task, digits_of, in_one_width
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, stretch
 from kanon.kernels.cluster_joining import Meeting, join_some
@@ -32,6 +32,7 @@ def table_of(task: Task) -> ClusteringInput:
         np.array(classes.counts, dtype=np.int64),
         parents,
         depths,
+        digits_of(task),
         sizes=np.array([tree.n_nodes for tree in trees], dtype=np.int64),
         order=search_order(classes, task.potentials),
         k=int(task.k),

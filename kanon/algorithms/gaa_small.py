@@ -23,7 +23,7 @@ FAMILY = "merging"
 
 HOW = (
     "At first, records that share all quasi-identifiers form a class. As long as some class has "
-    "fewer than k records, the first of them, in the order of the hierarchies, is merged with "
+    "fewer than k records, the first of them, in tree order, is merged with "
     "another class that has fewer than k records as well: in every quasi-identifier, all their "
     "records get the lowest group of the hierarchy that holds the values of both. The last one is "
     "merged with a class of any size. Classes that had k records from the start stay as they are "

@@ -110,11 +110,12 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import groups
-    >>> from kanon.metrics import metric_named, potentials, scaled_potentials
+    >>> from kanon.metrics import exact_potentials, metric_named
+    >>> from kanon.scaled_potentials import scaled_potentials
     >>> age = groups([{"1-2": ["1", "2"], "8-9": ["8", "9"]}, {"*": ["1-2", "8-9"]}])
     >>> classes = EquivalenceClasses(("age",), (age,), np.arange(4, dtype=np.int32)[:, None],
     ...                              np.ones(4, dtype=np.int64))
-    >>> depths = scaled_potentials(potentials(metric_named("ncp"), (age,)), 4)
+    >>> depths = scaled_potentials(exact_potentials(metric_named("ncp"), (age,)), 4)
     >>> release = anonymise(Task(classes, depths, k=2))
     >>> [age.labels[node] for node in release.nodes[:, 0]], release.counts.tolist()
     (['1-2', '8-9'], [2, 2])

@@ -34,6 +34,7 @@ from kanon.base.progress import Progress
 from kanon.privacy.conjunction import broken
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding, Trace
+from kanon.scaled_potentials import Potentials
 from kanon.stored_classes import StoredClasses
 
 _STRETCH = 1 << 15
@@ -265,6 +266,13 @@ class Lattice:
         An array of the lattice's shape: exact sums, without counting classes.
         """
         return losses_of_nodes(self.lost)
+
+    def exact_loss(self, node: Node, potentials: Potentials) -> int:
+        """What the release at a node costs, exactly, up to a constant and a factor.
+
+        The same for all nodes where the potentials are irrational, or exact anyway.
+        """
+        return -potentials.exact_sum(self.release(node).cells)
 
     def tell(self) -> None:
         """Tell how many nodes were evaluated, unless that was just told."""

@@ -141,7 +141,8 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> import numpy as np
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy import Hierarchy
-    >>> from kanon.metrics import metric_named, potentials, scaled_potentials
+    >>> from kanon.metrics import exact_potentials, metric_named
+    >>> from kanon.scaled_potentials import scaled_potentials
     >>> gender = Hierarchy.from_entries([("*", None, None), ("F", "*", 5), ("M", "*", 5)])
     >>> race = Hierarchy.from_entries([
     ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Cat", "Felid", 1),
@@ -149,7 +150,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> trees = (gender, race)
     >>> classes = EquivalenceClasses(("gender", "race"), trees,
     ...     np.array([[0, 1], [0, 2], [1, 0], [1, 1]], dtype=np.int32), np.array([2, 2, 2, 2]))
-    >>> depths = scaled_potentials(potentials(metric_named("custom"), trees), 8)
+    >>> depths = scaled_potentials(exact_potentials(metric_named("custom"), trees), 8)
     >>> release = anonymise(Task(classes, depths, k=4))
     >>> [[tree.labels[v] for tree, v in zip(trees, row)] for row in release.nodes]
     [['F', 'Mammal'], ['M', 'Felid']]

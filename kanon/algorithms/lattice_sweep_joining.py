@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from kanon.algorithms.lattice_sweep_walk import now_and_then
 from kanon.algorithms.merge_until_models_hold import repaired
-from kanon.algorithms.task import Task, in_one_width
+from kanon.algorithms.task import Task, as_wide, in_one_width
 from kanon.base.formatting import counted
 from kanon.base.progress import Progress, no_progress
 from kanon.kernels.lattice_sweep_joining import joining_costs
@@ -93,14 +95,14 @@ def joined_one_by_one(
     given = np.array(classes.nodes, dtype=np.int32, order="C")
     nodes, counts = before.nodes.copy(), before.counts.copy()
     into = before.assigned.copy()
-    parents, depths = in_one_width(task)
-    joined, costs = np.empty_like(nodes), np.empty_like(counts)
+    parents, _ = in_one_width(task)
+    joined = np.empty_like(nodes)
     told = now_and_then(progress)
     made = []
     left = np.flatnonzero(remain).tolist()
     for done, each in enumerate(left):
-        joining_costs(
-            nodes, counts, given[each], classes.counts[each], parents, depths, joined, costs
+        costs = task.potentials.ranks(
+            partial(_costs, parents, nodes, counts, given[each], int(classes.counts[each]), joined)
         )
         ranked = np.lexsort((*nodes.T[::-1], costs))
         for chosen in ranked[counts[ranked] > 0].tolist():
@@ -120,6 +122,21 @@ def joined_one_by_one(
             f"{counted(waiting, 'class', 'classes')} left over to join others",
         )
     return JoinedClasses(before, into, nodes, tuple(made))
+
+
+def _costs(
+    parents: np.ndarray,
+    nodes: np.ndarray,
+    counts: np.ndarray,
+    tuple_: np.ndarray,
+    count: int,
+    joined: np.ndarray,
+    potentials: Sequence[np.ndarray],
+) -> np.ndarray:
+    """What it costs a tuple to join each class; see :func:`joining_costs`."""
+    costs = np.empty_like(counts)
+    joining_costs(nodes, counts, tuple_, count, parents, as_wide(potentials), joined, costs)
+    return costs
 
 
 def _meet(task: Task, members: np.ndarray) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kanon.algorithms.lattice_size import losses_of_nodes, lost_per_level, n_nodes, raised_to
+from kanon.algorithms.lattice_size import n_nodes, places_by_loss, raised_to
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
@@ -111,18 +111,6 @@ def _distinct(classes: EquivalenceClasses, first: int, end: int) -> tuple[np.nda
     return np.array(tuples, dtype=np.int32, order="C"), of.astype(np.uint32)
 
 
-def by_loss(task: Task, raised: Sequence[np.ndarray]) -> np.ndarray:
-    """The nodes of the lattice by the loss of raising the whole table to them, least first.
-
-    Returns
-    -------
-    numpy.ndarray, int64
-        Numbers of nodes: their levels as digits, so that ties stand in the order of the levels.
-    """
-    losses = losses_of_nodes(lost_per_level(task.classes, task.potentials, raised))
-    return np.argsort(losses, axis=None, kind="stable")
-
-
 def room_for_halves(lattice: LatticeArrays) -> Halves:
     """Room for the groups of both halves, bounded."""
     first, last = len(lattice.first), len(lattice.last)
@@ -201,7 +189,7 @@ def walked(task: Task, progress: Progress = no_progress) -> SweepState:
     told = now_and_then(progress)
     told(0.0, f"putting {counted(n_nodes(classes.hierarchies), 'node')} in order")
     lattice, raised = lattice_above(classes)
-    order = by_loss(task, raised)
+    order = places_by_loss(task.classes, task.potentials, raised)
     halves, table = room_for_halves(lattice), room_for_groups(classes.n_classes)
     walk = SweepWalk(
         order,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kanon.algorithms.task import Task
+from kanon.algorithms.task import Task, digits_of
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses
@@ -201,6 +201,7 @@ def _rules(task: Task, classes: EquivalenceClasses, first_below_k: bool, any_siz
         first_below_k=first_below_k,
         least=int(classes.counts.min()) if first_below_k or any_size else -1,
         by=_BY[task.strategy],
+        digits=digits_of(task),
     )
 
 

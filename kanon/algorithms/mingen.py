@@ -6,8 +6,10 @@ from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import (
     FULL_DOMAIN,
+    CellLoss,
     NodeTags,
     begin,
+    best_of,
     check_full_domain,
     minimal_satisfying,
     nothing_satisfies,
@@ -94,8 +96,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     if task.node in tied:
         best = task.node
     else:
-        lost = lattice.lost_by(task.potentials)
-        best = min(tied, key=lambda node: (sum(int(lost[j][i]) for j, i in enumerate(node)), node))
+        best = best_of(lattice, CellLoss(lattice, task.potentials), tied)
     return released(lattice, best, [best])
 
 

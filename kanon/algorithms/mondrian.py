@@ -122,6 +122,9 @@ USES: tuple[str, ...] = ()
 PARAMETERS = (VARIANT, DIMENSION, RELEASE, RANGES)
 NEEDS_HIERARCHIES = False
 
+_MOST_DECIMALS = 9
+"""Numbers of so many decimals at most are held against each other exactly."""
+
 _STRETCH = 16_384
 """So many classes are looked at between two reports of progress, or one region if it has more."""
 
@@ -373,13 +376,26 @@ def _values(
     spans = np.zeros(len(lines))
     for j, line in enumerate(lines):
         nodes = line.tree.n_nodes
-        at[j, :nodes], parents[j, :nodes] = line.at, line.tree.parent
+        at[j, :nodes], parents[j, :nodes] = _in_steps(line.at), line.tree.parent
         first[j, :nodes] = line.tree.first
         place[j, :nodes] = np.unique(line.at, return_inverse=True)[1]
-        there = line.at[classes.nodes[:, j]]
+        there = at[j, classes.nodes[:, j]]
         spans[j] = there.max() - there.min()
     cut_so = np.array([by_children and not is_flat(line.tree) for line in lines])
     return MondrianInput(classes.nodes, classes.counts, at, place, spans, parents, first, cut_so)
+
+
+def _in_steps(at: np.ndarray) -> np.ndarray:
+    """Decimal numbers as whole ones where they are, so that equal spreads are equal.
+
+    >>> _in_steps(np.array([0.1, 0.2, 0.4])).tolist(), _in_steps(np.array([1 / 3])).tolist()
+    ([1.0, 2.0, 4.0], [0.3333333333333333])
+    """
+    for digits in range(_MOST_DECIMALS + 1):
+        steps = np.rint(at * 10.0**digits)
+        if np.abs(steps).max(initial=0.0) < 2.0**53 and np.array_equal(steps / 10.0**digits, at):
+            return np.asarray(steps)
+    return at
 
 
 def _allowed(

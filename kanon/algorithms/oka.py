@@ -33,7 +33,7 @@ FAMILY = "clusters"
 
 HOW = (
     "As many records are drawn at random as there can be clusters of k; the seed repeats the "
-    "draws. Each begins a cluster. Every other record, in the order of the hierarchies, joins the "
+    "draws. Each begins a cluster. Every other record, in tree order, joins the "
     "nearest cluster: the one whose loss grows least. Then sizes are evened out: every cluster "
     "with more than k records gives away those that are furthest from its others, and they join, "
     "in random order, the nearest cluster with fewer than k records, or the nearest of all once "
@@ -161,11 +161,12 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
 
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import suppression
-    >>> from kanon.metrics import metric_named, potentials, scaled_potentials
+    >>> from kanon.metrics import exact_potentials, metric_named
+    >>> from kanon.scaled_potentials import scaled_potentials
     >>> trees = (suppression(["a", "b"]),)
     >>> nodes = np.array([[0], [1]], dtype=np.int32)
     >>> classes = EquivalenceClasses(("one",), trees, nodes, np.array([2, 2]))
-    >>> depths = scaled_potentials(potentials(metric_named("ncp"), trees), 4)
+    >>> depths = scaled_potentials(exact_potentials(metric_named("ncp"), trees), 4)
     >>> release = anonymise(Task(classes, depths, k=3))
     >>> [trees[0].labels[node] for node in release.nodes[:, 0]], release.counts.tolist()
     (['*'], [4])

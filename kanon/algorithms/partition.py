@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from kanon.classes import EquivalenceClasses, cells_at
 from kanon.hierarchy import Hierarchy
+from kanon.scaled_potentials import Potentials
 from kanon.stored_classes import PartCells, PartCut, below
 
 _LEAST_SHARE = 0.25
 """No cut gives one side less than this share of the classes: parts should take alike long."""
+
+_ROUNDING = 1e-12
+"""What is expected of two cuts may differ by this share because it was rounded."""
 
 
 CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
@@ -19,7 +24,7 @@ CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
 
 
 def partition(
-    classes: EquivalenceClasses, potentials: Sequence[np.ndarray], number: int, least: int = 1
+    classes: EquivalenceClasses, potentials: Potentials, number: int, least: int = 1
 ) -> np.ndarray:
     """PartCut classes into parts that never meet.
 
@@ -57,7 +62,7 @@ def partition(
     >>> trees = (suppression(["F", "M"]), suppression(["a", "b"]))
     >>> nodes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int32)
     >>> classes = EquivalenceClasses(("sex", "town"), trees, nodes, np.full(4, 5))
-    >>> costs = [np.array([5, 5, 0]), np.array([1, 1, 0])]
+    >>> costs = Potentials([np.array([5, 5, 0]), np.array([1, 1, 0])])
     >>> partition(classes, costs, 2).tolist(), partition(classes, costs, 4).tolist()
     ([1, 1, 0, 0], [3, 1, 2, 0])
     >>> partition(classes, costs, 4, least=10).tolist()
@@ -89,7 +94,7 @@ def partition(
 
 def cuts_along(
     hierarchies: Sequence[Hierarchy],
-    potentials: Sequence[np.ndarray],
+    potentials: Potentials,
     number: int,
     least: int,
     cells: CellsOfPart,
@@ -123,13 +128,17 @@ def cuts_along(
 
 def _cut(
     hierarchies: Sequence[Hierarchy],
-    potentials: Sequence[np.ndarray],
+    potentials: Potentials,
     part: PartCells,
     least: int,
 ) -> tuple[int, int, int] | None:
     """The column and the node of the best cut, and how many classes lie below it; None if none."""
     size, records = part.n_classes, part.records[0].sum()
-    fewest, best, where = _LEAST_SHARE * size, 0.0, None
+    # Where potentials are irrational, what cannot be told from each other is equal.
+    irrational = potentials.slack > 0 and not potentials.digits
+    tolerance = 1 + Fraction(_ROUNDING) if irrational else 1
+    fewest, best = _LEAST_SHARE * size, (Fraction(0), 0.0)
+    where = None
     for j, (tree, depth) in enumerate(zip(hierarchies, potentials, strict=True)):
         inner = slice(tree.root)
         below = tree.sum_below(part.classes[j])[inner]
@@ -139,7 +148,17 @@ def _cut(
         allowed = even & (np.minimum(held, records - held) >= least)
         weight = (depth - depth[tree.parent])[inner]
         expected = np.where(allowed, weight * (below * others).astype(float), 0.0)
-        if expected.size and expected.max() > best:
-            node = int(expected.argmax())
-            best, where = float(expected.max()), (j, node, int(below[node]))
+        most = max(best[1], expected.max(initial=0.0))
+        if not most:
+            continue
+        # Those that rounding may have put in the wrong order.
+        for node in np.flatnonzero(expected >= most * (1 - _ROUNDING)).tolist():
+            exact = _weight(potentials, j, node, int(tree.parent[node]))
+            here = exact * int(below[node]) * int(others[node])
+            if here > best[0] * tolerance:
+                best, where = (here, float(expected[node])), (j, node, int(below[node]))
     return where
+
+
+def _weight(potentials: Potentials, j: int, node: int, parent: int) -> Fraction:
+    return potentials.exact(j, node) - potentials.exact(j, parent)

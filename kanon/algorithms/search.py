@@ -6,10 +6,10 @@ found here, the same way for all.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +26,7 @@ from kanon.metrics import metric_named
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.persons import KInPersons
 from kanon.recoding import Recoding
+from kanon.scaled_potentials import Potentials
 
 LOSS = Parameter(
     name="loss",
@@ -64,8 +65,14 @@ class Loss(Protocol):
     exact: bool
     """Whether the bounds are known before any node is evaluated, and rise with the losses."""
 
+    slack: int
+    """Losses that differ by more are in their exact order; 0 where they are exact."""
+
     def of(self, node: Node, found: Evaluation) -> int | Fraction:
         """The loss of a node's release."""
+
+    def exactly(self, node: Node) -> int | Fraction:
+        """The exact loss of a node's release, where losses had to be rounded."""
 
     def bounds(self) -> np.ndarray:
         """Per node, in an array of the lattice's shape, no more than its loss."""
@@ -79,13 +86,20 @@ class CellLoss:
 
     exact = True
 
-    def __init__(self, lattice: Lattice) -> None:
+    def __init__(self, lattice: Lattice, potentials: Potentials | None = None) -> None:
         self._lattice = lattice
+        self._lost = lattice.lost if potentials is None else lattice.lost_by(potentials)
+        self._potentials = lattice.task.potentials if potentials is None else potentials
+        self.slack = self._potentials.slack
 
     def of(self, node: Node, found: Evaluation) -> int:
         """What raising all records to the node costs, and those suppressed on to the roots."""
-        lost = sum(int(each[level]) for each, level in zip(self._lattice.lost, node, strict=True))
+        lost = sum(int(each[level]) for each, level in zip(self._lost, node, strict=True))
         return lost + found.left
+
+    def exactly(self, node: Node) -> int:
+        """The same without rounding; see :meth:`Lattice.exact_loss`."""
+        return self._lattice.exact_loss(node, self._potentials)
 
     def bounds(self) -> np.ndarray:
         """The losses with nothing suppressed."""
@@ -99,9 +113,14 @@ class Discernibility:
     """DM: the squared sizes of the classes; a suppressed record costs n."""
 
     exact = False
+    slack = 0
 
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
+
+    def exactly(self, node: Node) -> int:
+        """Nothing is rounded."""
+        return 0
 
     def of(self, node: Node, found: Evaluation) -> int:
         """Squared sizes and n per suppressed record."""
@@ -121,9 +140,14 @@ class ClassSize:
     """AECS: released records per class."""
 
     exact = False
+    slack = 0
 
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
+
+    def exactly(self, node: Node) -> int:
+        """Nothing is rounded."""
+        return 0
 
     def of(self, node: Node, found: Evaluation) -> Fraction:
         """Released records per class; more than n if no class is left."""
@@ -169,21 +193,8 @@ def begin(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
 
 
 def with_precision(task: Task) -> Task:
-    """The task with the loss of precision instead of its metric: levels as shares of the height.
-
-    Nodes often tie in precision. So the shares are put on a common denominator, where it fits:
-    rounded shares would make losses differ that are equal.
-    """
-    trees, n_cells = task.classes.hierarchies, task.classes.n_cells
-    tops = [max(tree.height - 1, 1) for tree in trees]
-    common = math.lcm(*tops)
-    if n_cells * common >= 2**62:
-        return replace(task, potentials=whole_potentials(task.classes, metric_named("total")))
-    depths = tuple(
-        (tree.height - 1 - tree.level.astype(np.int64)) * (common // top)
-        for tree, top in zip(trees, tops, strict=True)
-    )
-    return replace(task, potentials=depths)
+    """The task with the loss of precision instead of its metric: levels as shares of the height."""
+    return replace(task, potentials=whole_potentials(task.classes, metric_named("total")))
 
 
 def check_full_domain(task: Task, title: str) -> None:
@@ -316,9 +327,20 @@ def minimal_satisfying(lattice: Lattice, known: NodeTags) -> list[Node]:
     return found
 
 
+def is_better(
+    loss: Loss, one: tuple[int | Fraction, Node], other: tuple[int | Fraction, Node]
+) -> bool:
+    """Whether a node loses less than another, or as much, and comes first in canonical order."""
+    lost, other_lost = one[0], other[0]
+    if loss.slack > 0 and -loss.slack <= lost - other_lost <= loss.slack:
+        lost, other_lost = loss.exactly(one[1]), loss.exactly(other[1])
+    return lost < other_lost or (lost == other_lost and one[1] < other[1])
+
+
 def best_of(lattice: Lattice, loss: Loss, nodes: Sequence[Node]) -> Node:
     """The node of least loss among some; of several the first in canonical order."""
-    return min(nodes, key=lambda node: (loss.of(node, lattice.evaluate(node)), node))
+    found = [(loss.of(node, lattice.evaluate(node)), node) for node in nodes]
+    return reduce(lambda best, each: each if is_better(loss, each, best) else best, found)[1]
 
 
 def least_loss(
@@ -353,7 +375,7 @@ def least_loss(
         found = lattice.evaluate(node)
         loss.learn(node, found, bounds)
         here = loss.of(node, found), node
-        best = here if best is None or here < best else best
+        best = here if best is None or is_better(loss, here, best) else best
 
     for node in first:
         look_at(node)
@@ -362,7 +384,7 @@ def least_loss(
     # What loses least without suppression is likely to be good by any measure.
     order = places[np.argsort(lattice.losses.reshape(-1)[places], kind="stable")]
     for place in lattice.one_by_one(order):
-        if best is not None and flat[place] > best[0]:
+        if best is not None and flat[place] > best[0] + loss.slack:
             if loss.exact:
                 break
             continue

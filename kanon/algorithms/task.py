@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,9 +10,11 @@ import numpy as np
 from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
+from kanon.kernels.digits import Digits
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 from kanon.privacy.model import Model
+from kanon.scaled_potentials import Potentials, as_potentials
 from kanon.strategies import Scope
 
 
@@ -26,7 +28,7 @@ class Task:
         The classes of the original table.
     potentials
         Per quasi-identifier the scaled potential of every node (see
-        :func:`kanon.metrics.scaled_potentials`), attribute weights included.
+        :mod:`kanon.scaled_potentials`), attribute weights included; other arrays count as exact.
     k
         The number of records that every released class has to hold.
     weighted
@@ -51,7 +53,7 @@ class Task:
     """
 
     classes: EquivalenceClasses
-    potentials: tuple[np.ndarray, ...]
+    potentials: Potentials
     k: int
     weighted: bool = True
     tie_seed: int | None = None
@@ -63,6 +65,9 @@ class Task:
     seed: int = 0
     options: Mapping[str, str] = field(default_factory=dict)
     node: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "potentials", as_potentials(self.potentials))
 
     @property
     def others(self) -> tuple[Model, ...]:
@@ -99,12 +104,31 @@ class Task:
 def in_one_width(task: Task) -> tuple[np.ndarray, np.ndarray]:
     """The parents (-1 for roots) and potentials of all hierarchies, as wide as the largest."""
     trees = task.classes.hierarchies
-    shape = len(trees), max(tree.n_nodes for tree in trees)
-    parents, depths = np.full(shape, -1, dtype=np.int32), np.zeros(shape, dtype=np.int64)
-    for j, (tree, depth) in enumerate(zip(trees, task.potentials, strict=True)):
-        parents[j, : tree.n_nodes] = tree.parent
-        depths[j, : tree.n_nodes] = depth
-    return parents, depths
+    parents = np.full((len(trees), max(tree.n_nodes for tree in trees)), -1, dtype=np.int32)
+    for row, tree in zip(parents, trees, strict=True):
+        row[: tree.n_nodes] = tree.parent
+    return parents, as_wide(task.potentials)
+
+
+def as_wide(potentials: Sequence[np.ndarray]) -> np.ndarray:
+    """The potentials of all hierarchies, or a digit of each, as wide as the largest. (m, N)."""
+    depths = np.zeros((len(potentials), max(map(len, potentials))), dtype=np.int64)
+    for row, depth in zip(depths, potentials, strict=True):
+        row[: len(depth)] = depth
+    return depths
+
+
+def digits_of(task: Task) -> Digits:
+    """What tells rounded costs apart, the digits of all potentials side by side for each node."""
+    potentials = task.potentials
+    trees = task.classes.hierarchies
+    length = len(potentials.digits[0]) if potentials.digits else 0
+    shape = len(trees), max(tree.n_nodes for tree in trees), length
+    digits = np.zeros(shape, dtype=np.int64)
+    for j, its in enumerate(potentials.digits):
+        digits[j, : its.shape[1]] = its.T
+    room = np.zeros((2, length), dtype=np.int64)
+    return Digits(potentials.slack, digits, potentials.bits, room)
 
 
 def own_potentials(task: Task) -> np.ndarray:

@@ -250,7 +250,7 @@ def narrowed(task: Task, number: int) -> Task:
         How many quasi-identifiers, at least 1.
     """
     classes = projected(task.classes, range(number))
-    return replace(task, classes=classes, potentials=task.potentials[:number])
+    return replace(task, classes=classes, potentials=task.potentials.first(number))
 
 
 def lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:

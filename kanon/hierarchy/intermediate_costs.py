@@ -2,49 +2,85 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from kanon.hierarchy import Hierarchy
 
 
-def _harmonic_levels(tree: Hierarchy) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class ExactNumbers:
+    """One rational number per node, as few distinct ones.
+
+    Attributes
+    ----------
+    values
+        The distinct numbers.
+    place : numpy.ndarray, shape (N,)
+        Per node the place of its number.
+    """
+
+    values: list[Fraction]
+    place: np.ndarray
+
+    def map(self, change: Callable[[Fraction], Fraction]) -> ExactNumbers:
+        """Change every number."""
+        return ExactNumbers(list(map(change, self.values)), self.place)
+
+    def of(self, node: int) -> Fraction:
+        """The number of a node."""
+        return self.values[self.place[node]]
+
+    def floats(self) -> np.ndarray:
+        """The numbers, each rounded once. Shape (N,), float64."""
+        return np.array([float(value) for value in self.values], dtype=np.float64)[self.place]
+
+
+def _per_node(keys: np.ndarray, exact: Callable[[int], Fraction]) -> ExactNumbers:
+    distinct, place = np.unique(keys, return_inverse=True)
+    return ExactNumbers([exact(int(key)) for key in distinct], place)
+
+
+def _harmonic_levels(tree: Hierarchy) -> ExactNumbers:
     """F(v) = sum over i = 1..level(v) of 1/(h - i), divided by the same sum up to h - 1."""
-    steps = [1.0 / (tree.height - i) for i in range(1, tree.height)]
-    sums = np.cumsum([0.0, *steps])
-    return sums[tree.level] / sums[-1]
+    steps = [Fraction(1, tree.height - i) for i in range(1, tree.height)]
+    sums = list(itertools.accumulate(steps, initial=Fraction(0)))
+    return _per_node(tree.level, lambda level: sums[level] / sums[-1])
 
 
-def _levels(tree: Hierarchy) -> np.ndarray:
+def _levels(tree: Hierarchy) -> ExactNumbers:
     """F(v) = level(v) / (h - 1)."""
-    return tree.level / (tree.height - 1)
+    return _per_node(tree.level, lambda level: Fraction(level, tree.height - 1))
 
 
-def _leaves(tree: Hierarchy) -> np.ndarray:
+def _leaves(tree: Hierarchy) -> ExactNumbers:
     """F(v) = nl(v), the number of leaves below v; 0 for a leaf."""
-    return tree.leaves_below.astype(np.float64)
+    return _per_node(tree.leaves_below, Fraction)
 
 
-def _leaves_normalised(tree: Hierarchy) -> np.ndarray:
+def _leaves_normalised(tree: Hierarchy) -> ExactNumbers:
     """F(v) = nl(v) / nl(root)."""
-    return tree.leaves_below / tree.n_leaves
+    return _per_node(tree.leaves_below, lambda below: Fraction(below, tree.n_leaves))
 
 
-def _other_leaves(tree: Hierarchy) -> np.ndarray:
+def _other_leaves(tree: Hierarchy) -> ExactNumbers:
     """F(v) = |v| - 1, |v| being how many leaves v covers: nl with the reading nl(leaf) = 1."""
-    return tree.leaves_covered - 1.0
+    return _per_node(tree.leaves_covered - 1, Fraction)
 
 
-def _other_leaves_normalised(tree: Hierarchy) -> np.ndarray:
+def _other_leaves_normalised(tree: Hierarchy) -> ExactNumbers:
     """F(v) = (|v| - 1) / |root|."""
-    return (tree.leaves_covered - 1) / tree.n_leaves
+    return _per_node(tree.leaves_covered - 1, lambda other: Fraction(other, tree.n_leaves))
 
 
-def _other_leaves_share(tree: Hierarchy) -> np.ndarray:
+def _other_leaves_share(tree: Hierarchy) -> ExactNumbers:
     """F(v) = (|v| - 1) / (|root| - 1); 0 if the root has one leaf."""
-    return (tree.leaves_covered - 1) / max(tree.n_leaves - 1, 1)
+    most = max(tree.n_leaves - 1, 1)
+    return _per_node(tree.leaves_covered - 1, lambda other: Fraction(other, most))
 
 
 @dataclass(frozen=True)
@@ -54,7 +90,7 @@ class Intermediate:
     Attributes
     ----------
     height
-        F, one number per node, whose difference along an edge is the intermediate cost. None
+        F, one exact number per node, whose difference along an edge is the intermediate cost. None
         where it depends on the records of a table.
     title
         What is counted, as a choice on a page.
@@ -71,7 +107,7 @@ class Intermediate:
         Whether metrics of one's own may be made of it.
     """
 
-    height: Callable[[Hierarchy], np.ndarray] | None
+    height: Callable[[Hierarchy], ExactNumbers] | None
     title: str
     formula: str
     told: str

@@ -202,11 +202,17 @@ def factor_of(at, bad):
 
 
 @loop
-def most_for(product, factor):
+def near_product(found, product, slack):
+    """Whether a product may be the least, or equal to it; factors are at most 2."""
+    return found <= product * (1 + TOLERANCE) + 2.0 * slack
+
+
+@loop
+def most_for(product, factor, slack):
     """The cost above which no candidate comes near a product."""
     if factor <= 0 or product == np.inf:
         return np.inf
-    return product * (1 + 2 * TOLERANCE) / factor
+    return (product * (1 + 2 * TOLERANCE) + 2.0 * slack) / factor
 
 
 @loop

@@ -9,6 +9,7 @@ import numpy as np
 from kanon.kernels.ancestors import lca
 from kanon.kernels.clusters import MOST, meet_all
 from kanon.kernels.compilation import kernel, loop_with_arrays
+from kanon.kernels.digits import compare
 
 LIVE, TAKEN, CLUSTERS, LEFT, START = range(5)
 """The places in ``Unclustered.state``."""
@@ -70,24 +71,48 @@ def _begin_at(table, grown, clusters, chosen):
 
 
 @loop_with_arrays
-def _furthest(grown):
+def _compared(table, grown, centre, own, weighted, one, other):
+    """The sign of the exact difference of what it costs to widen a cluster by two classes."""
+    its, theirs = np.int64(1), np.int64(1)
+    if weighted:
+        its, theirs = grown.records[one], grown.records[other]
+    return compare(
+        table.digits, table.parents, centre, own, its, grown.values[:, one],
+        centre, own, theirs, grown.values[:, other],
+    )  # fmt: skip
+
+
+@loop_with_arrays
+def _furthest(table, grown):
     """The place of the class furthest from the last start; the first of several."""
-    best, most = -1, -1
+    start, slack = table.nodes[grown.state[START]], table.digits.slack
+    best, most = -1, np.int64(-1)
     for place in range(grown.state[LIVE]):
-        if grown.apart[place] > most and grown.records[place] > 0:
-            best, most = place, grown.apart[place]
+        apart = grown.apart[place]
+        if grown.records[place] == 0 or (best >= 0 and apart <= most - slack):
+            continue
+        if (
+            best < 0
+            or apart > most + slack
+            or _compared(table, grown, start, np.int64(1), False, place, best) > 0
+        ):
+            best, most = place, apart
     return best
 
 
 @loop_with_arrays
-def _cheapest(grown, own, weighted):
+def _cheapest(table, grown, centre, own):
     """The place of the class that the cluster is widened by at least cost; the first of several."""
+    weighted, slack = table.weighted, table.digits.slack
     best, least = -1, MOST
     for place in range(grown.state[LIVE]):
         records = grown.records[place]
         if records > 0:
             cost = own * grown.up[place] + (records if weighted else 1) * grown.down[place]
-            if cost < least:
+            if cost < least - slack or (
+                cost < least + slack
+                and _compared(table, grown, centre, own, weighted, place, best) < 0
+            ):
                 best, least = place, cost
     return best
 
@@ -141,13 +166,14 @@ def grow_some(table, grown, clusters, looks):
             _close_ranks(grown)
             if cluster == 0:
                 _begin_at(table, grown, clusters, state[START])
-            place = _furthest(grown)
+            place = _furthest(table, grown)
             state[START] = grown.number[place]
             _begin_at(table, grown, clusters, state[START])
             _take(table, grown, clusters, place, False)
             looks -= (m + 1) * state[LIVE]
         else:
-            place = _cheapest(grown, own if table.weighted else 1, table.weighted)
+            widened = own if table.weighted else np.int64(1)
+            place = _cheapest(table, grown, clusters.nodes[cluster], widened)
             grows = own + grown.records[place] < table.k
             _take(table, grown, clusters, place, grows)
             looks -= 2 * state[LIVE]

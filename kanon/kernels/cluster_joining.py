@@ -8,6 +8,7 @@ import numpy as np
 
 from kanon.kernels.clusters import ALL, MOST, meet_all, raise_to
 from kanon.kernels.compilation import kernel, loop_with_arrays
+from kanon.kernels.digits import compare
 
 
 class Meeting(NamedTuple):
@@ -32,26 +33,41 @@ def _meet(table, meeting, tuple_):
 
 
 @loop_with_arrays
+def _compared(table, clusters, meeting, its, one, other):
+    """The sign of the exact difference of what the ready tuple costs to widen two clusters."""
+    own, theirs = np.int64(1), np.int64(1)
+    if table.weighted:
+        own, theirs = clusters.records[one], clusters.records[other]
+    return compare(
+        table.digits, table.parents, clusters.nodes[one], own, its, meeting.values,
+        clusters.nodes[other], theirs, its, meeting.values,
+    )  # fmt: skip
+
+
+@loop_with_arrays
 def _nearest(table, clusters, meeting, records, below, but):
     """The cluster below ``below`` records, not ``but``, that the ready tuple widens at least cost.
 
     The lowest number of several; -1 if there is none.
     """
-    best, least = -1, MOST
-    its = records if table.weighted else 1
+    best, least, slack = -1, MOST, table.digits.slack
+    most = least  # beyond it no sum is followed
+    its = records if table.weighted else np.int64(1)
     for cluster in range(len(clusters.records)):
         size = clusters.records[cluster]
         if size == 0 or size >= below or cluster == but:
             continue
-        own = size if table.weighted else 1
+        own = size if table.weighted else np.int64(1)
         cost = np.int64(0)
         for j in table.order:
             node = clusters.nodes[cluster, j]
             cost += own * meeting.up_of[j, node] + its * meeting.down_of[j, node]
-            if cost >= least:
+            if cost >= most:
                 break
-        if cost < least:
-            best, least = cluster, cost
+        if cost < least - slack or (
+            cost < most and _compared(table, clusters, meeting, its, cluster, best) < 0
+        ):
+            best, least, most = cluster, cost, cost + slack
     return best
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from kanon.kernels.ancestors import lca
 from kanon.kernels.clusters import raise_to
 from kanon.kernels.compilation import kernel, loop_with_arrays
+from kanon.kernels.digits import compare
 
 
 @loop_with_arrays
@@ -21,8 +22,11 @@ def _widening(table, centre, own, tuple_, its):
 
 
 @loop_with_arrays
-def _apart(table, mine, records):
-    """What it costs to widen all other members of a cluster (two at least) by each member."""
+def _apart(table, mine, records, others):
+    """What it costs to widen all other members of a cluster (two at least) by each member.
+
+    Written: ``others`` (members, m), per member the centre of all others.
+    """
     size, m = len(mine), table.nodes.shape[1]
     before = np.empty((size, m), dtype=np.int32)  # the centre of the members up to each
     before[0] = table.nodes[mine[0]]
@@ -30,19 +34,53 @@ def _apart(table, mine, records):
         before[i] = before[i - 1]
         raise_to(table, before[i], table.nodes[mine[i]])
     after = table.nodes[mine[size - 1]].copy()  # the centre of the members after each
-    others = np.empty(m, dtype=np.int32)
     apart = np.empty(size, dtype=np.int64)
     for i in range(size - 1, -1, -1):
-        others[:] = before[i - 1] if i > 0 else after
+        others[i] = before[i - 1] if i > 0 else after
         if 0 < i < size - 1:
-            raise_to(table, others, after)
+            raise_to(table, others[i], after)
         own = its = np.int64(1)
         if table.weighted:
             its = table.counts[mine[i]]
             own = records - its
-        apart[i] = _widening(table, others, own, table.nodes[mine[i]], its)
+        apart[i] = _widening(table, others[i], own, table.nodes[mine[i]], its)
         raise_to(table, after, table.nodes[mine[i]])
     return apart
+
+
+@loop_with_arrays
+def _leaves_sooner(table, mine, records, others, one, other):
+    """Whether a member is exactly further from the others than another is, or comes first."""
+    own, its = np.int64(1), np.int64(1)
+    own_other, its_other = np.int64(1), np.int64(1)
+    if table.weighted:
+        its, its_other = table.counts[mine[one]], table.counts[mine[other]]
+        own, own_other = records - its, records - its_other
+    sign = compare(
+        table.digits, table.parents, others[one], own, its, table.nodes[mine[one]],
+        others[other], own_other, its_other, table.nodes[mine[other]],
+    )  # fmt: skip
+    return sign > 0 or (sign == 0 and one < other)
+
+
+@loop_with_arrays
+def _furthest_first(table, mine, records):
+    """The members of a cluster, the furthest from its others first; of several, as they stand."""
+    others = np.empty((len(mine), table.nodes.shape[1]), dtype=np.int32)
+    apart = _apart(table, mine, records, others)
+    order, slack = np.argsort(-apart, kind="mergesort"), table.digits.slack
+    if slack > 0:  # those that rounding may have put in the wrong order
+        for i in range(1, len(order)):
+            each, spot = order[i], i
+            while (
+                spot > 0
+                and apart[order[spot - 1]] - apart[each] <= slack
+                and _leaves_sooner(table, mine, records, others, each, order[spot - 1])
+            ):
+                order[spot] = order[spot - 1]
+                spot -= 1
+            order[spot] = each
+    return order
 
 
 @kernel(seconds=4, arrays=True)
@@ -62,8 +100,7 @@ def shed_some(table, clusters, members, start, state, looks):
         if clusters.records[cluster] <= table.k or len(mine) < 2:
             continue
         looks -= 8 * len(mine)
-        apart = _apart(table, mine, clusters.records[cluster])
-        for i in np.argsort(-apart, kind="mergesort"):
+        for i in _furthest_first(table, mine, clusters.records[cluster]):
             records = table.counts[mine[i]]
             if clusters.records[cluster] - records >= table.k:
                 clusters.records[cluster] -= records

@@ -1,8 +1,8 @@
 """Clusters of classes, released as their centres: the lowest common ancestors of their members.
 
 Widening a cluster of centre x by a class of tuple y costs, per quasi-identifier, D(x) - D(lca) per
-record of the cluster and D(y) - D(lca) per record of the class, exact in 64-bit integers. Every
-loop stops after about ``looks`` looks at a class or cluster, to report progress, and can go on.
+record of the cluster and D(y) - D(lca) per record of the class, in 64-bit integers. Every loop
+stops after about ``looks`` looks at a class or cluster, to report progress, and can go on.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import loop_with_arrays
+from kanon.kernels.digits import Digits
 
 
 class ClusteringInput(NamedTuple):
@@ -22,6 +23,7 @@ class ClusteringInput(NamedTuple):
     counts: np.ndarray  # (E,): their numbers of records
     parents: np.ndarray  # (m, N): per quasi-identifier each node's parent, -1 for roots
     depths: np.ndarray  # (m, N): each node's scaled potential
+    digits: Digits  # what tells costs apart that had to be rounded
     sizes: np.ndarray  # (m,): the number of nodes of each hierarchy
     order: np.ndarray  # the quasi-identifiers as costs are added up; changes the speed alone
     k: int  # the records that every cluster has to hold

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kanon.kernels.digits import Digits
+
 NONE = 2**62
 """More than any cost: there is none."""
 
@@ -29,7 +31,7 @@ ENTRIES, NEAR, FIRST, COVERED, MARKED, GROUPS = range(6)
 SEARCHED, ASIDE = 0, 1
 """The roots of two trees in one: the classes that are searched, and those that are not."""
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-12
 """Entropies and products that differ by less are equal: relative for l and products."""
 
 SLACK = 1e-12
@@ -54,6 +56,7 @@ class Rules(NamedTuple):
     first_below_k: bool
     least: int  # no class is ever smaller; negative where a smallest class is always merged
     by: int  # what a partner is chosen by
+    digits: Digits  # what tells costs apart that had to be rounded
 
 
 class PrefixTree(NamedTuple):

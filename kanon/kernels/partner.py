@@ -6,6 +6,7 @@ import numpy as np
 
 from kanon.kernels.badness import badness, factor_of, mark_counts
 from kanon.kernels.compilation import loop
+from kanon.kernels.exact_costs import exact_cost, is_better
 from kanon.kernels.heap import precedes
 from kanon.kernels.merging_state import (
     CHEAPEST_THEN_LEAST_BAD,
@@ -39,10 +40,10 @@ def _first_near(view, work, rules, chosen, own, most):
             continue
         candidate = view.near[place]
         cost = merge_cost(work, rules, chosen, candidate, own) if by_cost else np.int64(0)
-        if (
-            best < 0
-            or cost < least
-            or (cost == least and precedes(candidate, best, work.ranks, work.nodes))
+        if best < 0 or (
+            is_better(work, rules, chosen, own, candidate, cost, best, least)
+            if by_cost
+            else precedes(candidate, best, work.ranks, work.nodes)
         ):
             best, least = candidate, cost
     return best
@@ -60,7 +61,15 @@ def _partner_by_product(work, rules, view, root, chosen, own, least, slack):
         mark_thirds(view, work, rules, chosen)
         bar = note_low_products(view, work, rules, root, chosen, own, least)
         search(work, rules, view, root, chosen, own, least, rules.by, bar)
+    if rules.digits.slack > 0:
+        for place in range(view.state[NEAR]):
+            candidate = view.near[place]
+            cost = merge_cost(work, rules, chosen, candidate, own)
+            factor = factor_of(view.at, badness(view, work, rules, chosen, candidate))
+            view.near_value[place] = factor * exact_cost(work, rules, chosen, candidate, own, cost)
     most = least_noted(view) * (1 + TOLERANCE)
+    if rules.digits.of.shape[2] == 0:
+        most += 2.0 * rules.digits.slack
     return _first_near(view, work, rules, chosen, own, most)
 
 

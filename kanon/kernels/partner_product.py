@@ -12,6 +12,7 @@ from kanon.kernels.badness import (
     least_of_two,
     merged_bad,
     most_for,
+    near_product,
     note,
 )
 from kanon.kernels.compilation import loop
@@ -22,7 +23,6 @@ from kanon.kernels.merging_state import (
     LOOKS_AT_L,
     MARKED,
     NEAR,
-    TOLERANCE,
 )
 from kanon.kernels.partner_badness import bound_all, unmarked
 from kanon.kernels.partner_search import cost_up_to, merge_cost, search
@@ -38,7 +38,7 @@ def _note_product(view, work, rules, chosen, candidate, own, product):
     """Note a candidate with its product of cost and badness, if it may be near the least."""
     cost = merge_cost(work, rules, chosen, candidate, own)
     found = cost * factor_of(view.at, badness(view, work, rules, chosen, candidate))
-    if found <= product * (1 + TOLERANCE):
+    if near_product(found, product, rules.digits.slack):
         note(view, candidate, found)
     return min(product, found)
 
@@ -75,7 +75,7 @@ def note_low_products(view, work, rules, root, chosen, own, least):
     for place in range(number):
         if bounds[place] >= bar:
             continue
-        most = most_for(product, factor_of(at, bounds[place]))
+        most = most_for(product, factor_of(at, bounds[place]), rules.digits.slack)
         bad = -np.inf  # not measured yet
         candidate = unmarked(view, groups.head[groups.live[place]], stamp)
         while candidate >= 0:
@@ -87,10 +87,10 @@ def note_low_products(view, work, rules, root, chosen, own, least):
                         chosen, candidate, size + counts[candidate], mass + masses[candidate],
                     )  # fmt: skip
                 found = cost * factor_of(at, bad)
-                if found <= product * (1 + TOLERANCE):
+                if near_product(found, product, rules.digits.slack):
                     note(view, candidate, found)
                     product = min(product, found)
-                most = most_for(product, factor_of(at, bad))
+                most = most_for(product, factor_of(at, bad), rules.digits.slack)
             candidate = unmarked(view, groups.following[candidate], stamp)
     third, both, joint, reach, mask = -1, size, mass, 0.0, masks[chosen]
     for place in range(state[MARKED]):
@@ -108,12 +108,12 @@ def note_low_products(view, work, rules, root, chosen, own, least):
             at, logs, shares, both, joint, reach, mask, counts[candidate],
             masses[candidate], reaches[candidate], masks[candidate],
         )  # fmt: skip
-        most = most_for(product, factor_of(at, bad))
+        most = most_for(product, factor_of(at, bad), rules.digits.slack)
         cost = cost_up_to(work, rules, chosen, candidate, own, least, most)
         if cost > most:
             continue
         found = cost * factor_of(at, merged_bad(view, work, chosen, candidate, third))
-        if found <= product * (1 + TOLERANCE):
+        if near_product(found, product, rules.digits.slack):
             note(view, candidate, found)
             product = min(product, found)
     return factor_of(at, bar)
@@ -144,7 +144,7 @@ def note_helping_products(view, work, rules, chosen, own, slack):
             continue
         # Without it, and at best without the other one, too: the third is the worst that is left.
         cost = merge_cost(work, rules, chosen, candidate, own)
-        if cost * factor_of(view.at, ends_bad[2]) <= product * (1 + TOLERANCE):
+        if near_product(cost * factor_of(view.at, ends_bad[2]), product, rules.digits.slack):
             product = _note_product(view, work, rules, chosen, candidate, own, product)
     worst = ends[0]
     if not ends_bad[1] < ends_bad[0] - slack:

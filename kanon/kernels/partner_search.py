@@ -17,11 +17,12 @@ from kanon.kernels.badness import (
     factor_of,
     least_of_two,
     most_for,
+    near_product,
     no_worse,
     note,
 )
 from kanon.kernels.compilation import loop
-from kanon.kernels.heap import precedes
+from kanon.kernels.exact_costs import compare_costs, is_better
 from kanon.kernels.merging_state import (
     CHEAPEST_THEN_LEAST_BAD,
     LEAST_BAD_THEN_CHEAPEST,
@@ -29,7 +30,6 @@ from kanon.kernels.merging_state import (
     MERGES,
     NEAR,
     NONE,
-    TOLERANCE,
 )
 from kanon.kernels.prefetching import prefetch
 
@@ -78,7 +78,9 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
     m = len(order)
     stamp = work.state[MERGES] + 1
     best = np.int64(-1)
+    lowest = np.int64(0)  # what the best costs
     limit = np.int64(2**63 - 1)
+    slack = rules.digits.slack
     if view is not None:
         logs, records, total, start, length, value_of, tally = view.histograms
         at, whole, counts, marks = view.at, view.whole, work.counts, view.marks
@@ -91,7 +93,7 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
         if by == LEAST_PRODUCT:
             for place in range(view.state[NEAR]):
                 product = min(product, view.near_value[place])
-            limit = _nearer(limit, most_for(product, bar))
+            limit = _nearer(limit, most_for(product, bar, slack))
     other = work.path[0]  # per depth the least that another value adds
     for d in range(m):
         j = order[d]
@@ -143,18 +145,28 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
         if cost > limit:
             continue
         if view is None:
-            if cost < limit or best < 0 or precedes(candidate, best, work.ranks, nodes):
-                best, limit = candidate, cost
+            if best < 0 or is_better(work, rules, chosen, own, candidate, cost, best, lowest):
+                best, lowest = candidate, cost
+                limit = min(limit, cost + slack)
         elif by == LEAST_BAD_THEN_CHEAPEST:
-            if cost == limit and best >= 0 and not precedes(candidate, best, work.ranks, nodes):
+            if best >= 0 and not is_better(work, rules, chosen, own, candidate, cost, best, lowest):
                 continue
             if not (plain or no_worse(view, work, rules, chosen, candidate, bar)):
                 continue
-            best, limit = candidate, cost
+            best, lowest = candidate, cost
+            limit = min(limit, cost + slack)
         elif by == CHEAPEST_THEN_LEAST_BAD:
-            if cost < limit:
-                view.state[NEAR] = 0
-            limit = cost
+            if view.state[NEAR] > 0:
+                sign = compare_costs(
+                    work, rules, chosen, own, candidate, cost, view.near[0], lowest
+                )
+                if sign > 0:
+                    continue
+                if sign < 0:
+                    view.state[NEAR] = 0
+            if view.state[NEAR] == 0:
+                lowest = cost
+                limit = min(limit, cost + slack)
             note(view, candidate, 0.0)
         elif stamps[candidate] != stamp:  # else it was noted before
             found = cost * bar
@@ -165,7 +177,7 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
                         at, logs, shares, size, mass, reach, mask, counts[candidate],
                         masses[candidate], reaches[candidate], masks[candidate],
                     )  # fmt: skip
-                    if cost * factor_of(at, bad) > product * (1 + TOLERANCE):
+                    if not near_product(cost * factor_of(at, bad), product, slack):
                         continue
                     bad = bad_of_two(
                         at, logs, records, total, start, length, value_of, tally, marks,
@@ -174,11 +186,11 @@ def search(work, rules, view, root, chosen, own, least, by, bar):
                 else:
                     bad = badness(view, work, rules, chosen, candidate)
                 found = cost * factor_of(at, bad)
-            if found <= product * (1 + TOLERANCE):
+            if near_product(found, product, slack):
                 note(view, candidate, found)
             if found < product:
                 product = found
-                limit = _nearer(np.int64(2**63 - 1), most_for(product, bar))
+                limit = _nearer(np.int64(2**63 - 1), most_for(product, bar, slack))
     return best
 
 

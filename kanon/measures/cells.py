@@ -10,20 +10,20 @@ import numpy as np
 from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
-from kanon.metrics import Metric, potentials, scaled_potentials
+from kanon.metrics import Metric, exact_potentials, potentials
 from kanon.recoding import Recoding
+from kanon.scaled_potentials import Potentials, scaled_potentials
 
 
 def whole_potentials(
     classes: EquivalenceClasses, metric: Metric, attribute_weights: Sequence[float] | None = None
-) -> tuple[np.ndarray, ...]:
-    """The potentials of a metric as whole numbers that fit the records of a table.
-
-    See :func:`kanon.metrics.scaled_potentials`. Shapes (N_j,).
-    """
-    records = classes.records_below if metric.counts_records else None
+) -> Potentials:
+    """The potentials of a metric as whole numbers that fit the records of a table."""
+    trees = classes.hierarchies
     return scaled_potentials(
-        potentials(metric, classes.hierarchies, records),
+        potentials(metric, trees, classes.records_below)
+        if metric.counts_records
+        else exact_potentials(metric, trees),
         classes.n_records,
         attribute_weights,
         list(map(np.flatnonzero, classes.cells)) if classes.n_records else None,

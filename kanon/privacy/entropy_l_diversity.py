@@ -25,7 +25,7 @@ CARD = Card(
     highest="the number of values: all are equally frequent in every class",
 )
 
-TOLERANCE = 1e-9
+TOLERANCE = 1e-12
 """Levels this much apart, relatively, count as equal: logarithms are not exact."""
 
 
@@ -76,7 +76,7 @@ class EntropyLDiversity(SensitiveModel):
     ----------
     l
         A number of at least 1. A class with exactly two equally frequent values meets l = 2: one
-        relative tolerance of 1e-9 makes up for the logarithms.
+        relative tolerance of 1e-12 makes up for the logarithms.
     column
         The sensitive column.
 

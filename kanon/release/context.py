@@ -356,7 +356,7 @@ class Threshold:
     own: bool = False
 
     def met(self, reached: float) -> bool:
-        """Whether a release that reached so much has enough; equal but for rounding counts.
+        """Whether a release that reached so much has enough; levels that rounding parts are equal.
 
         >>> asked = thresholds(Context(release="research"))
         >>> asked["k"].met(5), asked["t"].met(0.5)
@@ -369,7 +369,7 @@ class Threshold:
         return reached <= self.wanted * (1 + _TOLERANCE) + 1e-12
 
 
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-12
 """Levels this much apart, relatively, count as equal, as in :mod:`kanon.release.check`."""
 
 

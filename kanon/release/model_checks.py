@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-12
 """Levels this much apart, relatively, count as equal: both sides round."""
 
 

@@ -251,7 +251,7 @@ def _strategy(plan: Plan) -> str:
     if said or uses(chosen.name, "tie_seed"):
         seed = chosen.tie_seed
         said.append(
-            say("Of equally good ones, the first in the order of the hierarchies is taken.")
+            say("Of equally good ones, the first in tree order is taken.")
             if seed is None
             else say("Of equally good ones, tie seed {seed} picks one, always the same.", seed=seed)
         )

@@ -195,7 +195,7 @@ def level_of(asked: dict[str, Any], mix: Counter[str], usual: dict[str, float]) 
         return max(abs(math.log(p / usual[value])) for value, p in share.items())
     gain = {value: max(p / usual[value] - 1, 0) for value, p in share.items()}
     if model == "enhanced-beta-likeness":
-        most = {value: -math.log(usual[value]) * (1 + 1e-9) + 1e-12 for value in gain}
+        most = {value: -math.log(usual[value]) * (1 + 1e-12) + 1e-12 for value in gain}
         if any(gain[value] > most[value] for value in gain):
             return math.inf
     return max(gain.values())
@@ -217,10 +217,10 @@ def worst_class(
     usual = {value: whole[value] / whole.total() for value in in_order(whole, kind)}
     levels = [level_of(asked, mix, usual) for mix in classes]
     if model in AT_LEAST:
-        return min(levels), min(levels) >= limit * (1 - 1e-9)
+        return min(levels), min(levels) >= limit * (1 - 1e-12)
     if model == "recursive-cl-diversity":
         return max(levels), max(levels) < limit
-    enough = max(levels) <= limit * (1 + 1e-9) + 1e-12
+    enough = max(levels) <= limit * (1 + 1e-12) + 1e-12
     if model == "alpha-k-anonymity":
         enough = enough and min(mix.total() for mix in classes) >= asked["k"]
     return max(levels), enough

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +23,7 @@ from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
 from kanon.teaching.lesson import Choice, ClassState, CostTerm, Numbers, Rule, Step
 
-FIRST = Rule("the first in the order of the hierarchies")
+FIRST = Rule("the first in tree order")
 """What decides among ties, where no seed does."""
 
 MOST_NODES = 1000
@@ -52,34 +52,30 @@ class Blackboard:
     numbers_of: tuple[int, ...] = ()
 
     @cached_property
-    def unit(self) -> float:
-        """What 1 of the task's whole numbers is worth, in the metric's own unit: a power of two.
+    def unit(self) -> Fraction:
+        """What 1 of the task's whole numbers is worth, in the metric's own unit.
 
         Raises
         ------
         PlanError
             The task's costs are not those of the metric with these weights.
         """
-        classes = self.task.classes
+        classes, scale = self.task.classes, self.task.potentials.scale
         records = classes.records_below if self.metric.counts_records else None
         real = potentials(self.metric, classes.hierarchies, records)
         weights = self.attribute_weights or (1.0,) * len(real)
-        bits = []
         for whole, depth, weight, nodes in zip(
             self.task.potentials, real, weights, classes.nodes.T, strict=True
         ):
             node = int(nodes[np.argmax(depth[nodes])])
-            if depth[node] * weight > 0:
-                bits.append(math.log2(max(int(whole[node]), 1) / (depth[node] * weight)))
-        if not bits:
-            return 1.0
-        if max(abs(each - round(bits[0])) for each in bits) > 1e-6:
-            raise PlanError(
-                "A lesson has to know what costs are counted in: those of this task are not those "
-                f"of the metric {quoted(self.metric.name)} with the attribute weights that were "
-                "given."
-            )
-        return float(2.0 ** -round(bits[0]))
+            due = depth[node] * weight * float(scale)
+            if abs(int(whole[node]) - due) > 1 + 1e-6 * due:
+                raise PlanError(
+                    "A lesson has to know what costs are counted in: those of this task are not "
+                    f"those of the metric {quoted(self.metric.name)} with the attribute weights "
+                    "that were given."
+                )
+        return 1 / scale
 
     @cached_property
     def sensitive(self) -> str | None:
@@ -157,10 +153,10 @@ class Blackboard:
         paying = (one.records if self.task.weighted else 1) if records is None else records
         found = []
         for j, (low, high) in enumerate(zip(one.nodes, nodes, strict=True)):
-            depth, labels = self.task.potentials[j], classes.hierarchies[j].labels
-            each = int(depth[low]) - int(depth[high])
+            exact, labels = self.task.potentials.exact, classes.hierarchies[j].labels
+            each = exact(j, low) - exact(j, high)
             where = classes.attributes[j], labels[low], labels[high]
-            found.append(CostTerm(one.label, *where, each * self.unit, paying, each * paying))
+            found.append(CostTerm(one.label, *where, float(each), paying, each * paying))
         return tuple(found)
 
     def merging(
@@ -170,9 +166,9 @@ class Blackboard:
         met = self.meet(one.nodes, other.nodes)
         return self.rising(one, met, records) + self.rising(other, met, records)
 
-    def cost(self, exact: int) -> float:
+    def cost(self, whole: int) -> float:
         """A whole number of the task in the metric's own unit."""
-        return exact * self.unit
+        return float(whole * self.unit)
 
     def order(self, nodes: Sequence[int]) -> tuple[int, tuple[int, ...]]:
         """The place of a tuple among ties: by the hash of the seed, then canonical."""

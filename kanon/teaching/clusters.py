@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -94,7 +95,7 @@ class _Clusters:
                     f"cluster {number + 1}: {held.name}",
                     (cost, number),
                     number == chosen,
-                    (paid := self.board.cost(cost)),
+                    (paid := float(cost)),
                     terms,
                     classes=held.classes,
                     figures=(paid,),
@@ -150,8 +151,8 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
             tuple(
                 Candidate(
                     board.originals[each].name, (-_sum(terms), each), each == begun,
-                    board.cost(_sum(terms)), terms, classes=(each,),
-                    figures=(board.cost(_sum(terms)),),
+                    float(_sum(terms)), terms, classes=(each,),
+                    figures=(float(_sum(terms)),),
                 )
                 for each, terms in far.items()
             ),
@@ -184,8 +185,8 @@ def _k_member(board: Blackboard) -> Iterator[Step]:
                 tuple(
                     Candidate(
                         board.originals[each].name, (_sum(paid), each), each == joins,
-                        board.cost(_sum(paid)), paid, classes=(each,),
-                        figures=(board.cost(_sum(paid)),),
+                        float(_sum(paid)), paid, classes=(each,),
+                        figures=(float(_sum(paid)),),
                     )
                     for each, paid in terms.items()
                 ),
@@ -231,8 +232,8 @@ def _apart(board: Blackboard, one: ClassState, other: ClassState) -> tuple[CostT
     return board.merging(one, other, records=1)
 
 
-def _sum(terms: Iterable[CostTerm]) -> int:
-    return sum(term.exact for term in terms)
+def _sum(terms: Iterable[CostTerm]) -> Fraction:
+    return sum((term.exact for term in terms), Fraction(0))
 
 
 # --- OKA --------------------------------------------------------------------------------------
@@ -263,8 +264,7 @@ def _oka(board: Blackboard) -> Iterator[Step]:
             each,
             int(clusters.of[each]),
             range(len(begun)),
-            "Every other record, in "
-            "the order of the hierarchies, joins the cluster that it costs least to widen",
+            "Every other record, in tree order, joins the cluster that it costs least to widen",
         )
     kept = clusters.of.copy()
     pool = oka.given_away(table, clusters)
@@ -331,10 +331,10 @@ def _gives_away(now: _Clusters, kept: np.ndarray, clusters: Clusters) -> Iterato
                         board.originals[each].name,
                         (-_sum(far[each]), each),
                         each == goes,
-                        board.cost(_sum(far[each])),
+                        float(_sum(far[each])),
                         far[each],
                         classes=(each,),
-                        figures=(board.cost(_sum(far[each])),),
+                        figures=(float(_sum(far[each])),),
                         refused=f"fewer than k = {task.k} records would stay"
                         if size - board.originals[each].records < task.k
                         else "",
@@ -374,10 +374,10 @@ def _merge_small(now: _Clusters, into: Sequence[int]) -> Iterator[Step]:
                     f"cluster {other + 1}: {now.held(other).name}",
                     (_sum(terms), other),
                     other == place,
-                    board.cost(_sum(terms)),
+                    float(_sum(terms)),
                     terms,
                     classes=now.held(other).classes,
-                    figures=(board.cost(_sum(terms)),),
+                    figures=(float(_sum(terms)),),
                 )
             )
         choice = Choice(

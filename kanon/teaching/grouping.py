@@ -76,7 +76,7 @@ class _Groups:
             found.append(
                 CostTerm(
                     f"{label} to {to}", classes.attributes[j], label, middle,
-                    part * part * column.weight, 1, 0,
+                    part * part * column.weight, 1, Fraction(0),
                 )
             )  # fmt: skip
         return tuple(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import compress
 from operator import not_
 from typing import Any
@@ -34,7 +35,7 @@ class CostTerm:
     records
         How many pay.
     exact
-        The product, in the whole numbers that the algorithm compares.
+        The product as a fraction, which is what is compared.
     """
 
     of: str
@@ -43,13 +44,13 @@ class CostTerm:
     high: str
     cost: float
     records: int
-    exact: int
+    exact: Fraction
 
     @property
     def product(self) -> float:
         """``cost * records``.
 
-        >>> CostTerm("M, Cat", "race", "Cat", "Felid", 1.0, 2, 256).product
+        >>> CostTerm("M, Cat", "race", "Cat", "Felid", 1.0, 2, Fraction(2)).product
         2.0
         """
         return self.cost * self.records
@@ -207,7 +208,7 @@ class Choice:
     def reason(self) -> str:
         """Why the chosen one, in words: the rules up to the one that decided, with all figures.
 
-        >>> cost, order = Rule("least cost"), Rule("the first in the order of the hierarchies")
+        >>> cost, order = Rule("least cost"), Rule("the first in tree order")
         >>> costs = {"a": 16.0, "b": 20.0, "c": 16.0, "d": 24.0}
         >>> for names in ("a", "ab", "abcd"):
         ...     Choice("Which?", (cost, order), tuple(
@@ -215,8 +216,8 @@ class Choice:
         ...         for name in names)).reason
         'the only candidate'
         'least cost, 16 against 20'
-        'least cost, 16 for “a” and “c” against 20 and 24; of these, the first in the order of the hierarchies'
-        """  # noqa: E501
+        'least cost, 16 for “a” and “c” against 20 and 24; of these, the first in tree order'
+        """
         passed = self._passed_over()
         alone = "the only candidate"
         if len(self.candidates) > 1:
@@ -243,7 +244,7 @@ class Choice:
         elif others:
             said += f" against {enumerated(others)}"
         if len(rest) > len(others):
-            said += f"; {counted(len(rest) - len(others), 'other')} as good but for rounding"
+            said += f"; {counted(len(rest) - len(others), 'other')} by less than these digits show"
         return said
 
     def _passed_over(self) -> str:
@@ -401,13 +402,13 @@ class Lesson:
     metric: Metric
     sensitive: str | None
     steps: tuple[Step, ...]
-    unit: float
+    unit: Fraction
     complete: bool = True
 
     def paid(self, attribute: int, low: int, high: int) -> float:
         """What raising one record from a node to one above costs, in the metric's own unit."""
         depth = self.task.potentials[attribute]
-        return (int(depth[low]) - int(depth[high])) * self.unit
+        return float((int(depth[low]) - int(depth[high])) * self.unit)
 
 
 def written(number: float | None, digits: int = 4) -> str:
@@ -426,7 +427,7 @@ def written(number: float | None, digits: int = 4) -> str:
 def apart(numbers: Sequence[float]) -> list[str]:
     """Numbers in so many digits that the first is told from every one that differs.
 
-    What differs by rounding alone is written alike.
+    What differs by less than twelve digits show is written alike.
 
     >>> apart([1 / 3, 0.33334, 2.0]), apart([2 / 3, 2 / 3 + 2**-52])
     (['0.33333', '0.33334', '2'], ['0.6667', '0.6667'])

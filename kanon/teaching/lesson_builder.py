@@ -76,12 +76,13 @@ def lesson_of(
     >>> from kanon.algorithms import gaa
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import groups
-    >>> from kanon.metrics import metric_named, potentials, scaled_potentials
+    >>> from kanon.metrics import exact_potentials, metric_named
+    >>> from kanon.scaled_potentials import scaled_potentials
     >>> age = groups([{"1-2": ["1", "2"]}, {"*": ["1-2", "9"]}])
     >>> classes = EquivalenceClasses(("age",), (age,), np.array([[0], [1], [2]], dtype=np.int32),
     ...                              np.array([1, 1, 2]))
     >>> ncp = metric_named("ncp")
-    >>> task = Task(classes, scaled_potentials(potentials(ncp, (age,)), 4), k=2)
+    >>> task = Task(classes, scaled_potentials(exact_potentials(ncp, (age,)), 4), k=2)
     >>> found = lesson_of(gaa, task, ncp)
     >>> [step.heading for step in found.steps]
     ['The table', 'Merge 1: class 1 (1) + class 2 (2)', 'The release']

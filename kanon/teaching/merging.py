@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -16,14 +17,13 @@ from kanon.algorithms.merge_until_models_hold import continued
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted
 from kanon.errors import PlanError
+from kanon.kernels.merging_state import TOLERANCE
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, ClassState, Rule, Step, written
-
-_TOLERANCE = entropy_l_diversity.TOLERANCE
 
 Live = Mapping[int, ClassState]
 """The classes at some moment, by their number."""
@@ -224,12 +224,15 @@ def _partner(
     task = board.task
     looks_at, compared = LOOKS_AT[task.strategy], _COMPARED[task.strategy]
     terms = [board.merging(live[first], live[each]) for each in open_to]
-    costs = [sum(term.exact for term in each) for each in terms]
+    costs = [sum((term.exact for term in each), Fraction(0)) for each in terms]
+    if task.potentials.slack and not task.potentials.digits:  # irrational, so equal within it
+        most = min(costs) + task.potentials.slack / task.potentials.scale
+        costs = [min(costs) if cost <= most else cost for cost in costs]
     seconds = [_left(board, live, first, each) for each in open_to] if looks_at else None
     keys = _keys(task.strategy, costs, seconds)
     candidates = []
     for place, each in enumerate(open_to):
-        cost, left = board.cost(costs[place]), None if seconds is None else seconds[place]
+        cost, left = float(costs[place]), None if seconds is None else seconds[place]
         candidates.append(
             Candidate(
                 live[each].name,
@@ -282,9 +285,9 @@ def _left(board: Blackboard, live: Live, one: int, other: int) -> float:
 
 
 def _keys(
-    strategy: str, costs: Sequence[int], seconds: Sequence[float] | None
-) -> list[tuple[float, ...]]:
-    """What a strategy compares. Logarithms are not exact, so values by them tie within 1e-9.
+    strategy: str, costs: Sequence[Fraction], seconds: Sequence[float] | None
+) -> list[tuple[float | Fraction, ...]]:
+    """What a strategy compares. Logarithms are not exact, so values by them tie within 1e-12.
 
     >>> _keys("s1", [4, 2], None), _keys("s3", [4, 2, 9], [2.0, 1.0, 2.0 + 1e-12])
     ([(4,), (2,)], [(-2.000000000001, 4), (-1.0, 2), (-2.000000000001, 9)])
@@ -293,11 +296,11 @@ def _keys(
         return [(cost,) for cost in costs]
     by_l = LOOKS_AT[strategy] == "l"
     bad = [each if LOOKS_AT[strategy] == "t" else -each for each in seconds]
-    slack = _TOLERANCE if by_l else 0.0
+    slack = TOLERANCE if by_l else 0.0
     if strategy in ("s4", "s7"):
         pairs = zip(costs, seconds, strict=True)
         products = [cost / each if by_l else cost * each for cost, each in pairs]
-        return [(each,) for each in _level(products, _TOLERANCE)]
+        return [(each,) for each in _level(products, TOLERANCE)]
     if strategy in ("s2", "s5"):
         least = [each for each, cost in zip(bad, costs, strict=True) if cost == min(costs)]
         return list(zip(costs, _level(bad, slack, min(least)), strict=True))

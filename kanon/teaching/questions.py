@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, TypeGuard, get_args
 
 from pydantic import Discriminator, Field, StrictInt
@@ -23,7 +24,6 @@ from kanon.metrics import metric_named
 from kanon.teaching.least_questions import LevelsQuestion, RecodeQuestion
 from kanon.teaching.question import (
     NOT_ALLOWED,
-    TOLERANCE,
     Labels,
     Mark,
     Number,
@@ -247,7 +247,7 @@ class ChoiceQuestion(Question):
             return Mark(
                 1.0,
                 f"Right: {tuple_text(given)} is as good as {tuple_text(taken)}, which GAA takes "
-                "because it stands first in the order of the trees.",
+                "because it stands first in tree order.",
             )
         return Mark(0.0, f"It is {tuple_text(taken)}, {why}, not {tuple_text(given)}.")
 
@@ -289,7 +289,7 @@ class MergeStep:
     options, nodes, sizes
         The classes, as labels and as nodes, and how many records each has.
     costs
-        Per class what merging it with the one that is taken costs, in whole numbers; None for that
+        Per class what merging it with the one that is taken costs, as a fraction; None for that
         one itself.
     smallest, partner
         The one that is taken, and the one that it is merged with.
@@ -300,7 +300,7 @@ class MergeStep:
     options: tuple[Labels, ...]
     nodes: tuple[tuple[int, ...], ...]
     sizes: tuple[int, ...]
-    costs: tuple[int | None, ...]
+    costs: tuple[Fraction | None, ...]
     smallest: Labels
     partner: Labels
     smallest_ones: tuple[Labels, ...]
@@ -323,17 +323,18 @@ def _step(table: SmallTable, metric: str, merges: int) -> MergeStep:
     taken, partner = (tuple(path.nodes[place].tolist()) for place in path.parts[merges][:2])
     sizes = {tuple(row): n for row, n in zip(now.nodes.tolist(), now.counts.tolist(), strict=True)}
 
-    def cost(other: tuple[int, ...]) -> int:
+    def cost(other: tuple[int, ...]) -> Fraction:
         """MC: what all records of both classes lose."""
-        found = 0
-        for tree, depth, one, two in zip(classes.hierarchies, depths, taken, other, strict=True):
-            left = int(depth[tree.lca(one, two)])
-            found += (int(depth[one]) - left) * sizes[taken]
-            found += (int(depth[two]) - left) * sizes[other]
+        found = Fraction(0)
+        for j, tree in enumerate(classes.hierarchies):
+            left = depths.exact(j, tree.lca(taken[j], other[j]))
+            found += (depths.exact(j, taken[j]) - left) * sizes[taken]
+            found += (depths.exact(j, other[j]) - left) * sizes[other]
         return found
 
     costs = {nodes: cost(nodes) for nodes in sizes if nodes != taken}
-    least = min(costs.values()) * (1 + TOLERANCE)
+    irrational = depths.slack > 0 and not depths.digits
+    least = min(costs.values()) + (depths.slack / depths.scale if irrational else 0)
     return MergeStep(
         options=tuple(labels_of(now, nodes) for nodes in sizes),
         nodes=tuple(sizes),

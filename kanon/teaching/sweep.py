@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.algorithms import lattice_sweep
-from kanon.algorithms.lattice_size import Node, losses_of_nodes, lost_per_level, raised_to
+from kanon.algorithms.lattice_size import (
+    Node,
+    losses_of_nodes,
+    lost_per_level,
+    places_by_loss,
+    raised_to,
+)
 from kanon.algorithms.lattice_sweep_better import total_loss
 from kanon.algorithms.lattice_sweep_joining import joined_one_by_one, merging_on
 from kanon.algorithms.lattice_sweep_order import in_group_order
@@ -95,7 +101,10 @@ def _walk(board: Blackboard, swept: SweepState) -> Iterator[Step]:
     task, classes = board.task, board.task.classes
     raised = [raised_to(tree) for tree in classes.hierarchies]
     losses = losses_of_nodes(lost_per_level(classes, task.potentials, raised))
-    order = sorted(np.ndindex(losses.shape), key=lambda node: (int(losses[node]), node))
+    order = [
+        tuple(map(int, np.unravel_index(place, losses.shape)))
+        for place in places_by_loss(classes, task.potentials, raised).tolist()
+    ]
     at = [
         tuple(map(int, np.unravel_index(place, losses.shape))) if place >= 0 else None
         for place in swept.at.tolist()
@@ -230,9 +239,9 @@ def _joinable(
         now[place].name,
         (cost, now[place].nodes),
         chosen,
-        board.cost(cost),
+        float(cost),
         terms,
         classes=now[place].classes,
-        figures=(board.cost(cost),),
+        figures=(float(cost),),
         refused="another model would break" if refused else "",
     )

@@ -250,7 +250,7 @@ def _smallest(question: ChoiceQuestion, table: SmallTable) -> Worked:
         for place in order
     ]
     equal = len(step.smallest_ones)
-    tie = f"; of {equal} that have as few, it stands first in the order of the trees"
+    tie = f"; of {equal} that have as few, it stands first in tree order"
     said = (
         f"GAA takes {tuple_text(step.smallest)}, which has the fewest records"
         f"{tie if equal > 1 else ''}."
@@ -283,7 +283,7 @@ def _partner(question: ChoiceQuestion, table: SmallTable) -> Worked:
             }
         )
     equal = sum(cost == min(others.values()) for cost in others.values())
-    tie = f"; of {equal} that cost as much, it stands first in the order of the trees"
+    tie = f"; of {equal} that cost as much, it stands first in tree order"
     said = (
         f"GAA merges {tuple_text(step.smallest)} with {tuple_text(step.partner)}, which costs the "
         f"least{tie if equal > 1 else ''}."

@@ -27,7 +27,8 @@ from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression
 from kanon.kernels.lattice import ClassRuns, CountingRoom, count_classes, number_parts
-from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.metrics import exact_potentials, metric_named
+from kanon.scaled_potentials import scaled_potentials
 from oracles.plain_lattice import Node, PlainLattice, at_level, at_or_above
 from support.lattice_losses import by_potential
 from support.random_tables import PlainTree, Problem, examples, problems, trees
@@ -35,7 +36,7 @@ from support.random_tables import PlainTree, Problem, examples, problems, trees
 
 def task_of(problem: Problem, k: int, metric: str = "ncp", **more) -> Task:
     depths = scaled_potentials(
-        potentials(metric_named(metric), problem.hierarchies), len(problem.rows)
+        exact_potentials(metric_named(metric), problem.hierarchies), len(problem.rows)
     )
     return Task(problem.classes(), depths, k, **more)
 

@@ -19,11 +19,12 @@ from kanon.experiments.sweep import sweep
 from kanon.hierarchy.build import suppression
 from kanon.measures.along import curves_along, points_of, privacy_column
 from kanon.measures.histograms import histograms_of
-from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.metrics import exact_potentials, metric_named
 from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.recoding import MergePath
 from kanon.run import run
+from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
@@ -45,7 +46,7 @@ def classes_of(problem: Problem, sensitive: dict[str, list]) -> EquivalenceClass
 
 
 def path_of(classes: EquivalenceClasses, **chosen) -> MergePath:
-    depths = potentials(metric_named(chosen.pop("metric", "nllm")), classes.hierarchies)
+    depths = exact_potentials(metric_named(chosen.pop("metric", "nllm")), classes.hierarchies)
     n = classes.n_records
     return gaa.merge_path(Task(classes, scaled_potentials(depths, n), n, **chosen))
 

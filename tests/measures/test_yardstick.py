@@ -18,9 +18,10 @@ from kanon.hierarchy.ranges import LeafRange, with_ranges
 from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.measures.summary import summary
 from kanon.measures.yardstick import in_terms_of, path_in_terms_of, recoding_in_terms_of
-from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.metrics import exact_potentials, metric_named
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.recoding import Recoding
+from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from support.random_tables import SEVEN, PlainTree, Problem, examples, trees
@@ -136,7 +137,7 @@ def table(first: PlainTree, second: PlainTree, rng: np.random.Generator) -> Equi
 
 
 def task_of(classes: EquivalenceClasses, **chosen) -> Task:
-    depths = potentials(metric_named("nllm"), classes.hierarchies)
+    depths = exact_potentials(metric_named("nllm"), classes.hierarchies)
     n = classes.n_records
     return Task(classes, scaled_potentials(depths, n), n, **chosen)
 

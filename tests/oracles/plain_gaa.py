@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from kanon.algorithms.task import Task
 from kanon.kernels.hashing import tuple_hashes
-from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
+from kanon.scaled_potentials import scaled_potentials
 from support.random_tables import (
     PlainTree,
     Problem,
@@ -76,7 +77,7 @@ def merged(
 def scaled(problem: Problem, chosen: dict) -> tuple[np.ndarray, ...]:
     weights = chosen.get("attribute_weights", {})
     return scaled_potentials(
-        potentials(metric_named(chosen["metric"]), problem.hierarchies),
+        exact_potentials(metric_named(chosen["metric"]), problem.hierarchies),
         len(problem.rows),
         [weights.get(column, 1.0) for column in problem.columns],
     )

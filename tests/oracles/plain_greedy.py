@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import total_ordering
+from functools import cached_property, total_ordering
 
 from oracles.plain_gaa import joined, rank
 from support.random_tables import Problem, edge_weights, path_cost
@@ -107,7 +107,9 @@ class Greedy:
     strategy, scope, weighted, tie_seed
         As in a task.
     attribute_weights
-        Per quasi-identifier; 1 if not given. The costs are the weights drawn on the trees.
+        Per quasi-identifier; 1 if not given.
+    metric
+        What an edge costs: at first the weight drawn on it.
     """
 
     problem: Problem
@@ -117,6 +119,7 @@ class Greedy:
     weighted: bool = True
     tie_seed: int | None = None
     attribute_weights: Sequence[float] | None = None
+    metric: str = "custom"
 
     def original(self) -> dict[Labels, Rows]:
         """The classes of the table."""
@@ -129,11 +132,16 @@ class Greedy:
         """The place of a tuple among ties."""
         return rank(self.problem, labels, self.tie_seed)
 
+    @cached_property
+    def weights(self) -> list[dict[str, Fraction]]:
+        """Per quasi-identifier what the edge above a label costs."""
+        return edge_weights(self.metric, self.problem.trees)
+
     def per_record(self, low: Labels, high: Labels) -> Fraction:
         """What it costs to raise a record."""
         trees = self.problem.trees
         weights = self.attribute_weights or [1] * len(trees)
-        drawn = edge_weights("custom", trees)
+        drawn = self.weights
         return sum(
             (
                 Fraction(weight) * path_cost(*each)

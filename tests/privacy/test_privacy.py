@@ -466,6 +466,48 @@ def test_a_class_is_broken_if_it_breaks_any_model(rows, models):
     assert all(model.holds(classes) for model in models) == (not any(expected))
 
 
+@pytest.mark.parametrize(
+    ("counts", "l", "holds"),
+    [
+        ((50_000, 50_000), 2, True),
+        ((50_001, 50_000), 2, False),  # 5e-11 of 2 below it
+        ((7,) * 7, 7, True),
+        ((30_000, 30_001, 30_000), 3, False),
+        ((1, 2, 1), 2 * 2**0.5, True),  # exp of 3/2 ln 2
+    ],
+)
+def test_ratios_that_are_near_an_entropy_are_not_it(counts, l, holds):  # noqa: E741
+    rows = np.repeat(np.arange(len(counts)), counts)
+    ill = Sensitive.from_records(
+        "ill", [str(x) for x in range(len(counts))], False, np.zeros_like(rows), rows, 1
+    )
+    levels = entropy_l_diversity.each(ill)
+    assert EntropyLDiversity(l, "ill").accepts(levels).tolist() == [holds]
+
+
+@pytest.mark.parametrize(
+    ("count", "t", "holds"),
+    [
+        (4, 0.0, True),
+        (5, 0.2, True),  # twice 5/10 - 4/10
+        (5, 0.2 - 1e-15, False),
+        (7, 0.6, True),
+        (400_000, 0.0, True),
+        (400_001, 2e-6, True),
+        (400_001, 1.999_999e-6, False),
+    ],
+)
+def test_a_t_that_is_met_exactly_is_met(count, t, holds):
+    """A value holds 40 % of the table; so many records of a class of 10, or a million, have it."""
+    size = 10 if count < 10 else 10**6
+    first, other = (count, size - count), (4 * size - count, 5 * size + count)
+    rows = np.repeat([0, 1, 0, 1], [*first, *other])
+    classes = np.repeat([0, 0, 1, 1], [*first, *other])
+    ill = Sensitive.from_records("ill", ["a", "b"], False, classes, rows, 2)
+    found = t_closeness.each(ill, "norm1")[0]
+    assert TCloseness(t, "ill").accepts(np.array([found])).tolist() == [holds]
+
+
 @examples(100)
 @given(tables())
 def test_a_model_holds_where_its_level_says_so(rows):

@@ -14,8 +14,9 @@ from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError
 from kanon.hierarchy.build import suppression
-from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
+from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive, order_of_values
 from kanon.sources.histograms import histograms
@@ -229,7 +230,7 @@ def test_a_release_counts_the_records_of_its_classes(rows, data):
     )
     classes = source.classes
     k = data.draw(st.integers(1, len(rows)))
-    depths = potentials(metric_named("nllm"), classes.hierarchies)
+    depths = exact_potentials(metric_named("nllm"), classes.hierarchies)
     recoding = gaa.anonymise(Task(classes, scaled_potentials(depths, len(rows)), k))
     if data.draw(st.booleans()) and classes.n_classes > 1:
         out = np.arange(classes.n_classes) == data.draw(st.integers(0, classes.n_classes - 1))

@@ -13,7 +13,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from kanon.algorithms.task import Task
-from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.metrics import exact_potentials, metric_named
 from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
 from kanon.privacy.basic_beta_likeness import BasicBetaLikeness
 from kanon.privacy.delta_disclosure import DeltaDisclosure
@@ -24,6 +24,7 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import Model
 from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
 from kanon.privacy.t_closeness import TCloseness
+from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.strategies import STRATEGIES
@@ -176,7 +177,7 @@ def task_of(source: MemorySource, guide: Mapping[str, Any], wanted: Sequence[Mod
     weights = guide.get("attribute_weights", {})
     classes = source.classes
     depths = scaled_potentials(
-        potentials(metric_named(guide["metric"]), classes.hierarchies),
+        exact_potentials(metric_named(guide["metric"]), classes.hierarchies),
         classes.n_records,
         [weights.get(column, 1.0) for column in classes.attributes],
     )

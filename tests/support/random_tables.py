@@ -1,6 +1,6 @@
 """Random trees, tables and plans, with the plainest possible answers about them.
 
-Nothing here computes with kanon: a :class:`PlainTree` is a dict from each node to its parent, and
+No answer is computed with kanon: a :class:`PlainTree` is a dict from each node to its parent, and
 its answers are the definitions written out, in exact fractions. The tests compare kanon with them.
 """
 
@@ -20,10 +20,13 @@ import pandas as pd
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
+from kanon.metrics import Metric, metric_named
 
 SEVEN = ("distortion", "ncp", "total", "llm", "nllm", "wllm", "wnllm")
+COMPOSED = ("levels x w1", "levels x w2", "harmonic-levels x w2", "leaves x none")
 
 
 def examples(number: int) -> settings:
@@ -151,20 +154,34 @@ def edge_weight(metric: str, trees: Sequence[PlainTree], j: int, node: str) -> F
     lost = tree.leaves_below[above] - tree.leaves_below[node]
     share = Fraction(lost, len(tree.leaves))
     w1, w2 = multiplier("w1", j, heights), multiplier("w2", j, heights)
-    if metric == "distortion":
-        steps = sum(Fraction(1, h - i) for i in range(low + 1, high + 1))
-        return steps / sum(Fraction(1, h - i) for i in range(1, h)) * w1
     if metric == "custom":
         assert tree.weights is not None
         return Fraction(tree.weights[node])
-    return {
-        "ncp": share,
-        "total": Fraction(high - low, h - 1),
-        "llm": lost * w2,
-        "nllm": share * w2,
-        "wllm": lost * w1,
-        "wnllm": share * w1,
-    }[metric]
+    steps = sum(Fraction(1, h - i) for i in range(low + 1, high + 1))
+    first = {
+        "harmonic-levels": steps / sum(Fraction(1, h - i) for i in range(1, h)),
+        "levels": Fraction(high - low, h - 1),
+        "leaves": Fraction(lost),
+        "leaves-normalised": share,
+    }
+    named = {
+        "distortion": ("harmonic-levels", "w1"),
+        "ncp": ("leaves-normalised", "none"),
+        "total": ("levels", "none"),
+        "llm": ("leaves", "w2"),
+        "nllm": ("leaves-normalised", "w2"),
+        "wllm": ("leaves", "w1"),
+        "wnllm": ("leaves-normalised", "w1"),
+    }
+    intermediate, second = named[metric] if metric in named else metric.split(" x ")
+    return first[intermediate] * {"w1": w1, "w2": w2, "none": 1}[second]
+
+
+def metric_of(name: str) -> Metric:
+    """A metric of a name, or one that is composed of two phases, ``levels x w1``."""
+    if " x " not in name:
+        return metric_named(name)
+    return Metric(Card("mine", "mine", "", ""), *name.split(" x "))
 
 
 def edge_weights(metric: str, trees: Sequence[PlainTree]) -> list[dict[str, Fraction]]:

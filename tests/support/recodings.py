@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
-from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import MergePath, Recoding
+from kanon.scaled_potentials import scaled_potentials
 from support.random_tables import Problem, problems
 
 
@@ -30,7 +31,7 @@ def recodings(draw, identity: bool = False):
 
 
 def path_of(problem: Problem, chosen: dict, k_max: int):
-    depths = potentials(metric_named(chosen["metric"]), problem.hierarchies)
+    depths = exact_potentials(metric_named(chosen["metric"]), problem.hierarchies)
     scaled = scaled_potentials(depths, len(problem.rows))
     return gaa.merge_path(
         Task(problem.classes(), scaled, k_max, chosen["cost"] == "weighted", chosen["tie_seed"])

@@ -8,12 +8,13 @@ from typing import Any
 import pandas as pd
 
 from kanon.algorithms.task import Task
-from kanon.metrics import metric_named, potentials, scaled_potentials
+from kanon.metrics import exact_potentials
 from kanon.recoding import MergePath
+from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from oracles.plain_greedy import Labels
-from support.random_tables import PlainTree, Problem
+from support.random_tables import PlainTree, Problem, metric_of
 
 
 def source_of(problem: Problem, values: Sequence[str | None]) -> MemorySource:
@@ -36,7 +37,7 @@ def task_of(
     """A task as a plan with these choices gives it."""
     weights = chosen.get("attribute_weights", {})
     depths = scaled_potentials(
-        potentials(metric_named(chosen.get("metric", "custom")), problem.hierarchies),
+        exact_potentials(metric_of(chosen.get("metric", "custom")), problem.hierarchies),
         len(problem.rows),
         [weights.get(column, 1.0) for column in problem.columns],
     )

@@ -267,7 +267,7 @@ def test_gaa_on_the_animals_of_the_paper():
     assert first.detail.joined.label == "F, Mammal" and first.detail.third is None
     # 16 of 72 is 22.2 %. The two cats still share their illness.
     assert first.numbers == Numbers(2, 3, 0, pytest.approx(100 * 16 / 72), 1.0, 0.75)
-    assert "fewest records, 2 for all 4; of these, the first in the order of" in first.sentence
+    assert "fewest records, 2 for all 4; of these, the first in tree order" in first.sentence
     assert "merged with “F, Dog”: least cost, 16 against 20 and 24." in first.sentence
 
     # [M, Cat] and [M, Lion] hold 2, [F, Mammal] 4.

@@ -567,15 +567,14 @@ def test_the_product_that_is_compared_is_shown_of_every_candidate():
     )
 
 
-def test_costs_that_only_rounding_tells_apart_are_no_better():
-    """By Total, on heights of 3: 2 x 1/3 and 1 x 2/3 differ in the last binary digit alone."""
-    cost, order = Rule("least cost"), Rule("the first in the order of the hierarchies")
+def test_costs_that_differ_in_later_digits_are_told_to():
+    cost, order = Rule("least cost"), Rule("the first in tree order")
     candidates = tuple(
         Candidate(name, (place, name), not place, figures=(figure,))
         for place, (name, figure) in enumerate([("a", 2 / 3), ("b", 2 / 3 + 2**-52), ("c", 1.5)])
     )
     choice = Choice("Which?", (cost, order), candidates)
-    assert choice.reason == "least cost, 0.6667 against 1.5; 1 other as good but for rounding"
+    assert choice.reason == "least cost, 0.6667 against 1.5; 1 other by less than these digits show"
 
 
 @given(problems(max_records=12), st.sampled_from([gaa, datafly]), st.sampled_from(SEVEN))

@@ -16,6 +16,7 @@ from kanon.studio.session.binding import bound
 from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
+from kanon.studio.widgets.tie_rule import tie_rule
 
 
 def algorithm_choice(view: StepsView, unlike: StepsView | None = None) -> None:
@@ -48,7 +49,11 @@ def strategy_choice(work: Work, view: StepsView, unlike: StepsView | None = None
     _choice(
         (say("Partner by"), say("Second partner by")), "strategy",
         {name: say_of(STRATEGIES[name].title) for name in names}, strategy,
-        [say("Which class a smallest one is merged with."), say_of(STRATEGIES[strategy].summary)],
+        [
+            say("Which class a smallest one is merged with."),
+            say_of(STRATEGIES[strategy].summary),
+            tie_rule(),
+        ],
         None if unlike is None else strategies_of(work, unlike)[1],
     )  # fmt: skip
 

@@ -27,6 +27,7 @@ from kanon.studio.shell.undecided import undecided
 from kanon.studio.widgets.algorithm_options import about, about_k
 from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.progress import calculations
+from kanon.studio.widgets.tie_rule import tie_rule
 
 # Less empty space above the question, so that the picture is on the first screen; captions and
 # filled buttons that are read in both themes; a sentence for a file that is too large, of which
@@ -209,6 +210,7 @@ def strategy_choice(key: str) -> None:
         about.append(plain(about_k()))
     if len(usable_strategies(work)) < len(STRATEGIES):
         about.append(plain(say("All others need GAA and a sensitive column.")))
+    about.append(plain(tie_rule()))
     st.selectbox(
         say("Strategy"),
         usable_strategies(work),

@@ -188,17 +188,17 @@ def _cost(work: Work) -> None:
 def _ties(work: Work) -> None:
     key = f"run-ties-{work.version}-{work.settings.tie_seed}"
     st.number_input(
-        say("Tie seed; empty: the canonical order"),
+        say("Tie seed; empty: tree order"),
         min_value=0,
         max_value=2**31,
         value=None,
         step=1,
-        placeholder=say("canonical order"),
+        placeholder=say("tree order"),
         **bound(key, work.settings.tie_seed, "tie_seed"),
         help=say(
-            "Often several partners are equally good. The canonical order takes the first as the "
-            "hierarchies list them; a seed takes another one, the same each time. Other seeds show "
-            "how much was chance."
+            "Often several partners are equally good. Without a seed, the first in tree order is "
+            "taken; a seed takes another one, the same each time. Other seeds show how much was "
+            "chance."
         ),
     )
 

@@ -149,7 +149,7 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
             )
     seeds = {one.tie_seed for one in led}
     first = next(iter(seeds))
-    order = say("the canonical order") if first is None else say("tie seed {seed}", seed=first)
+    order = say("tree order") if first is None else say("tie seed {seed}", seed=first)
     if len(seeds) > 1:
         order = say("the order of its own plan each")
     runs = (

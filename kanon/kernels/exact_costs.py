@@ -1,0 +1,53 @@
+"""Costs of merges in exact arithmetic, where whole numbers of 64 bits had to be rounded."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanon.kernels.compilation import loop
+from kanon.kernels.digits import compare, sum_digits
+from kanon.kernels.heap import precedes
+
+
+@loop
+def compare_costs(work, rules, chosen, own, one, cost, other, its):
+    """The sign of the difference of what it costs to merge ``chosen`` with one and with another.
+
+    ``cost`` and ``its`` are these costs, rounded.
+    """
+    apart = cost - its
+    if abs(apart) > rules.digits.slack:
+        return 1 if apart > 0 else -1
+    if rules.digits.slack == 0:
+        return 0
+    nodes, counts = work.nodes, work.counts
+    one_weighs = counts[one] if rules.weighted else np.int64(1)
+    other_weighs = counts[other] if rules.weighted else np.int64(1)
+    return compare(
+        rules.digits, rules.parents, nodes[chosen], own, one_weighs, nodes[one],
+        nodes[chosen], own, other_weighs, nodes[other],
+    )  # fmt: skip
+
+
+@loop
+def is_better(work, rules, chosen, own, one, cost, other, its):
+    """Whether a merge with one costs less than with another, or as much, and comes first."""
+    sign = compare_costs(work, rules, chosen, own, one, cost, other, its)
+    return sign < 0 or (sign == 0 and precedes(one, other, work.ranks, work.nodes))
+
+
+@loop
+def exact_cost(work, rules, chosen, candidate, own, cost):
+    """What a merge costs, rounded once, up to a factor that is the same for all."""
+    digits = rules.digits
+    length = digits.of.shape[2]
+    if length == 0:
+        return float(cost)
+    its = work.counts[candidate] if rules.weighted else np.int64(1)
+    sum_digits(
+        digits, rules.parents, work.nodes[chosen], own, work.nodes[candidate], its, digits.sums[0]
+    )
+    found = 0.0
+    for place in range(length):
+        found += digits.sums[0, place] * 2.0 ** (digits.bits * (place - length))
+    return found
