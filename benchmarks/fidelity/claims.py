@@ -56,9 +56,14 @@ def _none_wins(found: Findings) -> bool:
     return True
 
 
-def _nearer_in_figures(found: Findings, grouping: str) -> bool:
+def _nearer_in_figures(found: Findings, grouping: str) -> list[bool]:
     apart = _means(found, _SMALL_ONCE, grouping) - _means(found, _WRITTEN, grouping)
-    return bool((apart[:3] < 0).all())
+    return [bool(each) for each in apart[:3] < 0]
+
+
+def _united_nations(found: Findings) -> bool:
+    apart = _means(found, _WRITTEN, GROUPINGS[2]) - _means(found, _WRITTEN, OURS)
+    return bool((apart[:3] < 0).all() and abs(apart[3]) < 0.1)
 
 
 def _loses_less(found: Findings) -> bool:
@@ -72,7 +77,7 @@ def _loses_less(found: Findings) -> bool:
 
 def _rows_alike(found: Findings) -> bool:
     rows = found.apart(Reading(), 100).mean(axis=1)
-    return bool(np.ptp(rows) < 1)
+    return bool(np.ptp(rows) < 1.5)
 
 
 def _leaf_sets_rows_apart(found: Findings) -> bool:
@@ -117,6 +122,12 @@ def _one_class(found: Findings, algorithm: str) -> list[bool]:
     ]
 
 
+def _with_one_class(found: Findings, algorithm: str, k: int) -> list[str]:
+    least = found.results[Reading(algorithm=algorithm)].least[k]
+    whole = ONE_CLASS["total", 10_000]
+    return [name for name, records in zip(PUBLISHED, least, strict=True) if records == whole]
+
+
 def _best_and_worst(areas: np.ndarray) -> list[tuple[int, int]]:
     return [(int(row.argmin()), int(row.argmax())) for row in areas]
 
@@ -130,7 +141,7 @@ CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
         lambda found: _always_farther(found, _LEAF)
     ),
     "nl(leaf) = 1 sets the rows LLM and WLLM apart": _leaf_sets_rows_apart,
-    "no row of fig. 7 is an exception": _rows_alike,
+    "the rows of fig. 7 lie within 1.5 points": _rows_alike,
     "representatives are farther off in fig. 6, fig. 7 and Table 3": (
         lambda found: (
             _always_farther(found, _ONCE, slice(0, 2))
@@ -159,38 +170,39 @@ CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
     "gaa-small is farther off in figs. 7 and 8 with every grouping": (
         lambda found: _always_farther(found, _SMALL, slice(1, 3))
     ),
-    "gaa has one class where fig. 9 has": lambda found: all(_one_class(found, "gaa")),
-    "at k = 10,000 gaa has one class for WNLLM too, and for no other": lambda found: (
-        [
-            name
-            for name, records in zip(PUBLISHED, found.results[Reading()].least[10_000], strict=True)
-            if records == ONE_CLASS["total", 10_000]
-        ]
-        == ["distortion", "total", "wnllm"]
+    "gaa has one class for every metric at k = 15,000": lambda found: all(
+        _one_class(found, "gaa")[2:]
     ),
-    "gaa-small has more at k = 10,000": lambda found: not any(_one_class(found, "gaa-small")[:2]),
+    "at k = 10,000 gaa has one class for NCP and Total, two for Distortion": lambda found: (
+        _with_one_class(found, "gaa", 10_000) == ["ncp", "total"]
+        and 2 * found.results[Reading()].least[10_000][0] < ONE_CLASS["total", 10_000]
+    ),
+    "gaa-small has more at k = 10,000, and at k = 15,000 for LLM": lambda found: (
+        not any(_one_class(found, "gaa-small")[:2])
+        and set(PUBLISHED) - set(_with_one_class(found, "gaa-small", 15_000)) == {"llm"}
+    ),
+    "gaa has more of the published single classes": lambda found: (
+        sum(_one_class(found, "gaa")) > sum(_one_class(found, "gaa-small"))
+    ),
     "neither has the published least class of LLM at 7,500": lambda found: all(
         found.results[Reading(algorithm=name)].least[7500][PUBLISHED.index("llm")]
         != ONE_CLASS["llm", 7500]
         for name in ("gaa", "gaa-small")
     ),
-    "gaa-small with representatives is nearer than gaa in figs. 6 to 8, but not always": (
-        lambda found: (
-            _nearer_in_figures(found, OURS)
-            and not all(_nearer_in_figures(found, each) for each in GROUPINGS)
-        )
+    "gaa-small with representatives is nearer than gaa in figs. 6 and 7, not in fig. 8": (
+        lambda found: _nearer_in_figures(found, OURS) == [True, True, False]
     ),
     "the diagonal of fig. 8 is farther off than its other cells, and only there": _diagonal_apart,
     "Distortion and WNLLM part in fig. 8 where one of them guides, and only there": (
         _unequal_on_the_diagonal
     ),
-    "the United Nations' grouping is nearer than ours in every table": lambda found: bool(
-        (_means(found, _WRITTEN, GROUPINGS[2]) < _means(found, _WRITTEN, OURS)).all()
+    "the United Nations' grouping is nearer than ours in figs. 6 to 8, as near in Table 3": (
+        _united_nations
     ),
-    "the averages of fig. 8 stand in the published order with the other groupings, not with ours": (
-        lambda found: (
-            order(found, Reading(), 1500) < 0.5
-            and all(order(found, Reading(each), 1500) > 0.7 for each in GROUPINGS[1:])
+    "the averages of fig. 8 stand better in the published order with the other groupings": (
+        lambda found: all(
+            order(found, Reading(each), 1500) > order(found, Reading(), 1500) + 0.1
+            for each in GROUPINGS[1:]
         )
     ),
     "the best and the worst metric of Table 3 are the published ones but at the root": (

@@ -139,6 +139,8 @@ def _figures(found: Findings) -> dict[str, Any]:
         "lower": f"{-bias(Reading()):.1f}",
         "biases": ", ".join(signed(bias(Reading(each)), 1) for each in GROUPINGS),
         "joint_bias": ", ".join(signed(bias(Reading(each, cost="joint")), 1) for each in GROUPINGS),
+        "own_areas": f"{found.areas_off(Reading()):.2f}",
+        "un_areas": f"{found.areas_off(Reading(GROUPINGS[2])):.2f}",
         "own_order": f"{tables.order(found, Reading(), 1500):.2f}",
         "orders": ", ".join(
             f"{tables.order(found, Reading(each), 1500):.2f}" for each in GROUPINGS[1:]

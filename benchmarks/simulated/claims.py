@@ -47,7 +47,7 @@ def _s5_is_s6(found: Findings) -> bool:
 
 def _altered_more(found: Findings) -> bool:
     return all(
-        apart(found, guide, name, name, scope)[ALTERATION] > 8
+        apart(found, guide, name, name, scope)[ALTERATION] > 7
         for guide, name, scope in product(GUIDES, ("s3", "s6"), SCOPES)
     )
 

@@ -11,7 +11,7 @@ from benchmarks.fresh import ROOT
 from benchmarks.markdown import thousands
 from benchmarks.provenance import made
 from benchmarks.simulated import claims, tables
-from benchmarks.simulated.measured import GUIDES, Findings, areas
+from benchmarks.simulated.measured import AS_IT_FITS, GUIDES, Findings, areas
 from benchmarks.simulated.published import MEANS
 from kanon.experiments.simulated.study import CRITERIA, STRATEGIES
 from kanon.strategies import SCOPES
@@ -42,6 +42,10 @@ def page(found: Findings, records: int) -> str:
         tables.apart(found, guide, name, name, scope)[0]
         for guide, name, scope in product(GUIDES, ("s3", "s6"), SCOPES)
     ]
+    fitting = [
+        tables.agreement(found, guide, criterion, AS_IT_FITS)[1:]
+        for guide, criterion in product(GUIDES, CRITERIA)
+    ]
     return TEXT.read_text("utf-8").format(
         read=read,
         left={guide: sum(each for _, each in known[guide]) - read[guide] for guide in GUIDES},
@@ -61,6 +65,8 @@ def page(found: Findings, records: int) -> str:
             for name in ("s3", "s6")
         },
         unexplained=min(more) - 0.5,
+        equal=sum(each for each, _ in fitting),
+        known=sum(each for _, each in fitting),
         s7={scope: tables.off(found, ("s7",), scope) for scope in SCOPES},
         studies=len(found.studies),
         minutes=max(1.0, found.seconds / 60),

@@ -67,11 +67,14 @@ def _one_for_age(found: Findings) -> bool:
 
 
 def _alters_less(found: Findings) -> bool:
-    return all(
-        PUBLISHED_AREAS[guide][column][name][ALTERATION]
-        < found.of(column, name, scope, guide).low[ALTERATION]
-        for guide, column, name, scope in product(GUIDES, COLUMNS, ("s3", "s6"), SCOPES)
-    )
+    exceptions = []
+    for guide, column, name, scope in product(GUIDES, COLUMNS, ("s3", "s6"), SCOPES):
+        published, ours = PUBLISHED_AREAS[guide][column][name], found.of(column, name, scope, guide)
+        if published[ALTERATION] >= ours.own[ALTERATION]:
+            return False
+        if published[ALTERATION] >= ours.low[ALTERATION]:
+            exceptions.append((guide, column, name, scope))
+    return exceptions == [("nllm", "marital-status", "s6", "table")]
 
 
 def _wide_where_cost_comes_first(found: Findings) -> bool:
@@ -117,10 +120,14 @@ CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
         distance(found, "s5", "s6", "class", ["age"]) < 0.05
     ),
     "S6 and T are one for age at class scope": _one_for_age,
-    "the published S3 and S6 alter less than ours in every order of ties": _alters_less,
+    "the published S3 and S6 alter less than ours, in other orders of ties with one exception": (
+        _alters_less
+    ),
     "a band is wide where cost comes first": _wide_where_cost_comes_first,
     "S7 fits class scope": lambda found: _nearer(found, "s7", "class", "table", 2.0),
-    "S2 is nearer at class scope": lambda found: _nearer(found, "s2", "class", "table"),
+    "S2 is as near at either scope": lambda found: (
+        abs(np.subtract(*[distance(found, "s2", "s2", scope) for scope in SCOPES])) < NEAR
+    ),
     "all published figures of S2 lie in its bands at class scope": lambda found: (
         inside(found, "s2", "s2", "class") == COMPARED
     ),
