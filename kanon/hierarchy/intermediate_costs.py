@@ -40,7 +40,8 @@ class ExactNumbers:
         return np.array([float(value) for value in self.values], dtype=np.float64)[self.place]
 
 
-def _per_node(keys: np.ndarray, exact: Callable[[int], Fraction]) -> ExactNumbers:
+def per_node(keys: np.ndarray, exact: Callable[[int], Fraction]) -> ExactNumbers:
+    """Turn a whole number per node into a fraction per node."""
     distinct, place = np.unique(keys, return_inverse=True)
     return ExactNumbers([exact(int(key)) for key in distinct], place)
 
@@ -49,38 +50,38 @@ def _harmonic_levels(tree: Hierarchy) -> ExactNumbers:
     """F(v) = sum over i = 1..level(v) of 1/(h - i), divided by the same sum up to h - 1."""
     steps = [Fraction(1, tree.height - i) for i in range(1, tree.height)]
     sums = list(itertools.accumulate(steps, initial=Fraction(0)))
-    return _per_node(tree.level, lambda level: sums[level] / sums[-1])
+    return per_node(tree.level, lambda level: sums[level] / sums[-1])
 
 
 def _levels(tree: Hierarchy) -> ExactNumbers:
     """F(v) = level(v) / (h - 1)."""
-    return _per_node(tree.level, lambda level: Fraction(level, tree.height - 1))
+    return per_node(tree.level, lambda level: Fraction(level, tree.height - 1))
 
 
 def _leaves(tree: Hierarchy) -> ExactNumbers:
     """F(v) = nl(v), the number of leaves below v; 0 for a leaf."""
-    return _per_node(tree.leaves_below, Fraction)
+    return per_node(tree.leaves_below, Fraction)
 
 
 def _leaves_normalised(tree: Hierarchy) -> ExactNumbers:
     """F(v) = nl(v) / nl(root)."""
-    return _per_node(tree.leaves_below, lambda below: Fraction(below, tree.n_leaves))
+    return per_node(tree.leaves_below, lambda below: Fraction(below, tree.n_leaves))
 
 
 def _other_leaves(tree: Hierarchy) -> ExactNumbers:
     """F(v) = |v| - 1, |v| being how many leaves v covers: nl with the reading nl(leaf) = 1."""
-    return _per_node(tree.leaves_covered - 1, Fraction)
+    return per_node(tree.leaves_covered - 1, Fraction)
 
 
 def _other_leaves_normalised(tree: Hierarchy) -> ExactNumbers:
     """F(v) = (|v| - 1) / |root|."""
-    return _per_node(tree.leaves_covered - 1, lambda other: Fraction(other, tree.n_leaves))
+    return per_node(tree.leaves_covered - 1, lambda other: Fraction(other, tree.n_leaves))
 
 
 def _other_leaves_share(tree: Hierarchy) -> ExactNumbers:
     """F(v) = (|v| - 1) / (|root| - 1); 0 if the root has one leaf."""
     most = max(tree.n_leaves - 1, 1)
-    return _per_node(tree.leaves_covered - 1, lambda other: Fraction(other, most))
+    return per_node(tree.leaves_covered - 1, lambda other: Fraction(other, most))
 
 
 @dataclass(frozen=True)
