@@ -82,7 +82,7 @@ def _nearly_every_measure_agrees(found: Findings) -> bool:
 CLAIMS: Mapping[str, Callable[[Findings], bool]] = {
     "what is trained and validated in proportional is the highest from k = 4 to 5,000": _highest,
     "trained in fillParent it comes near for k of 500 and more alone": _parent_comes_near,
-    "proportional is the best to validate in, whatever is trained in": (_validated_in_proportional),
+    "proportional is the best to validate in, whatever is trained in": _validated_in_proportional,
     "oneClass and fillChild are not irrelevant to train in": _none_is_irrelevant,
     "fillChild is the worst to validate in for what is trained in another": _fill_child_is_worst,
     "over all releases nearly every measure agrees": _nearly_every_measure_agrees,
