@@ -11,7 +11,7 @@ endif
 # What a start imports Python compiles as it goes, and keeps, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: app setup packages constraints test quick slow static docs pictures rooms nightly sbom audit bad-inputs vocabulary texts \
+.PHONY: app setup packages constraints test quick slow static docs pictures rooms nightly sbom audit bad-inputs vocabulary \
 	benchmarks fidelity strategies simulated algorithms learning reliability clean
 
 # The kernels of the first result are compiled while the page is drawn, the others after the first result.
@@ -121,10 +121,6 @@ bad-inputs: $(VENV)/.kanon-dev
 # The page of the words, from kanon/teaching/glossary.toml and the cards of the parts.
 vocabulary: $(VENV)/.kanon
 	$(BIN)/python -m kanon.teaching.glossary > docs/reference/vocabulary.md
-
-# The texts that a translation of the dashboard translates, from the code, the cards and the glossary.
-texts: $(VENV)/.kanon-dev
-	PYTHONPATH=.:tests $(BIN)/python tests/support/texts.py
 
 # These write pages of docs/; all need KANON_ADULT, the last one Chromium too. 75 minutes, one, five,
 # seven, three and fifteen.

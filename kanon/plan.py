@@ -28,7 +28,6 @@ from pydantic import (
 import kanon.algorithms
 from kanon.base.checked_json import Number, Strict, load_json, problem, read_json
 from kanon.base.kinds import ColumnKind
-from kanon.base.language import say
 from kanon.cards import Card, Parameter, parts_of
 from kanon.errors import PlanError, PlanWarning, listing, quoted
 from kanon.hierarchy import LARGEST_WEIGHT
@@ -59,10 +58,10 @@ def of_this_version(content: Any) -> tuple[Any, str]:
     """
     if not isinstance(content, dict) or content.get("version") != 1:
         return content, ""
-    return {**content, "version": VERSION}, say(
-        "The plan is of version 1, when an original value counted as one leaf of itself; it counts "
-        "as none now, nl(leaf) = 0. Figures by NCP, LLM, NLLM, WLLM, WNLLM and metrics composed of "
-        "lost leaves, and releases that these guide, may differ from then."
+    return {**content, "version": VERSION}, (
+        "The plan is of version 1, when an original value counted as one leaf of itself; it "
+        "counts as none now, nl(leaf) = 0. Figures by NCP, LLM, NLLM, WLLM, WNLLM and metrics "
+        "composed of lost leaves, and releases that these guide, may differ from then."
     )
 
 

@@ -22,12 +22,6 @@ VARIABLE = "KANON_SETTINGS"
 DEFAULTS = Path(__file__).with_name("settings.toml")
 """The file with every setting, its default and what it means."""
 
-ENGLISH = "en"
-"""The language that stands in the code."""
-
-TRANSLATIONS = Path(__file__).with_name("locale")
-"""Where the catalogues of other languages lie, as gettext wants them."""
-
 
 def _from(least: float, most: float) -> Any:
     return field(metadata={"least": least, "most": most})
@@ -68,7 +62,6 @@ class Settings:
     keep_minutes: float = _from(0, 100_000)
     kept_sessions: int = _from(0, 100_000)
     original_values_downloads: bool = True
-    language: str = ENGLISH
 
 
 def settings() -> Settings:
@@ -166,16 +159,6 @@ def _values(path: Path) -> dict[str, Any]:
 
 
 def _check(place: str, name: str, value: object, one: Any) -> None:
-    if one.type == "str":
-        found = TRANSLATIONS.glob("*/LC_MESSAGES/kanon.mo")
-        allowed = [ENGLISH, *sorted(each.parts[-3] for each in found)]
-        if value not in allowed:
-            raise SettingsError(
-                f"{place}: {name} = {value!r}, but it has to be one of "
-                f"{', '.join(map(quoted, allowed))}; "
-                "docs/contribute/translating.md tells how one is made."
-            )
-        return
     if one.type == "bool":
         if not isinstance(value, bool):
             raise SettingsError(f"{place}: {name} = {value!r}, but it has to be true or false.")

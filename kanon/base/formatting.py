@@ -62,6 +62,15 @@ def counted(number: int, one: str, more: str = "") -> str:
     return f"{thin(number)} {one if number == 1 else more or one + 's'}"
 
 
+def one_or_many(number: int, one: str, many: str, /, **values: object) -> str:
+    """The text for one or for many, with the count as ``{count}`` and other values by name.
+
+    >>> one_or_many(2, "{count} {what} is left", "{count} {what}s are left", what="row")
+    '2 rows are left'
+    """
+    return (one if number == 1 else many).format(count=thin(number), **values)
+
+
 def joined(items: Iterable[object]) -> str:
     """Some things as one says them, as they are; :func:`kanon.errors.listing` quotes names.
 

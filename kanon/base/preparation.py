@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kanon.base.language import say
 from kanon.base.progress import Progress
 
 _listeners: list[Progress] = []  # of all threads: a sweep compiles in any of its own
@@ -34,6 +33,6 @@ def tell_preparation(fraction: float, seconds: float) -> None:
     if not _listeners:
         return
     about = max(1, round(seconds)) if seconds < 8 else 5 * round(seconds / 5)
-    text = say("Preparing this algorithm once, about {seconds} s", seconds=about)
+    text = f"Preparing this algorithm once, about {about} s"
     for listener in tuple(_listeners):
         listener(fraction, text)

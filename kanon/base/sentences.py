@@ -6,8 +6,7 @@ metrics are handed over as they are to be shown.
 
 from __future__ import annotations
 
-from kanon.base.formatting import Counted, percent, thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import Counted, counted, one_or_many, percent, thin
 
 
 def lost(share: float, metric: str) -> str:
@@ -16,11 +15,9 @@ def lost(share: float, metric: str) -> str:
     >>> lost(27.04, "NLLM")
     '27.0 % of all that could be lost was lost, measured by NLLM: 0 % leaves the table as it was.'
     """
-    return say(
-        "{share} of all that could be lost was lost, measured by {metric}: 0 % leaves the table as "
-        "it was.",
-        share=percent(share),
-        metric=metric,
+    return (
+        f"{percent(share)} of all that could be lost was lost, measured by {metric}: 0 % leaves "
+        "the table as it was."
     )
 
 
@@ -30,7 +27,7 @@ def of_quasi_identifiers(share: float, what: str) -> str:
     >>> of_quasi_identifiers(50, "were changed")
     '50.0 % of the cells in quasi-identifiers were changed.'
     """
-    return say("{share} of the cells in quasi-identifiers {what}.", share=percent(share), what=what)
+    return f"{percent(share)} of the cells in quasi-identifiers {what}."
 
 
 def smallest_class(k: int | None) -> str:
@@ -42,10 +39,10 @@ def smallest_class(k: int | None) -> str:
     'Somebody looks like nobody else to who knows the quasi-identifiers.'
     """
     if k is None:
-        return say("Nothing is released, so there is no class.")
+        return "Nothing is released, so there is no class."
     if k == 1:
-        return say("Somebody looks like nobody else to who knows the quasi-identifiers.")
-    return say_counted(
+        return "Somebody looks like nobody else to who knows the quasi-identifiers."
+    return one_or_many(
         k - 1,
         "Everybody looks like at least {count} other to who knows the quasi-identifiers.",
         "Everybody looks like at least {count} others to who knows the quasi-identifiers.",
@@ -58,7 +55,7 @@ def classes_told_apart(after: int, before: int) -> str:
     >>> classes_told_apart(1, 12)
     'The release tells 1 group of records apart, the original table 12.'
     """
-    return say_counted(
+    return one_or_many(
         after,
         "The release tells {count} group of records apart, the original table {before}.",
         "The release tells {count} groups of records apart, the original table {before}.",
@@ -73,7 +70,7 @@ def left_out(gone: int, records: int) -> str:
     '1 of 12 records was in a class that does not satisfy what is required: it counts as if all \
 of it were lost.'
     """
-    return say_counted(
+    return one_or_many(
         gone,
         "{count} of {records} records was in a class that does not satisfy what is required: it "
         "counts as if all of it were lost.",
@@ -89,13 +86,10 @@ def hard_to_guess(value: str, most: str, column: str) -> str:
     >>> hard_to_guess("1.88", "3", "disease").split(": ")[0]
     'In the worst class disease is as hard to guess as among 1.88 equally frequent values'
     """
-    return say(
-        "In the worst class {column} is as hard to guess as among {value} equally frequent "
-        "values: 1 means that all have the same, {most}, the most possible, that it is mixed as "
-        "the whole table (entropy l-diversity).",
-        column=column,
-        value=value,
-        most=most,
+    return (
+        f"In the worst class {column} is as hard to guess as among {value} equally frequent "
+        f"values: 1 means that all have the same, {most}, the most possible, that it is mixed as "
+        "the whole table (entropy l-diversity)."
     )
 
 
@@ -105,12 +99,10 @@ def unlike_the_table(value: str, column: str) -> str:
     >>> unlike_the_table("0.35", "disease").split(": ")[0]
     'In the worst class 0.35 of the records would need another disease to be mixed as the table'
     """
-    return say(
-        "In the worst class {value} of the records would need another {column} to be mixed as the "
-        "table: 0 means that the class tells nothing that the table does not (total variation; by "
-        "norm 1 it is twice as much).",
-        value=value,
-        column=column,
+    return (
+        f"In the worst class {value} of the records would need another {column} to be mixed as "
+        "the table: 0 means that the class tells nothing that the table does not (total "
+        "variation; by norm 1 it is twice as much)."
     )
 
 
@@ -120,7 +112,7 @@ def different_values(fewest: int, values: int, column: str) -> str:
     >>> different_values(1, 5, "disease")
     'In the class with the fewest, 1 of 5 values of disease occurs, however rare (distinct l).'
     """
-    return say_counted(
+    return one_or_many(
         fewest,
         "In the class with the fewest, {count} of {values} values of {column} occurs, however "
         "rare (distinct l).",
@@ -137,10 +129,9 @@ def best_guess(share: float) -> str:
     >>> best_guess(0.6)
     'Who knows that somebody is in the class that tells most can be 60.0 % sure of their value.'
     """
-    return say(
-        "Who knows that somebody is in the class that tells most can be {share} sure of their "
-        "value.",
-        share=percent(100 * share),
+    return (
+        f"Who knows that somebody is in the class that tells most can be {percent(100 * share)} "
+        "sure of their value."
     )
 
 
@@ -150,7 +141,7 @@ def nobody_alike(unique: int, number: int, of: Counted) -> str:
     >>> nobody_alike(1, 10, "records")
     '1 of 10 records (10.0 %) looks like no other one.'
     """
-    return say_counted(
+    return one_or_many(
         unique,
         "{count} of {all} ({share}) looks like no other one.",
         "{count} of {all} ({share}) look like no other one.",
@@ -166,11 +157,9 @@ def chance(share: float, smallest: int) -> str:
     'Who knows that somebody is in the table picks the right record with a chance of 20.0 %: one \
 of 5 in the smallest class (prosecutor).'
     """
-    return say(
+    return (
         "Who knows that somebody is in the table picks the right record with a chance of "
-        "{share}: one of {records} in the smallest class (prosecutor).",
-        share=percent(100 * share),
-        records=thin(smallest),
+        f"{percent(100 * share)}: one of {thin(smallest)} in the smallest class (prosecutor)."
     )
 
 
@@ -182,7 +171,7 @@ def number_said(number: int, of: Counted) -> str:
     """
     if of == "records":
         return records_said(number)
-    return say_counted(number, "{count} person", "{count} persons")
+    return counted(number, "person")
 
 
 def records_said(number: int) -> str:
@@ -191,7 +180,7 @@ def records_said(number: int) -> str:
     >>> records_said(1), records_said(0)
     ('1 record', '0 records')
     """
-    return say_counted(number, "{count} record", "{count} records")
+    return counted(number, "record")
 
 
 def mean_chance(share: float, classes: int, records: int) -> str:
@@ -200,12 +189,10 @@ def mean_chance(share: float, classes: int, records: int) -> str:
     >>> mean_chance(0.05, 5, 100).split(": ")[0]
     'Over all records the right one is picked with a chance of 5.0 % on average'
     """
-    return say(
-        "Over all records the right one is picked with a chance of {share} on average: {classes} "
-        "/ {records} (prosecutor).",
-        share=percent(100 * share),
-        classes=say_counted(classes, "{count} class", "{count} classes"),
-        records=records_said(records),
+    return (
+        f"Over all records the right one is picked with a chance of {percent(100 * share)} on "
+        f"average: {counted(classes, 'class', 'classes')} / "
+        f"{records_said(records)} (prosecutor)."
     )
 
 
@@ -215,10 +202,9 @@ def mean_chance_in_persons(share: float) -> str:
     >>> mean_chance_in_persons(0.05).split(": ")[0]
     'Over all records the person is picked with a chance of 5.0 % on average'
     """
-    return say(
-        "Over all records the person is picked with a chance of {share} on average: one of the "
-        "persons in the class (prosecutor).",
-        share=percent(100 * share),
+    return (
+        f"Over all records the person is picked with a chance of {percent(100 * share)} on "
+        "average: one of the persons in the class (prosecutor)."
     )
 
 
@@ -228,7 +214,7 @@ def found_with(share: float, who: str) -> str:
     >>> found_with(0.5, "Somebody is recognised with")
     'Somebody is recognised with a chance of 50.0 %.'
     """
-    return say("{who} a chance of {share}.", who=who, share=percent(100 * share))
+    return f"{who} a chance of {percent(100 * share)}."
 
 
 def wrong_by(error: float, how_many: str) -> str:
@@ -237,10 +223,9 @@ def wrong_by(error: float, how_many: str) -> str:
     >>> wrong_by(12, "Half")
     'Half of the counts that are taken from the release are off by at most 12.0 %.'
     """
-    return say(
-        "{how_many} of the counts that are taken from the release are off by at most {error}.",
-        how_many=how_many,
-        error=percent(error),
+    return (
+        f"{how_many} of the counts that are taken from the release are off by at most "
+        f"{percent(error)}."
     )
 
 
@@ -251,9 +236,7 @@ def average_height(low: int, high: int) -> str:
     'NAUC is the mean height of a curve from k = 3 to k = 50, in percent: what it costs on \
 average over all these k.'
     """
-    return say(
-        "NAUC is the mean height of a curve from k = {low} to k = {high}, in percent: what it "
-        "costs on average over all these k.",
-        low=thin(low),
-        high=thin(high),
+    return (
+        f"NAUC is the mean height of a curve from k = {thin(low)} to k = {thin(high)}, in "
+        "percent: what it costs on average over all these k."
     )

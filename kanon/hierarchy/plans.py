@@ -17,8 +17,8 @@ from pydantic import (
 )
 
 from kanon.base.checked_json import Number, Strict
+from kanon.base.formatting import one_or_many
 from kanon.base.kinds import ColumnKind
-from kanon.base.language import say, say_counted
 from kanon.base.values import MISSING_LABEL
 from kanon.errors import KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, build
@@ -239,17 +239,16 @@ def describe_ranges(chosen: CodesPlan, tree: Hierarchy) -> list[str]:
     if not chosen.ranges:
         return []
     said = [
-        say(
-            "{group} also holds {listed}, by how they begin; their numbers lie outside.",
-            group=quoted(group),
-            listed=listing(values),
+        (
+            f"{quoted(group)} also holds {listing(values)}, by how they begin; their numbers lie "
+            "outside."
         )
         for group, values in find_values_beyond_names(tree, chosen.ranges).items()
     ]
     outside = [label for label in outside_ranges(tree, chosen.ranges) if label != MISSING_LABEL]
     if outside:
         said.append(
-            say_counted(
+            one_or_many(
                 len(outside),
                 "{listed} lies in no range and stands under the root.",
                 "{count} values or groups lie in no range and stand under the root: {listed}.",

@@ -8,8 +8,7 @@ from typing import Literal
 
 from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.algorithms.search import FULL_DOMAIN, own_way
-from kanon.base.formatting import counted, joined, percent, thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, joined, one_or_many, percent, thin
 from kanon.base.sentences import best_guess, chance, left_out, lost, smallest_class
 from kanon.errors import quoted
 from kanon.measures.privacy import sensitive_measures
@@ -68,7 +67,7 @@ def guarantees_of_classes(done: Run) -> tuple[Guarantee, ...]:
 def _guarantee(model: Model, level: float | None, holds: bool) -> Guarantee:
     card = model.card
     if level is None:
-        reached = say("no class is left")
+        reached = "no class is left"
     elif level == float("inf"):
         reached = "∞"
     else:
@@ -97,17 +96,16 @@ def verdict_sentence(done: Run, found: tuple[Guarantee, ...]) -> str:
 def what_is_met(done: Run, found: tuple[Guarantee, ...]) -> str:
     """What was required and reached, and of which sensitive columns nothing was required."""
     met = "; ".join(
-        say("{model} (reached: {level})", model=_model_in_words(model), level=one.reached)
+        f"{_model_in_words(model)} (reached: {one.reached})"
         for model, one in zip(done.prepared.plan.models, found, strict=True)
     )
     asked = {getattr(model, "column", None) for model in done.prepared.plan.models}
     free = [name for name in done.prepared.plan.roles.columns(Role.SENSITIVE) if name not in asked]
     if not free:
         return met
-    return say(
-        "{models}; nothing was required of {columns}, so a whole class may share one value there",
-        models=met,
-        columns=_listed(free),
+    return (
+        f"{met}; nothing was required of {_listed(free)}, so a whole class may share one value "
+        "there"
     )
 
 
@@ -138,7 +136,7 @@ def about_coarsened(prepared: PreparedRun) -> str:
     columns = [one.column for one in prepared.coarsened]
     if not columns:
         return ""
-    return say_counted(
+    return one_or_many(
         len(columns),
         "{columns} was coarsened before anything was counted: what is said of the table before is "
         "about its groups too, and no measure of loss counts it.",
@@ -149,10 +147,10 @@ def about_coarsened(prepared: PreparedRun) -> str:
 
 
 def _model_in_words(model: Model) -> str:
-    """A model with its parameters, as :attr:`Model.sentence`, in the language of the settings."""
-    found = say("{model} with {parameters}", model=say_of(model.title), parameters=model.parameters)
+    """A model with its parameters, as :attr:`Model.sentence`."""
+    found = f"{model.title} with {model.parameters}"
     column = getattr(model, "column", None)
-    return say("{model} for {column}", model=found, column=quoted(column)) if column else found
+    return f"{found} for {quoted(column)}" if column else found
 
 
 # --- the plan -------------------------------------------------------------------------------
@@ -177,23 +175,23 @@ def algorithm_in_words(plan: Plan) -> dict[str, str]:
     own = own_way(module.HOW)
     how = [FULL_DOMAIN] if own != module.HOW else []
     options = [
-        f"{say_of(one.title)}: {say_of(one.choices[chosen.options.get(one.name, one.default)])}"
+        f"{one.title}: {one.choices[chosen.options.get(one.name, one.default)]}"
         for one in parameters_of(chosen.name)
     ]
-    required = [f"{_model_in_words(model)}: {say_of(model.card.summary)}" for model in plan.models]
+    required = [f"{_model_in_words(model)}: {model.card.summary}" for model in plan.models]
     if len(plan.models) > 1:
-        required.append(say_of(MEETING[module.FAMILY]))
+        required.append(MEETING[module.FAMILY])
     said = {
-        say("Algorithm"): " ".join(
+        "Algorithm": " ".join(
             [
-                f"{say_of(module.CARD.title)}.",
-                *map(say_of, [*how, own, module.GUARANTEES]),
-                say("Source: {source}.", source=module.CARD.source),
+                f"{module.CARD.title}.",
+                *filter(None, [*how, own, module.GUARANTEES]),
+                f"Source: {module.CARD.source}.",
             ]
         ),
-        say("Its own choices"): "; ".join(options),
-        say("Strategy"): _strategy(plan),
-        say("Required"): " ".join(required),
+        "Its own choices": "; ".join(options),
+        "Strategy": _strategy(plan),
+        "Required": " ".join(required),
     }
     return {term: text for term, text in said.items() if text}
 
@@ -243,17 +241,17 @@ def _strategy(plan: Plan) -> str:
     said = []
     if uses(chosen.name, "strategy"):
         card, looks_at = STRATEGIES[chosen.strategy], LOOKS_AT[chosen.strategy]
-        said = [f"{say_of(card.title)}.", say_of(card.summary)]
+        said = [f"{card.title}.", card.summary]
         if needs_sensitive(chosen.strategy):
-            said.append(say("The sensitive column is {column}.", column=plan.led_by))
-        said += [say_of(SCOPES[chosen.scope].summary) if looks_at else "", say_of(LOOKS[looks_at])]
-        said.append(say("Source: {source}.", source=card.source))
+            said.append(f"The sensitive column is {plan.led_by}.")
+        said += [SCOPES[chosen.scope].summary if looks_at else "", LOOKS[looks_at]]
+        said.append(f"Source: {card.source}.")
     if said or uses(chosen.name, "tie_seed"):
         seed = chosen.tie_seed
         said.append(
-            say("Of equally good ones, the first in tree order is taken.")
+            "Of equally good ones, the first in tree order is taken."
             if seed is None
-            else say("Of equally good ones, tie seed {seed} picks one, always the same.", seed=seed)
+            else f"Of equally good ones, tie seed {seed} picks one, always the same."
         )
     return " ".join(filter(None, said))
 
@@ -323,28 +321,26 @@ def what_leaves(done: Run) -> str:
     dropped = [column for column in identifiers if column not in replaced]
     gone = done.recoding.suppressed_records
     attributes = done.prepared.classes.attributes
-    said = [say("The records are alike in {columns} only.", columns=_listed(attributes))]
+    said = [f"The records are alike in {_listed(attributes)} only."]
     if gone:
         kept = done.prepared.plan.suppressed == "keep"
         said.append(
-            say_counted(
+            one_or_many(
                 gone,
                 "Suppressed: {count} record, {share} ({how}).",
                 "Suppressed: {count} records, {share} ({how}).",
                 share=percent(100 * gone / done.prepared.classes.n_records),
-                how=say("their rows are blanked") if kept else say("not in it"),
+                how="their rows are blanked" if kept else "not in it",
             )
         )
     if coarse:
-        said.append(
-            say("Coarsened before anything was counted: {columns}.", columns=_listed(coarse))
-        )
+        said.append(f"Coarsened before anything was counted: {_listed(coarse)}.")
     if passed:
-        said.append(say("Left as they are: {columns}.", columns=_listed(passed)))
+        said.append(f"Left as they are: {_listed(passed)}.")
     if replaced:
-        said.append(say("Replaced by random labels: {columns}.", columns=_listed(replaced)))
+        said.append(f"Replaced by random labels: {_listed(replaced)}.")
     if dropped:
-        said.append(say("Left out: {columns}.", columns=_listed(dropped)))
+        said.append(f"Left out: {_listed(dropped)}.")
     return " ".join(said)
 
 

@@ -9,7 +9,6 @@ from kanon.algorithms.catalogue import needs_hierarchies
 from kanon.algorithms.lattice_size import MOST_NODES, n_nodes
 from kanon.algorithms.lower_bound import LowerBound, lower_bound
 from kanon.base.formatting import thin
-from kanon.base.language import say, say_of
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
@@ -98,13 +97,13 @@ class OptimalityGap:
         ('', '')
         """
         if self.reached:
-            return say("the least possible")
+            return "the least possible"
         if self.lost is None or not self.least:
             return ""
         times = self.lost / self.least
         if times > 2:
-            return say("{number} times", number=_up_said(times))
-        return say("{number} % more", number=_up_said(100 * (times - 1)))
+            return f"{_up_said(times)} times"
+        return f"{_up_said(100 * (times - 1))} % more"
 
     @property
     def least_said(self) -> str:
@@ -120,77 +119,67 @@ class OptimalityGap:
     @property
     def sentence(self) -> str:
         """What no release can go below, and how far this one is from it at most."""
-        told = {"k": thin(self.k), "metric": say_of(self.metric), "least": self.least_said}
+        told = {"k": thin(self.k), "metric": self.metric, "least": self.least_said}
         told["releases"] = (
-            say("No release by these hierarchies, of any tool,")
+            "No release by these hierarchies, of any tool,"
             if self.suppresses
-            else say("No release by these hierarchies, of any tool, that keeps every record")
+            else "No release by these hierarchies, of any tool, that keeps every record"
         )
         if self.lost is None:
-            return say(
+            return (
                 "{releases} can lose less than {least} at k = {k}, as {metric} counts. This one "
                 "shows ranges that are no groups of these hierarchies, so that does not hold for "
-                "it.",
-                **told,
-            )
+                "it."
+            ).format(**told)
         told["lost"] = f"{self.lost:.{_digits(self.lost)}f} %"
         if self.reached:
-            return say(
+            return (
                 "{releases} can lose less than this one at k = {k}: it loses {lost}, as {metric} "
-                "counts, the least possible.",
-                **told,
-            )
+                "counts, the least possible."
+            ).format(**told)
         if not self.least:
-            return say(
+            return (
                 "How little a release by these hierarchies can lose at k = {k} is not known: the "
-                "bound that was found is {least}. This one loses {lost}, as {metric} counts.",
-                **told,
-            )
+                "bound that was found is {least}. This one loses {lost}, as {metric} counts."
+            ).format(**told)
         told["far"] = self.at_most
         if self.lost / self.least > 2:
-            return say(
+            return (
                 "{releases} can lose less than {least} at k = {k}, as {metric} counts; this one "
-                "loses {lost}, at most {far} the least possible.",
-                **told,
-            )
-        return say(
+                "loses {lost}, at most {far} the least possible."
+            ).format(**told)
+        return (
             "{releases} can lose less than {least} at k = {k}, as {metric} counts; this one loses "
-            "{lost}, at most {far} than the least possible.",
-            **told,
-        )
+            "{lost}, at most {far} than the least possible."
+        ).format(**told)
 
     @property
     def explanation(self) -> str:
         """What the sentence holds for."""
         said = [
-            say(
+            (
                 "This holds for every release in which each value stays as it is or becomes a "
-                "group above it in these hierarchies, and every class has at least {k} records. No "
-                "record can lose less than in the cheapest group of {k} records that it fits in, "
-                "and the bound is the sum of that over all records; a close search also counts "
-                "that a record is in one group alone. Other models than k leave fewer releases, so "
-                "they can only raise the least loss.",
-                k=thin(self.k),
+                "group above it in these hierarchies, and every class has at least "
+                f"{thin(self.k)} records. No record can lose less than in the cheapest group of "
+                f"{thin(self.k)} records that it fits in, and the bound is the sum of that over "
+                "all records; a close search also counts that a record is in one group alone. "
+                "Other models than k leave fewer releases, so they can only raise the least loss."
             ),
-            say("Records may be suppressed, and each of them counts as losing everything.")
+            "Records may be suppressed, and each of them counts as losing everything."
             if self.suppresses
-            else say(
-                "This release suppresses no record. One that does may lose less: for it there is a "
-                "bound of its own."
+            else (
+                "This release suppresses no record. One that does may lose less: for it there is "
+                "a bound of its own."
             ),
         ]
         if not self.reached:
-            said.append(say("Whether any release comes as low as the bound is not known."))
+            said.append("Whether any release comes as low as the bound is not known.")
         if self.persons:
-            said.append(
-                say("It holds where k counts persons too: k persons have at least k records.")
-            )
+            said.append("It holds where k counts persons too: k persons have at least k records.")
         if self.weighted:
             said.append(
-                say(
-                    "The weights of columns guide the algorithm; what was lost and the bound are "
-                    "counted without them."
-                )
+                "The weights of columns guide the algorithm; what was lost and the bound are "
+                "counted without them."
             )
         return " ".join(said)
 
@@ -221,11 +210,10 @@ def why_no_bound(classes: EquivalenceClasses) -> str:
     size = n_nodes(classes.hierarchies)
     if size <= MOST_NODES:
         return ""
-    return say(
+    return (
         "How close a release is to the least possible is not known here: the lattice of these "
-        "hierarchies has {size} nodes, and a lower bound is found for up to {most}.",
-        size=thin(size),
-        most=thin(MOST_NODES),
+        f"hierarchies has {thin(size)} nodes, and a lower bound is found for up to "
+        f"{thin(MOST_NODES)}."
     )
 
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from kanon.base.formatting import counted, percent, thin
-from kanon.base.language import say
 from kanon.base.sentences import chance, smallest_class
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
@@ -120,7 +119,7 @@ def public_report(
         in_words += [chance(1 / least, least)] if least else []
     else:
         *others, of_persons = guarantees(done, (*verdicts, Verdict("", "", "", None, True)))
-        reached = (*others, replace(of_persons, reached=say("not in the file")))
+        reached = (*others, replace(of_persons, reached="not in the file"))
         in_words = [smallest_class(plan.k if least else None)]
     roles = plan.roles.roles
     names = dict.fromkeys((*plan.columns, *map(str, file.rows.columns)))
@@ -151,7 +150,7 @@ def figures_of(done: Run) -> dict[str, Any]:
         "records": thin(classes.n_records),
         "dropped": thin(done.prepared.dropped),
         "suppressed": thin(done.recoding.suppressed_records),
-        "persons": say("not counted") if classes.persons is None else thin(classes.highest_k),
+        "persons": "not counted" if classes.persons is None else thin(classes.highest_k),
         "alteration": f"{percent(done.alteration)}, {plan.metric.card.title}",
         "algorithm": {key: content[key] for key in keys if content.get(key)},
     }

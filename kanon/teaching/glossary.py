@@ -19,7 +19,6 @@ from types import MappingProxyType
 import kanon.algorithms
 import kanon.measures
 import kanon.privacy
-from kanon.base.language import say_of
 from kanon.cards import Card, parts_of
 from kanon.measures import alteration
 from kanon.metrics import METRICS
@@ -108,8 +107,6 @@ def _in_order(term: Term) -> tuple[str, str]:
 def looked_up(text: str) -> tuple[Term, ...]:
     """The words that have all that was typed in their name, then those that have it elsewhere.
 
-    They are looked up in the language of the settings.
-
     >>> [term.name for term in looked_up("attack link")]
     ['Linkage attack']
     >>> looked_up("l divers")[0].name, looked_up("no such word"), looked_up(" ")
@@ -120,10 +117,10 @@ def looked_up(text: str) -> tuple[Term, ...]:
         return ()
     named, told = [], []
     for term in glossary().values():
-        name = say_of(term.name).casefold()
+        name = term.name.casefold()
         if all(part in name for part in parts):
             named.append((not name.startswith(parts[0]), term))
-        elif all(part in f"{name} {say_of(term.told).casefold()}" for part in parts):
+        elif all(part in f"{name} {term.told.casefold()}" for part in parts):
             told.append(term)
     named.sort(key=lambda found: found[0])
     return (*(term for _, term in named), *told)

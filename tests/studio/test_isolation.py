@@ -21,14 +21,13 @@ SHARED = {
     # what belongs to the server, and what a session's end is noticed by
     "kanon/studio/jobs/server_pool.py:jobs",
     *(f"kanon/studio/session/server.py:{name}" for name in ("desks", "seat")),
-    # what kanon itself is, whoever asks: settings, the language, algorithms, cards, templates, its
+    # what kanon itself is, whoever asks: settings, algorithms, cards, templates, its
     # own small tables, a k axis, an engine's session
     "kanon/studio/session/server.py:imports_set_aside",
     *("kanon/settings.py:_read", "kanon/studio/widgets/uploads.py:_prepare_server"),
     *(
         "kanon/teaching/glossary.py:glossary",
         "kanon/cards.py:parts_of",
-        "kanon/base/language.py:_read",
         "kanon/teaching/handout.py:_templates",
         "kanon/teaching/presets.py:_read",
         "kanon/report/rendering.py:_environment",

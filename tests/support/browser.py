@@ -51,8 +51,9 @@ def _question(page: Path) -> str:
     """What a page asks in its first line; of a question with a number in it, what stands before."""
     for node in ast.walk(ast.parse(page.read_text("utf-8"))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "head":
-            (said, *_) = node.args[0].args  # within say(…)
-            return ast.literal_eval(said).partition("{")[0].strip()
+            asked = node.args[0]
+            begun = asked.values[0] if isinstance(asked, ast.JoinedStr) else asked
+            return ast.literal_eval(begun).strip()
     raise AssertionError(f"{page} asks nothing")
 
 

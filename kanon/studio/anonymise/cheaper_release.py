@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say
 from kanon.measures.along import Curves, Points
 
 NOTICEABLE = 0.1
@@ -26,14 +25,10 @@ class CheaperRelease(NamedTuple):
         k = 100 costs less here, 62.1 % instead of 100.0 %: its classes are larger than k = 5 asks \
 for and meet the same other models, so its release is a valid answer for k = 5 too.
         """
-        return say(
-            "k = {larger} costs less here, {cost} instead of {here}: its classes are larger than "
-            "k = {k} asks for and meet the same other models, so its release is a valid answer for "
-            "k = {k} too.",
-            larger=thin(self.k),
-            cost=percent(self.cost),
-            here=percent(self.here),
-            k=thin(k),
+        return (
+            f"k = {thin(self.k)} costs less here, {percent(self.cost)} instead of "
+            f"{percent(self.here)}: its classes are larger than k = {thin(k)} asks for and meet "
+            f"the same other models, so its release is a valid answer for k = {thin(k)} too."
         )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import thin
-from kanon.base.language import Sections, say, say_counted
+from kanon.base.formatting import counted, one_or_many, thin
+from kanon.base.how_texts import Sections
 from kanon.base.sentences import records_said
 from kanon.errors import KanonError, listing
 from kanon.release.common_classes import Release
@@ -57,41 +57,36 @@ def together(settings: str, done: Run) -> None:
     with st.container(border=True, key="together"):
         st.markdown(_how_often(len(work.kept.handed), len(others) + out, out, len(others)))
         if others:
-            called = [*(names[each.key] for each in others), say("this release")]
+            called = [*(names[each.key] for each in others), "this release"]
             _findings(work, [*others, now], called)
-        counting = say(
-            "Releases that count: {number} of {all} others", number=len(others), all=len(before)
-        )
+        counting = f"Releases that count: {len(others)} of {len(before)} others"
         with st.expander(counting):
             _boxes(work, before, names)
-        with st.expander(say("How releases are combined")):
+        with st.expander("How releases are combined"):
             st.markdown(_how("combined"))
 
 
 def _how_often(released: int, counting: int, this: bool, others: int) -> str:
     """How often the table was released (``this``: with the one on screen), and how many count."""
-    times = say_counted(released, "once", "{count} times")
+    times = one_or_many(released, "once", "{count} times")
     often = (
-        say(
-            "You have released this table **{times}** in this session, as it is here among them",
-            times=times,
-        )
+        f"You have released this table **{times}** in this session, as it is here among them"
         if this
-        else say("You have released this table **{times}** in this session", times=times)
+        else f"You have released this table **{times}** in this session"
     )
     if counting != released:
-        often = say_counted(
+        often = one_or_many(
             counting,
             "{released}; {count} of these counts",
             "{released}; {count} of these count",
             released=often,
         )
     if not others:
-        who = say("Nobody holds another release.")
+        who = "Nobody holds another release."
     elif this:
-        who = say("One who holds all of them can put them together:")
+        who = "One who holds all of them can put them together:"
     else:
-        who = say_counted(
+        who = one_or_many(
             others,
             "One who holds that release and this one can put them together:",
             "One who holds those releases and this one can put them together:",
@@ -107,13 +102,13 @@ def _findings(work: Work, handed: Sequence[EarlierRelease], names: Sequence[str]
         return
     if not at_once(releases, work.table.records):
         st.button(
-            say("Work out what they say together"),
+            "Work out what they say together",
             icon=":material/join_inner:",
             disabled="combining" in work.running,
             on_click=runner.run,
             args=(combination_request, releases, key),
             key="combine",
-            help=say("The table has to be counted once more, and is large: it may take a while."),
+            help="The table has to be counted once more, and is large: it may take a while.",
         )
         return
     found = state.remembered("together", key, lambda: _combined(work, releases))
@@ -146,24 +141,22 @@ def _said(work: Work, found: CombinedReleases, names: Sequence[str]) -> None:
     st.caption(plain(f"{found.about_order}."))
     broken = [one.said(names) for one in found.asked if not one.holds]
     if broken:
-        unmet = say("With all rows lined up they would not meet what was required of each.")
+        unmet = "With all rows lined up they would not meet what was required of each."
         if found.lined_up:
-            unmet = say("Together they do not meet what was required of each.")
+            unmet = "Together they do not meet what was required of each."
         st.warning(
             " ".join([unmet, *(f"{plain(sentence)}." for sentence in broken)]),
             icon=":material/warning:",
         )
     else:
-        st.caption(say("Together they still meet what was required of each."))
+        st.caption("Together they still meet what was required of each.")
     least = min((k for k in found.alone if k is not None), default=None)
     if least is not None and found.together.min_k == least:
-        st.caption(say("No group is smaller than the smallest class of a single release."))
+        st.caption("No group is smaller than the smallest class of a single release.")
     if found.undone:
         st.warning(
-            say(
-                "{columns}: generalised or left out in one release, shown as it is in another.",
-                columns=plain(listing(found.undone)),
-            ),
+            f"{plain(listing(found.undone))}: generalised or left out in one release, shown "
+            "as it is in another.",
             icon=":material/visibility:",
         )
 
@@ -173,22 +166,15 @@ def _numbers(work: Work, found: CombinedReleases) -> list[Number]:
     whole, alone = found.together, [k for k in found.alone if k is not None]
     numbers = [
         Number(
-            say("Smallest group ↑ better"),
-            say("no group") if whole.min_k is None else records_said(whole.min_k),
-            say(
-                "The fewest records that look alike in all releases with all rows lined up. The "
-                "smallest class of a single one: {number}.",
-                number=thin(min(alone, default=0)),
-            ),
+            "Smallest group ↑ better",
+            "no group" if whole.min_k is None else records_said(whole.min_k),
+            "The fewest records that look alike in all releases with all rows lined up. The "
+            f"smallest class of a single one: {thin(min(alone, default=0))}.",
         ),
         Number(
-            say("Like no other ↓ better"),
-            say(
-                "{number} of {all}",
-                number=thin(whole.unique_records),
-                all=thin(whole.n_records),
-            ),
-            say("Records that look like no other one with all rows lined up."),
+            "Like no other ↓ better",
+            f"{thin(whole.unique_records)} of {thin(whole.n_records)}",
+            "Records that look like no other one with all rows lined up.",
         ),
     ]
     columns = {one.column: one for one in found.learnt}
@@ -198,37 +184,31 @@ def _numbers(work: Work, found: CombinedReleases) -> list[Number]:
     return [
         *numbers,
         Number(
-            say("Certain, lined up ↓ better"),
+            "Certain, lined up ↓ better",
             records_said(one.lined_up),
-            say(
-                "Records whose {column} is certain with all rows lined up, although no single "
-                "release tells it.",
-                column=plain(one.column),
-            ),
+            f"Records whose {plain(one.column)} is certain with all rows lined up, although "
+            "no single release tells it.",
         ),
         Number(
-            say("Certain, by classes ↓ better"),
+            "Certain, by classes ↓ better",
             records_said(one.certain),
-            say(
-                "Records whose {column} is certain without the order of the rows, by the person's "
-                "class in each release and the cells that two releases show. In the worst case "
-                "{values} and at most {rows} remain possible.",
-                column=plain(one.column),
-                values=say_counted(one.values, "{count} value", "{count} values"),
-                rows=say_counted(one.records or 0, "{count} row", "{count} rows"),
-            ),
+            f"Records whose {plain(one.column)} is certain without the order of the rows, by "
+            "the person's class in each release and the cells that two releases show. In the "
+            f"worst case {counted(one.values, 'value')} and at "
+            f"most {counted(one.records or 0, 'row')} remain "
+            "possible.",
         ),
     ]
 
 
 def _boxes(work: Work, before: Sequence[EarlierRelease], names: Mapping[str, str]) -> None:
     """A box per release, to leave out one that was given to nobody."""
-    st.caption(say("Leave out a release that was never given to anybody."))
+    st.caption("Leave out a release that was never given to anybody.")
     for each in before:
         box = f"handed-{work.version}-{each.key[:12]}"
         blurred = ", ".join(each.release.plan.roles.quasi_identifiers)
         st.checkbox(
-            plain(say("{release}, of {columns}", release=names[each.key], columns=blurred)),
+            plain(f"{names[each.key]}, of {blurred}"),
             **bound(box, each.counts, _count, each.key),
         )
 

@@ -8,8 +8,7 @@ from functools import partial
 import streamlit as st
 
 from kanon.algorithms.catalogue import needs_memory, runs_stored
-from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, one_or_many, percent, thin
 from kanon.base.sentences import (
     classes_told_apart,
     left_out,
@@ -45,7 +44,7 @@ from kanon.studio.widgets.picture import data_button
 from kanon.studio.widgets.remarks import show_remarks
 from kanon.studio.widgets.result import fade, name_in_files
 
-_BUTTON = say("Anonymise and write the release")
+_BUTTON = "Anonymise and write the release"
 
 
 def release_by_engine(work: Work, number: int) -> None:
@@ -53,7 +52,7 @@ def release_by_engine(work: Work, number: int) -> None:
     st.info(
         said_kept(number)
         + " "
-        + say("So say first where the release goes; it is made, measured, checked and written."),
+        + "So say first where the release goes; it is made, measured, checked and written.",
         icon=":material/database:",
     )
     _controls(work, _algorithm_fits(work, number))
@@ -73,9 +72,7 @@ def _algorithm_fits(work: Work, number: int) -> bool:
         return True
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(plain(needs_memory(name, number)), icon=":material/error:")
-        st.button(
-            say("Use GAA"), on_click=state.change, kwargs={"algorithm": "gaa"}, key="engine-gaa"
-        )
+        st.button("Use GAA", on_click=state.change, kwargs={"algorithm": "gaa"}, key="engine-gaa")
     return False
 
 
@@ -118,7 +115,7 @@ def _what_came_of_it(made: EngineRelease) -> None:
     for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
         place.metric(number.label, number.value, help=number.help)
     st.success(
-        say_counted(
+        one_or_many(
             records,
             "Written and checked: {count} record for k = {k} in {seconds} s, to {place}",
             "Written and checked: {count} records for k = {k} in {seconds} s, to {place}",
@@ -130,10 +127,10 @@ def _what_came_of_it(made: EngineRelease) -> None:
     )
     if dropped := measures["dropped"]:
         st.caption(
-            say_counted(
+            counted(
                 dropped,
-                "{count} record was dropped for missing values.",
-                "{count} records were dropped for missing values.",
+                "record was dropped for missing values.",
+                "records were dropped for missing values.",
             )
         )
     told = [
@@ -147,7 +144,7 @@ def _what_came_of_it(made: EngineRelease) -> None:
         st.markdown(said)
     show_remarks(found.remarks, released=True)
     _measures(made)
-    with st.expander(say("How it is computed")):
+    with st.expander("How it is computed"):
         st.markdown(how_algorithm(made.plan))
 
 
@@ -156,22 +153,22 @@ def _numbers(made: EngineRelease) -> list[Number]:
     least, gone, metric = measures["min_k"], measures["suppressed"], made.plan.metric
     return [
         Number(
-            f"{say_of(alteration.CARD.title)} {say_of(alteration.CARD.arrow)}",
+            f"{alteration.CARD.title} {alteration.CARD.arrow}",
             percent(found.alteration),
-            lost(found.alteration, plain(say_of(metric.card.title))),
+            lost(found.alteration, plain(metric.card.title)),
         ),
         Number(
-            f"{say_of(minimum_k.CARD.title)} {say_of(minimum_k.CARD.arrow)}",
-            say("no class") if least is None else number_said(least, "records"),
+            f"{minimum_k.CARD.title} {minimum_k.CARD.arrow}",
+            "no class" if least is None else number_said(least, "records"),
             smallest_class(least),
         ),
         Number(
-            say("Classes") + " " + say_of("↑ better"),
+            "Classes" + " " + "↑ better",
             thin(measures["classes"]),
             classes_told_apart(measures["classes"], found.original_classes),
         ),
         Number(
-            say("Suppressed") + " " + say_of("↓ better"),
+            "Suppressed" + " " + "↓ better",
             percent(100 * gone / measures["records"]),
             left_out(gone, measures["records"]),
         ),
@@ -182,38 +179,34 @@ def _measures(made: EngineRelease) -> None:
     """All measures, as a table and as files; and what was not counted, and why."""
     measures, name = made.found.measures, name_in_files(made.plan)
     table = measures_table(measures)
-    st.subheader(say("Measures of the release"))
+    st.subheader("Measures of the release")
     st.dataframe(
         table,
         hide_index=True,
         height=300,
         column_config={
-            "measure": say("Measure"),
-            "name": say("Name in files"),
-            "value": st.column_config.NumberColumn(say("Value"), format="%.6g"),
-            "better": say("Better"),
+            "measure": "Measure",
+            "name": "Name in files",
+            "value": st.column_config.NumberColumn("Value", format="%.6g"),
+            "better": "Better",
         },
         key="engine-measures",
     )
     st.caption(
-        say(
-            "Not counted: {measures}. Each needs every class of the table beside its released one, "
-            "and those stay in the engine. For the same reason there is no curve over k, no table "
-            "before and after, and nothing of what several releases say together.",
-            measures=plain(listing(not_counted(measures))),
-        )
+        f"Not counted: {plain(listing(not_counted(measures)))}. Each needs every class of the "
+        "table beside its released one, and those stay in the engine. For the same reason "
+        "there is no curve over k, no table before and after, and nothing of what several "
+        "releases say together."
     )
     if "prosecutor" not in measures:
         st.caption(
-            say(
-                "Not counted either: the risk of being found and what classes say of sensitive "
-                "columns, as even the released classes are more than come here."
-            )
+            "Not counted either: the risk of being found and what classes say of sensitive "
+            "columns, as even the released classes are more than come here."
         )
     with st.container(horizontal=True):
-        data_button(say("Measures as CSV"), lambda: table, "measures", made.settings)
+        data_button("Measures as CSV", lambda: table, "measures", made.settings)
         file_button(
-            say("Measures as JSON"),
+            "Measures as JSON",
             lambda: json.dumps(dict(measures), indent=1).encode(),
             "measures",
             "json",
@@ -221,11 +214,11 @@ def _measures(made: EngineRelease) -> None:
             "engine-measures-json",
         )
         file_button(
-            say("Plan"),
+            "Plan",
             lambda: made.plan.to_json().encode(),
             f"plan-{name}",
             "json",
             made.settings,
             "engine-plan",
-            help=say("Everything that was chosen; python -m kanon run repeats it.") + " " + OF_PLAN,
+            help="Everything that was chosen; python -m kanon run repeats it." + " " + OF_PLAN,
         )

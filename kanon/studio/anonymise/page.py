@@ -6,8 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from kanon.algorithms.catalogue import algorithms, uses
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.release.drift import same_levels
 from kanon.report.explanations import what_leaves
@@ -94,11 +93,11 @@ def choices(work: Work, stale: bool) -> None:
             own_choices(work)
     if looks_at:
         others[0].selectbox(
-            say("Whose {measure}", measure=looks_at),
+            f"Whose {looks_at}",
             list(SCOPES),
             **bound("run-scope", work.settings.scope, "scope"),
-            format_func=lambda name: say_of(SCOPES[name].title),
-            help=plain(say_of(SCOPES[work.settings.scope].summary)),
+            format_func=lambda name: SCOPES[name].title,
+            help=plain(SCOPES[work.settings.scope].summary),
         )
     if several:
         with others[-1]:
@@ -112,37 +111,32 @@ def choices(work: Work, stale: bool) -> None:
 
 def unsatisfied(work: Work) -> None:
     """What is chosen but cannot be used with these roles, with a link to where to change it."""
-    said, strategy = "", say_of(STRATEGIES[work.settings.strategy].title)
+    said, strategy = "", STRATEGIES[work.settings.strategy].title
     if not work.table.sensitive_columns:
-        said = say("No column is sensitive: strategies that look at one are not offered.")
+        said = "No column is sensitive: strategies that look at one are not offered."
     if not uses(work.settings.algorithm, "strategy"):
         said = ""
         if LOOKS_AT[work.settings.strategy]:
-            said = say(
-                "{strategy} is not used meanwhile: {algorithm} picks no partners by it.",
-                strategy=strategy,
-                algorithm=say_of(ALGORITHMS[work.settings.algorithm].CARD.title),
+            said = (
+                f"{strategy} is not used meanwhile: "
+                f"{ALGORITHMS[work.settings.algorithm].CARD.title} picks no partners by it."
             )
     elif work.strategy_used != work.settings.strategy:
-        said = say(
-            "{strategy} looks at a sensitive column, and no column has that role: S1 is used "
-            "meanwhile.",
-            strategy=strategy,
+        said = (
+            f"{strategy} looks at a sensitive column, and no column has that role: S1 is used "
+            "meanwhile."
         )
     if said or work.models_lost:
         with st.container(horizontal=True, vertical_alignment="center"):
             for model in work.models_lost:
                 st.warning(
-                    say(
-                        "{model} is required, and that column is not sensitive.",
-                        model=plain(model.sentence),
-                    ),
+                    f"{plain(model.sentence)} is required, and that column is not sensitive.",
                     icon=":material/error:",
                 )
             if said:
                 st.caption(plain(said), width="content")
             if not work.table.sensitive_columns or work.models_lost:
-                st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+                st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
 
 
 def curve(work: Work, result: Result, k: int) -> None:
@@ -160,7 +154,7 @@ def curve(work: Work, result: Result, k: int) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(better.sentence(k), icon=":material/savings:")
             st.button(
-                say("Show k = {k}", k=thin(better.k)),
+                f"Show k = {thin(better.k)}",
                 on_click=state.change,
                 kwargs={"k": better.k},
                 key="cheaper",
@@ -171,15 +165,15 @@ def tables(result: Result, done: Run, k: int) -> None:
     """The first records before and after."""
     before, after = state.remembered("preview", (result, k), lambda: before_and_after(done))
     left, right = st.columns(2)
-    left.subheader(say("Before"))
+    left.subheader("Before")
     left.dataframe(before, height=preview_height(done), hide_index=True, key="before")
     least, persons = done.recoding.min_k, done.recoding.released.min_persons
     right.subheader(
-        say("After")
+        "After"
         if least is None
-        else say_counted(least, "After, at least {count} record", "After, at least {count} alike")
+        else one_or_many(least, "After, at least {count} record", "After, at least {count} alike")
         if persons is None
-        else say_counted(
+        else one_or_many(
             persons, "After, at least {count} person", "After, at least {count} people alike"
         )
     )
@@ -188,19 +182,15 @@ def tables(result: Result, done: Run, k: int) -> None:
     shown = preview_rows(records, len(done.prepared.plan.columns))
     dropped = done.prepared.dropped
     told = [
-        say(
-            "The first {shown} of {records} records; the release holds all.",
-            shown=thin(shown),
-            records=thin(records),
-        ),
-        say("Stronger blue: the cell rose further, so it says less."),
+        f"The first {thin(shown)} of {thin(records)} records; the release holds all.",
+        "Stronger blue: the cell rose further, so it says less.",
     ]
     if dropped:
         told.append(
-            say_counted(
+            counted(
                 dropped,
-                "{count} record was dropped for missing values.",
-                "{count} records were dropped for missing values.",
+                "record was dropped for missing values.",
+                "records were dropped for missing values.",
             )
         )
     st.caption(" ".join(told))
@@ -216,7 +206,7 @@ def download_release(
     about = done.prepared.plan.to_json()
     kinds = list(MIME)
     kind = st.selectbox(
-        say("Format"),
+        "Format",
         kinds,
         index=kinds.index(work.table.file.kind) if work.table.file.kind in kinds else 0,
         format_func=str.upper,
@@ -236,7 +226,7 @@ def download_release(
         result.settings, done, lambda: done.content(kind, neutral, form), file, kind, form
     )
     st.download_button(
-        say("Released table of the old settings") if stale else say("Released table"),
+        "Released table of the old settings" if stale else "Released table",
         data=content(make),
         disabled=obstacle is not None,
         file_name=file,
@@ -257,10 +247,7 @@ def _form(work: Work, done: Run, kind: str) -> TextForm:
     form = done.fitting(chosen)
     if form != chosen:
         st.caption(
-            say(
-                "In UTF-8, as {encoding} lacks a character of a hierarchy.",
-                encoding=chosen.encoding.upper(),
-            ),
+            f"In UTF-8, as {chosen.encoding.upper()} lacks a character of a hierarchy.",
             width="content",
         )
     return form
@@ -273,43 +260,43 @@ def downloads(work: Work, result: Result, done: Run, k: int, stale: bool) -> Non
     name = name_in_files(plan)
     obstacle, source, found = None, done.prepared.source, None
     if isinstance(source, StoredSource):
-        st.subheader(say("Write the release"))
+        st.subheader("Write the release")
         write_controls(work, result.settings, done, source, name, stale)
     else:
-        st.subheader(say("Download"))
+        st.subheader("Download")
         found = checked(result, done, k)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if found is not None:
             obstacle = download_release(work, result, done, k, stale, name, found.problem)
         st.download_button(
-            say("Plan"),
+            "Plan",
             data=about,
             file_name=file_name(f"plan-{name}", "json", about),
             mime="application/json",
             icon=":material/description:",
             on_click="ignore",
-            help=say("Everything that was chosen; python -m kanon run repeats it.") + " " + OF_PLAN,
+            help="Everything that was chosen; python -m kanon run repeats it." + " " + OF_PLAN,
         )
         levels = same_levels(done) if plan.algorithm.name != "levels" else None
         if levels is not None:
             pinned = levels.to_json()
             st.download_button(
-                say("Plan with these levels"),
+                "Plan with these levels",
                 data=pinned,
                 file_name=file_name(f"levels-{name}", "json", pinned),
                 mime="application/json",
                 icon=":material/keep:",
                 on_click="ignore",
-                help=say(
-                    "Raises next month's table to the levels of this release, so that both can be "
-                    "compared; python -m kanon check tells what is new in that table."
+                help=(
+                    "Raises next month's table to the levels of this release, so that both can "
+                    "be compared; python -m kanon check tells what is new in that table."
                 )
                 + " "
                 + OF_PLAN,
                 key="download-levels",
             )
         if curves is not None:
-            data_button(say("Data of the curve"), lambda: curves_table(curves), "curve", about)
+            data_button("Data of the curve", lambda: curves_table(curves), "curve", about)
     if obstacle:
         st.error(plain(obstacle), icon=":material/error:")
     elif found is not None:
@@ -325,7 +312,7 @@ def what_came_of_it(work: Work, result: Result, stale: bool) -> None:
     remarked_release(result, done, k)
     tables(result, done, k)
     downloads(work, result, done, k, stale)
-    with st.expander(say("How it is computed")):
+    with st.expander("How it is computed"):
         st.markdown(how_alteration(done))
         st.markdown(how_algorithm(done.prepared.plan))
         least = st.container()
@@ -360,7 +347,7 @@ def numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
     close = text.container()
     text.page_link(
         "pages/privacy.py",
-        label=say("What can still be found out about someone?"),
+        label="What can still be found out about someone?",
         icon=":material/visibility:",
     )
     return close
@@ -368,7 +355,7 @@ def numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("What does k = {k} cost?", k=thin(state.work().settings.k)))
+    work = head(f"What does k = {thin(state.work().settings.k)} cost?")
     stale = outdated(work)
     unready(work)
     choices(work, stale)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.report.archive import archive
 from kanon.report.released_file import ReleasedFile
 from kanon.run import Run
@@ -29,18 +28,16 @@ def archive_button(
         return archive(done, file, date, publish)
 
     st.download_button(
-        say("Release archive"),
+        "Release archive",
         data=content(made),
         file_name=file_name("release", "zip", f"{about}|{kind}|{form}|{date}|{publish}"),
         mime="application/zip",
         icon=":material/folder_zip:",
         disabled=held,
         on_click="ignore",
-        help=say(
-            "For the recipient of the release: the table, what was asked of it, the report for "
-            "publication, checksums, and a short script that checks k, l and t without kanon. Of "
-            "the original table it tells no more than the release, but for the names of columns; "
-            "your texts for the report are left out."
-        ),
+        help="For the recipient of the release: the table, what was asked of it, the report for "
+        "publication, checksums, and a short script that checks k, l and t without kanon. Of "
+        "the original table it tells no more than the release, but for the names of columns; "
+        "your texts for the report are left out.",
         key="download-archive",
     )

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many, thin
 from kanon.run import Run
 from kanon.sources.addresses import Address
 from kanon.sources.stored_source import StoredSource, part_of, remove
@@ -44,7 +43,7 @@ def write_controls(
     with where:
         destination_field(work, suggested)
     press.button(
-        say("Write the release of the old settings") if stale else say("Write the release"),
+        "Write the release of the old settings" if stale else "Write the release",
         icon=":material/save:",
         type="secondary" if stale else "primary",
         disabled="writing" in work.running,
@@ -67,13 +66,11 @@ def destination_field(work: Work, suggested: str) -> None:
     # for an earlier k, as if somebody had typed it.
     key, typed = f"destination-{work.version}-{Path(suggested).name}", work.view(Destination).typed
     st.text_input(
-        say("Where the release goes"),
+        "Where the release goes",
         **bound(key, typed or suggested, lambda value: _take(value, suggested)),
-        help=say(
-            "A folder that gets Parquet files, a file that ends in .parquet, .csv or .tsv, or a "
-            "new table of a DuckDB file, such as data.duckdb#released. Nothing is overwritten, and "
-            "the release appears complete or not at all."
-        ),
+        help="A folder that gets Parquet files, a file that ends in .parquet, .csv or .tsv, or a "
+        "new table of a DuckDB file, such as data.duckdb#released. Nothing is overwritten, "
+        "and the release appears complete or not at all.",
     )
 
 
@@ -124,9 +121,9 @@ def _with_written(
 
 def _cancelled(then: Callable[[Work, object], Work], work: Work) -> Work:
     if complete_at(work.view(Destination).target):
-        late = say("The release was complete before it could be cancelled.")
+        late = "The release was complete before it could be cancelled."
         return with_fields(then(work, None), notice=late)
-    return with_fields(work, notice=say("Writing was cancelled; nothing was changed."))
+    return with_fields(work, notice="Writing was cancelled; nothing was changed.")
 
 
 def _take(typed: str, suggested: str) -> None:
@@ -135,7 +132,7 @@ def _take(typed: str, suggested: str) -> None:
 
 
 def _said(written: WrittenRelease) -> str:
-    return say_counted(
+    return one_or_many(
         written.records,
         "Written: {count} record for k = {k} in {seconds} s, to {place}",
         "Written: {count} records for k = {k} in {seconds} s, to {place}",

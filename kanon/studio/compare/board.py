@@ -13,7 +13,6 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.comparison_measures import measure_table, measures_of, privacy_measures
 from kanon.charts.dark import on_dark
@@ -57,7 +56,7 @@ _PARTS: Sequence[Part] = [
 
 _MOVE, _LEGEND, _NUMBERS, _BACK = map(
     escape,
-    (say("Move k"), say("Configurations"), say("Numbers at k"), say("Back to the board")),
+    ("Move k", "Configurations", "Numbers at k", "Back to the board"),
 )
 
 _cursor = st.components.v2.component(
@@ -113,9 +112,9 @@ def show_board(
         arrange(comparison)
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             picture_links("board", settings, parts=_PARTS)
-            with st.popover(say("Data of a panel"), icon=":material/download:"):
+            with st.popover("Data of a panel", icon=":material/download:"):
                 for place, panel in enumerate(drawn.cursor["panels"]):
-                    title = plain(shortened(panel["title"])) or say("nothing")
+                    title = plain(shortened(panel["title"])) or "nothing"
                     data_button(
                         f"{place + 1}: {title}",
                         partial(panel_table, comparison, layout, place, costs),
@@ -134,7 +133,7 @@ def _larger(
         return
     state.seeded("board-larger", bool(state.typed("board-larger")))
     box = st.expander(
-        say("Seen larger: each against all others, and privacy against alteration"),
+        "Seen larger: each against all others, and privacy against alteration",
         icon=":material/grid_view:",
         key="board-larger",
         on_change="rerun",
@@ -145,14 +144,14 @@ def _larger(
         known = measures_of(comparison)
         known = {name: card for name, card in known.items() if comparison.knows(name)}
         titles = titles_of_measures(comparison, known)
-        measure = _measure(say("Each against all others in"), 0, titles)
+        measure = _measure("Each against all others in", 0, titles)
         figure = state.remembered(
             "multiples", (key, measure, k), lambda: small_multiples(comparison, measure, k)
         )
         picture(figure, partial(measure_table, comparison, measure), "multiples",
                 f"{about}|{measure}", settings)  # fmt: skip
         protecting = titles_of_measures(comparison, privacy_measures(comparison))
-        privacy = _measure(say("Against alteration"), 1, protecting)
+        privacy = _measure("Against alteration", 1, protecting)
         figure = state.remembered(
             "scatter", (key, privacy, k), lambda: privacy_against_alteration(comparison, k, privacy)
         )
@@ -236,9 +235,6 @@ def board_with_cursor(
     if on_dark_paper():
         lines = [{**line, "colour": on_dark(line["colour"])} for line in lines]
     told = {**cursor, "lines": lines, "k": k}
-    told["fill"] = [
-        say("Panel {number} fills the screen", number=place + 1)
-        for place in range(len(cursor["panels"]))
-    ]
+    told["fill"] = [f"Panel {place + 1} fills the screen" for place in range(len(cursor["panels"]))]
     _cursor(key=_KEY, data=told, on_k_change=rested, on_fill_change=filled)
     chart(figure, "board", height="content" if cursor["numbers"] else "stretch")

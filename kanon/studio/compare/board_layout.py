@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.base.language import say, say_of
 from kanon.cards import Card
 from kanon.charts.comparison_measures import measures_of, privacy_measures, short_title
 from kanon.charts.layout import (
@@ -54,8 +53,8 @@ def choices(comparison: Comparison) -> dict[Choice, str]:
         **{
             ("scatter", name): _against(card) for name, card in privacy_measures(comparison).items()
         },
-        ("matrix", ""): say("Cost matrix of a column"),
-        ("classes", ""): say_of(KINDS["classes"].title),
+        ("matrix", ""): "Cost matrix of a column",
+        ("classes", ""): KINDS["classes"].title,
     }
     return {
         **{key: title for key, title in curves.items() if key not in {**own, **further}},
@@ -64,7 +63,7 @@ def choices(comparison: Comparison) -> dict[Choice, str]:
 
 
 def _against(card: Card) -> str:
-    return say("{measure} against alteration", measure=say_of(short_title(card)))
+    return f"{short_title(card)} against alteration"
 
 
 def with_size(work: Work, layout: Layout, number: int) -> Work:
@@ -85,20 +84,20 @@ def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
 def with_layout_file(work: Work, content: bytes) -> Work:
     """The work with the layout of a file; PlanError if it is none."""
     if len(content) > _LARGEST:
-        raise PlanError(say("This file is no layout: it is larger than 200 kB."))
+        raise PlanError("This file is no layout: it is larger than 200 kB.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise PlanError(say("This file is no layout: it is not UTF-8 text.")) from None
+        raise PlanError("This file is no layout: it is not UTF-8 text.") from None
     layout = layout_from_json(text, KINDS)
-    return with_fields(work, layout=layout, problem=None, notice=say("The layout was loaded."))
+    return with_fields(work, layout=layout, problem=None, notice="The layout was loaded.")
 
 
 def arrange(comparison: Comparison) -> None:
     """Draw the controls, folded away."""
     work = state.work()
     layout = layout_of(work, comparison)
-    with st.expander(say("Arrange the board"), icon=":material/dashboard_customize:"):
+    with st.expander("Arrange the board", icon=":material/dashboard_customize:"):
         _number(work, layout)
         in_row = 2 if len(layout.panels) in (2, 4) else 3
         for first in range(0, len(layout.panels), in_row):
@@ -113,7 +112,7 @@ def arrange(comparison: Comparison) -> None:
 
 def _number(work: Work, layout: Layout) -> None:
     st.segmented_control(
-        say("Panels"),
+        "Panels",
         range(FEWEST, MOST + 1),
         **bound(
             f"board-number-{work.version}",
@@ -129,7 +128,7 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
     panel, known = layout.panels[place], choices(comparison)
     chosen = (panel.kind, panel.measure)
     if chosen not in known:  # it came from another comparison, and says so on the board
-        known = {**known, chosen: say("{name} (not here)", name=panel.measure or panel.kind)}
+        known = {**known, chosen: f"{panel.measure or panel.kind} (not here)"}
     start = f"board-{work.version}-{place}"
 
     def put(new: Panel) -> None:
@@ -142,32 +141,32 @@ def _panel(work: Work, comparison: Comparison, layout: Layout, place: int) -> No
             measure_asked()
 
     st.selectbox(
-        say("Panel {number}", number=place + 1),
+        f"Panel {place + 1}",
         list(known),
         **bound(f"{start}-kind", chosen, take_kind),
         format_func=lambda choice: known.get(choice, str(choice)),
     )
     if panel.kind == "matrix":
-        _select(say("Column"), f"{start}-column", list(work.table.trees), panel.column,
+        _select("Column", f"{start}-column", list(work.table.trees), panel.column,
                 lambda name: name, lambda name: put(replace(panel, column=name)))  # fmt: skip
         usable = usable_metrics(work)
-        titles = {name: say_of(metric_called(work, name).card.title) for name in usable}
-        _select(say("Metric"), f"{start}-metric", usable, panel.metric,
+        titles = {name: metric_called(work, name).card.title for name in usable}
+        _select("Metric", f"{start}-metric", usable, panel.metric,
                 lambda name: titles.get(name, name),
                 lambda name: put(replace(panel, metric=name)))  # fmt: skip
         return
     titles = {line.name: line.title for line in comparison.lines}
     names = [*titles, *(name for name in panel.lines if name not in titles)]
     st.multiselect(
-        say("Configurations"),
+        "Configurations",
         names,
         **bound(
             f"{start}-lines",
             list(panel.lines),
             lambda value: put(replace(panel, lines=tuple(name for name in value if name in names))),
         ),
-        format_func=lambda name: titles.get(name) or say("{name} (not here)", name=name),
-        placeholder=say("all"),
+        format_func=lambda name: titles.get(name) or f"{name} (not here)",
+        placeholder="all",
     )
 
 
@@ -192,7 +191,7 @@ def _select(
         index=None,
         **bound(key, chosen or None, take),
         format_func=called,
-        placeholder=say("choose"),
+        placeholder="choose",
     )
 
 
@@ -210,19 +209,17 @@ def _files(work: Work, layout: Layout) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = layout.to_json()
         st.download_button(
-            say("Save the layout"),
+            "Save the layout",
             data=text,
             file_name=file_name("layout", "json", text),
             mime="application/json",
             icon=":material/download:",
             on_click="ignore",
-            help=say(
-                "What stands where, as a small file: no data of the table but names of columns."
-            ),
+            help="What stands where, as a small file: no data of the table but names of columns.",
             key="board-layout",
         )
         upload_field(
-            plain(say("Load a layout")), "plan_megabytes", type="json", key=key, on_change=load,
+            plain("Load a layout"), "plan_megabytes", type="json", key=key, on_change=load,
             width=420,
         )  # fmt: skip
     state.said_here("layout")

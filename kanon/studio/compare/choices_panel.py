@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithms, serves_every_k, short_title, uses
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, one_or_many
 from kanon.cards import Card
 from kanon.charts.dark import on_dark
 from kanon.charts.line_style import looks_of
@@ -60,7 +60,7 @@ def choices(work: Work, seen: ComparisonState) -> None:
     strategies_row(work)
     if work.kept.pinned:
         with st.container(key="compare-kept", horizontal=True, vertical_alignment="center"):
-            st.caption(say("Kept"), width=100)
+            st.caption("Kept", width=100)
             kept_chips(work)
         kept_aside(work)
         yardstick_choice(work)
@@ -95,11 +95,9 @@ def metrics_row(work: Work) -> None:
     """Which metrics are compared."""
     titles = metric_titles(work)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            say("Metrics"), width=100, help=say("What counts as a loss: it guides the merging.")
-        )
+        st.caption("Metrics", width=100, help="What counts as a loss: it guides the merging.")
         st.pills(
-            say("Metrics that guide the merging"),
+            "Metrics that guide the merging",
             usable_metrics(work),
             selection_mode="multi",
             label_visibility="collapsed",
@@ -112,21 +110,21 @@ def algorithms_row(work: Work, seen: ComparisonState) -> None:
     """Which algorithms are compared, and the buttons."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            say("Algorithms"),
+            "Algorithms",
             width=100,
-            help=say("How the release is found. Their own choices are those of the page Anonymise.")
+            help="How the release is found. Their own choices are those of the page Anonymise."
             + listed(module.CARD for module in algorithms().values()),
         )
         st.multiselect(
-            say("Algorithms"),
+            "Algorithms",
             algorithms_offered(),
             label_visibility="collapsed",
             **bound("compare-algorithms", compared_algorithms(work), "algorithms", read=tuple),
-            format_func=lambda name: say_of(short_title(name)),
+            format_func=lambda name: short_title(name),
             width=520,
         )
         st.button(
-            say("Compare"),
+            "Compare",
             type="primary" if seen.comparison is None else "secondary",
             icon=":material/play_arrow:",
             disabled="comparison" in work.running or not (seen.lines or seen.problem),
@@ -141,17 +139,17 @@ def strategies_row(work: Work) -> None:
     offered, chosen = strategies_offered(work), compared_strategies(work)
     looking = len(offered) > 1
     with st.container(horizontal=True, vertical_alignment="center"):
-        told = "  \n".join(plain(say_of(card.title)) for card in STRATEGIES.values())
+        told = "  \n".join(plain(card.title) for card in STRATEGIES.values())
         st.caption(
-            say("Strategies"),
+            "Strategies",
             width=100,
-            help=say("Which partner a class is merged with.")
+            help="Which partner a class is merged with."
             + f"  \n{told}\n\n"
-            + say("Whose l, t or k count:")
+            + "Whose l, t or k count:"
             + listed(SCOPES.values()),
         )
         st.pills(
-            say("Strategies: which partner a class is merged with"),
+            "Strategies: which partner a class is merged with",
             offered,
             selection_mode="multi",
             label_visibility="collapsed",
@@ -161,7 +159,7 @@ def strategies_row(work: Work) -> None:
         )
         if looking:
             st.segmented_control(
-                say("Whose l, t or k strategies look at"),
+                "Whose l, t or k strategies look at",
                 list(SCOPES),
                 selection_mode="multi",
                 label_visibility="collapsed",
@@ -170,16 +168,14 @@ def strategies_row(work: Work) -> None:
                     list(work.compare.scopes),
                     lambda value: state.change(scopes=tuple(value) or ("table",)),
                 ),
-                format_func=lambda name: say("l, t, k of {what}", what=say_of(SCOPES[name].title)),
+                format_func=lambda name: f"l, t, k of {SCOPES[name].title}",
                 disabled=not any(LOOKS_AT[name] for name in chosen),
             )
         elif not any(uses(name, "strategy") for name in compared_algorithms(work)):
-            st.caption(
-                say("Strategies are of GAA alone: it picks partners, and the others do not.")
-            )
+            st.caption("Strategies are of GAA alone: it picks partners, and the others do not.")
         if looking and not work.table.sensitive_columns:
-            st.caption(say("S2 to S7, L and T look at a sensitive column, and there is none yet."))
-            st.page_link("pages/data.py", label=say("Choose one on Data"), icon=":material/table:")
+            st.caption("S2 to S7, L and T look at a sensitive column, and there is none yet.")
+            st.page_link("pages/data.py", label="Choose one on Data", icon=":material/table:")
 
 
 def under_choices(work: Work, seen: ComparisonState) -> None:
@@ -187,18 +183,15 @@ def under_choices(work: Work, seen: ComparisonState) -> None:
     lucky = [line for line in seen.lines if ties_matter(line.configuration.algorithm)]
     more = 0 if work.compare.bands else len(lucky) * len(TIE_SEEDS)
     st.toggle(
-        say_counted(
+        one_or_many(
             more, "Show what ties decide ({count} run)", "Show what ties decide ({count} runs)"
         )
         if more
-        else say("Show what ties decide"),
+        else "Show what ties decide",
         **bound("compare-bands", work.compare.bands, want_bands),
-        help=say(
-            "Runs every line {times} times more, each time with another order in which ties "
-            "are broken. Where bands overlap, luck decides who is ahead. What was run before "
-            "is not run again.",
-            times=len(TIE_SEEDS),
-        ),
+        help=f"Runs every line {len(TIE_SEEDS)} times more, each time with another order in which "
+        "ties are broken. Where bands overlap, luck decides who is ahead. What was run "
+        "before is not run again.",
         disabled="comparison" in work.running,
         width="content",
     )
@@ -227,21 +220,16 @@ def coloured(key: str, colours: Iterable[str]) -> str:
 
 def listed(cards: Iterable[Card]) -> str:
     """What parts are called and what they say, one per line, after a sentence."""
-    return "".join(
-        "  \n" + plain(f"{say_of(card.title)}: {say_of(card.summary)}") for card in cards
-    )
+    return "".join("  \n" + plain(f"{card.title}: {card.summary}") for card in cards)
 
 
 def new_runs(seen: ComparisonState) -> str:
     """How many of the runs are still to be made, in a sentence."""
     every_k = all(serves_every_k(line.configuration.algorithm) for line in seen.lines)
-    if every_k:
-        what = say_counted(seen.runs, "{count} run", "{count} runs")
-    else:  # of many k each
-        what = say_counted(seen.runs, "{count} line", "{count} lines")
+    what = counted(seen.runs, "run" if every_k else "line")  # a line has runs for many k
     if seen.lacking == seen.runs:
-        return say("{runs}, all new.", runs=what)
-    return say_counted(
+        return f"{what}, all new."
+    return one_or_many(
         seen.lacking, "{count} of {runs} is new.", "{count} of {runs} are new.", runs=what
     )
 
@@ -253,31 +241,29 @@ def said(work: Work, seen: ComparisonState) -> None:
     if seen.problem:
         st.info(plain(seen.problem))
     elif not seen.lines:
-        st.info(say("Pick at least one metric and one strategy, then press Compare."))
+        st.info("Pick at least one metric and one strategy, then press Compare.")
     elif seen.comparison is None and work.findings.comparison is None:
         nothing = (
-            say(
-                "Nothing has been compared for this table yet. Press Compare: each line runs once, "
-                "and serves every k."
+            (
+                "Nothing has been compared for this table yet. Press Compare: each line runs "
+                "once, and serves every k."
             )
             if all(serves_every_k(name) for name in compared_algorithms(work))
-            else say(
+            else (
                 "Nothing has been compared for this table yet. Press Compare: lines run once per "
                 "k, but for GAA, where one run serves every k."
             )
         )
         st.info(f"{nothing} {new_runs(seen)}")
     elif seen.comparison is None:
-        outdated_notice(
-            say("Compare"), changed_since(work, "comparison", runs_wanted), new_runs(seen)
-        )
+        outdated_notice("Compare", changed_since(work, "comparison", runs_wanted), new_runs(seen))
 
 
 def beside_k(work: Work) -> None:
     """That what is required beside k is not part of the comparison."""
     if work.settings.models:
         st.caption(
-            say_counted(
+            one_or_many(
                 len(work.settings.models),
                 "Lines run over k alone. {models} is required on Anonymise and not here: how l and "
                 "t come out is shown instead.",
@@ -288,8 +274,7 @@ def beside_k(work: Work) -> None:
         )
     if "datafly" in compared_algorithms(work) and work.settings.suppression is None:
         st.caption(
-            say(
-                "As Anonymise sets no limit on suppressed records, Datafly may suppress k of them, "
-                "as published, and the others none; the criterion Suppressed says how many were."
-            )
+            "As Anonymise sets no limit on suppressed records, Datafly may suppress k of "
+            "them, as published, and the others none; the criterion Suppressed says how many "
+            "were."
         )

@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_of
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import SUPPRESSED_CARD
 from kanon.report.optimality_gap import QUICKLY, OptimalityGap, may_show_ranges, why_no_bound
@@ -54,7 +53,7 @@ def closeness(
 ) -> None:
     """Per line what it loses, as the metric counts that guides it, beside the lower bound."""
     if seen.comparison is None:
-        st.info(say("Press Compare first: the lines above are of earlier settings."))
+        st.info("Press Compare first: the lines above are of earlier settings.")
         return
     lines = state.remembered("bounded", (key, k), lambda: _bounded(work, seen, comparison, k))
     if said := next(filter(None, (why_no_bound(one.prepared.classes) for one in lines)), ""):
@@ -63,27 +62,20 @@ def closeness(
     wanted = [one.wanted for one in lines]
     found_soon(wanted, most=_ASKED_FOR)
     st.caption(
-        say(
-            "At k = {k}: what each loses, as the metric counts that guides it; what no release by "
-            "its hierarchies, of any tool, can lose less than, of those that keep every record "
-            "where it does; and how much more than the least possible it loses at most.",
-            k=thin(k),
-        )
+        f"At k = {thin(k)}: what each loses, as the metric counts that guides it; what no "
+        "release by its hierarchies, of any tool, can lose less than, of those that keep "
+        "every record where it does; and how much more than the least possible it loses at "
+        "most."
     )
-    st.table(_shown(lines).set_index(say("Configuration")))
+    st.table(_shown(lines).set_index("Configuration"))
     if any(one.lost is None for one in lines):
         st.caption(
-            say(
-                "{sign}: its releases show ranges, or are measured by other hierarchies than its "
-                "own or not by its metric, so the bound says nothing about them.",
-                sign=_UNKNOWN,
-            )
+            f"{_UNKNOWN}: its releases show ranges, or are measured by other hierarchies than "
+            "its own or not by its metric, so the bound says nothing about them."
         )
     closer_button(wanted, "compare")
     known = [gap for one in lines if (gap := one.gap) is not None]
-    data_button(
-        say("Data of the bounds"), lambda: _numbers(lines, k), "bounds", f"{about}|{k}|{known}"
-    )
+    data_button("Data of the bounds", lambda: _numbers(lines, k), "bounds", f"{about}|{k}|{known}")
     for gap in known[:1]:
         st.caption(how_bound(gap))
 
@@ -121,11 +113,11 @@ def _shown(lines: list[BoundedLine]) -> pd.DataFrame:
         least, far = ("", "") if gap is None else (gap.least_said, gap.at_most)
         rows.append(
             {
-                say("Configuration"): plain(one.line.title),
-                say("Counted by"): plain(say_of(one.line.guide.card.title)),
-                say("Loses ↓"): _UNKNOWN if one.lost is None else percent(one.lost),
-                say("No release below"): least or _UNKNOWN,
-                say("How far above the least, at most ↓"): far or _UNKNOWN,
+                "Configuration": plain(one.line.title),
+                "Counted by": plain(one.line.guide.card.title),
+                "Loses ↓": _UNKNOWN if one.lost is None else percent(one.lost),
+                "No release below": least or _UNKNOWN,
+                "How far above the least, at most ↓": far or _UNKNOWN,
             }
         )
     return pd.DataFrame(rows)

@@ -7,7 +7,6 @@ from collections.abc import Hashable
 import streamlit as st
 
 from kanon.base.formatting import thin
-from kanon.base.language import say
 from kanon.charts.difference import difference_chart, difference_table, verdicts
 from kanon.experiments.comparison import (
     Comparison,
@@ -32,14 +31,14 @@ def difference(
     titles = {line.name: line.title for line in comparison.lines}
     names = list(titles)
     if len(names) < 2:
-        st.info(say("A difference needs two lines: choose another metric or strategy."))
+        st.info("A difference needs two lines: choose another metric or strategy.")
         return
     first, second = work.compare.pair
     first = first if first in names else names[0]
     if second not in names or second == first:
         second = next(name for name in reversed(names) if name != first)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        fields = ((say("This one"), first), (say("minus this one"), second))
+        fields = (("This one", first), ("minus this one", second))
         for place, (label, value) in enumerate(fields):
             st.selectbox(
                 label,
@@ -49,15 +48,15 @@ def difference(
                 width=260,
             )
         st.caption(
-            say(
-                ":blue[Blue]: the first is better; :orange[brown]: the second is. In "
-                "percentage points; t in hundredths."
+            (
+                ":blue[Blue]: the first is better; :orange[brown]: the second is. In percentage "
+                "points; t in hundredths."
             )
             + " "
             + (
-                say("Grey: what it can be over all tie seeds; undecided where that holds 0.")
+                "Grey: what it can be over all tie seeds; undecided where that holds 0."
                 if comparison.has_bands
-                else say("Whether more than luck is ahead shows once ties are shown.")
+                else "Whether more than luck is ahead shows once ties are shown."
             )
         )
     found = state.remembered(
@@ -76,7 +75,7 @@ def difference(
         settings,
     )
     told = "\n".join(f"- {plain(one)}" for one in found[1])
-    st.markdown(say("**At k = {k}**", k=thin(k)) + f"\n\n{told}")
+    st.markdown(f"**At k = {thin(k)}**" + f"\n\n{told}")
 
 
 def take_pair(place: int, pair: tuple[str, str], typed: str) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Hashable
 import streamlit as st
 
 from kanon.base.formatting import thin
-from kanon.base.language import say
 from kanon.experiments.comparison import (
     Comparison,
 )
@@ -46,19 +45,15 @@ def curves(
     show_board(comparison, k, lambda found: state.change(k=found), key, about, settings)
     if k != work.settings.k:
         st.caption(
-            say(
-                "k = {asked} was not computed; this is k = {nearest}, the nearest. Press "
-                "Compare to compute it.",
-                asked=thin(work.settings.k),
-                nearest=thin(k),
-            )
+            f"k = {thin(work.settings.k)} was not computed; this is k = {thin(k)}, the "
+            "nearest. Press Compare to compute it."
         )
-    data_button(say("Data of the curves"), comparison.table, "curves", about, kind="tertiary")
+    data_button("Data of the curves", comparison.table, "curves", about, kind="tertiary")
 
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("Which choice is better here?"))
+    work = head("Which choice is better here?")
     unready(work)
     if classes_elsewhere(work):
         return
@@ -90,6 +85,6 @@ def page() -> None:
         return
     with st.container(key="compared-numbers"):
         tables(work, seen, comparison, k, key, about, settings)
-        with st.expander(say("How it is computed")):
+        with st.expander("How it is computed"):
             made = work.findings.comparison
             st.markdown(how_compared(comparison, made.seconds if made is not None else 0.0))

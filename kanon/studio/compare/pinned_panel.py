@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say, say_of
 from kanon.experiments.titles import full_title
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -39,7 +38,7 @@ def kept_chips(work: Work) -> None:
     titles = [each.title for each in work.kept.pinned]
     # The key holds the names: one that is given to another configuration is another choice.
     st.pills(
-        say("Kept"),
+        "Kept",
         titles,
         selection_mode="multi",
         label_visibility="collapsed",
@@ -56,7 +55,7 @@ def kept_aside(work: Work) -> None:
     """Which of the saved configurations are left out of the comparison, and why."""
     for each in work.kept.pinned:
         if each.shown and (why := incomparable(work, each)):
-            said = say("★ {title} is left out: {why}. It stays kept.", title=each.title, why=why)
+            said = f"★ {each.title} is left out: {why}. It stays kept."
             st.caption(plain(said))
 
 
@@ -74,7 +73,7 @@ def yardstick_choice(work: Work) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            say("Measure everything by the hierarchies"),
+            "Measure everything by the hierarchies",
             range(len(offered)),
             **bound(
                 f"compare-yardstick-{_short(repr(offered))}",
@@ -85,12 +84,12 @@ def yardstick_choice(work: Work) -> None:
             width=300,
         )
         st.caption(
-            say(
-                "Each line's percentages are of all that its own hierarchies could lose: lines of "
-                "different hierarchies cannot be compared."
+            (
+                "Each line's percentages are of all that its own hierarchies could lose: lines "
+                "of different hierarchies cannot be compared."
             )
             if work.kept.yardstick is None
-            else say(
+            else (
                 "Lines have different hierarchies, and one set measures all: a released cell "
                 "counts as the lowest group there that holds all it could mean."
             ),
@@ -100,15 +99,13 @@ def yardstick_choice(work: Work) -> None:
 
 def _named(yardstick: str | None) -> str:
     if yardstick is None:
-        return say("each its own")
-    return plain(say("of ★ {title}", title=yardstick)) if yardstick else say("in use now")
+        return "each its own"
+    return plain(f"of ★ {yardstick}") if yardstick else "in use now"
 
 
 def keeping(work: Work, lines: Sequence[PlannedLine]) -> None:
     """Save a line under a name; rename, remove, export saved configurations; import a plan."""
-    label = (
-        say("Keep ({number})", number=len(work.kept.pinned)) if work.kept.pinned else say("Keep")
-    )
+    label = f"Keep ({len(work.kept.pinned)})" if work.kept.pinned else "Keep"
     with st.popover(label, icon=":material/keep:"):
         state.said_here("keeping")
         _keep([line for line in lines if not line.kept])
@@ -116,7 +113,7 @@ def keeping(work: Work, lines: Sequence[PlannedLine]) -> None:
             _kept(place, each)
         if work.kept.unpinned is not None:
             st.button(
-                say("Bring back {title}", title=plain(work.kept.unpinned.title)),
+                f"Bring back {plain(work.kept.unpinned.title)}",
                 icon=":material/undo:",
                 key="kept-restore",
                 on_click=_attempt,
@@ -127,26 +124,24 @@ def keeping(work: Work, lines: Sequence[PlannedLine]) -> None:
 
 def _keep(lines: Sequence[PlannedLine]) -> None:
     """One of the lines, and a name for it."""
-    st.markdown(
-        say("**Keep a line as it is now**, with its hierarchies, beside what you try next.")
-    )
+    st.markdown("**Keep a line as it is now**, with its hierarchies, beside what you try next.")
     if not lines:
-        st.caption(say("Choose a metric and a strategy first."))
+        st.caption("Choose a metric and a strategy first.")
         return
     names = [line.name for line in lines]
     chosen = st.selectbox(
-        say("Line"),
+        "Line",
         range(len(lines)),
         format_func=lambda place: plain(lines[place].title),
         key=f"keep-line-{_short(repr(names))}",
     )
     line = lines[chosen or 0]
-    alone = full_title(line.configuration, say_of(line.guide.card.title))
+    alone = full_title(line.configuration, line.guide.card.title)
     field = f"keep-name-{_short(line.name)}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(say("Name"), key=field, placeholder=alone)
+        st.text_input("Name", key=field, placeholder=alone)
         st.button(
-            say("Keep"),
+            "Keep",
             key="keep",
             on_click=_attempt,
             args=(lambda work: pin(work, line, state.typed(field) or alone),),
@@ -159,7 +154,7 @@ def _kept(place: int, each: NamedConfiguration) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         # Not seeded: a name that cannot be taken stays as typed, to be mended.
         st.text_input(
-            say("★ {number}: name", number=place + 1),
+            f"★ {place + 1}: name",
             value=each.title,
             key=field,
             on_change=_attempt,
@@ -167,41 +162,39 @@ def _kept(place: int, each: NamedConfiguration) -> None:
         )
         content = export(each)
         st.download_button(
-            say("Plan"),
+            "Plan",
             data=content,
             file_name=file_name(f"plan-{name_in_files(each.plan)}", "json", content),
             mime="application/json",
             icon=":material/description:",
             on_click="ignore",
             key=f"kept-plan-{_short(each.title)}",
-            help=say("Everything about this configuration; python -m kanon run repeats it.")
+            help="Everything about this configuration; python -m kanon run repeats it."
             + " "
             + OF_PLAN,
         )
         st.button(
-            say("Use"),
+            "Use",
             icon=":material/input:",
             key=f"kept-use-{_short(each.title)}",
             on_click=_attempt,
             args=(lambda work: used(work, each.title),),
-            help=say(
-                "Set roles, hierarchies and settings as this plan has them. What a hierarchy lacks "
-                "of this table is then shown on the page Hierarchies, to be added there."
-            ),
+            help="Set roles, hierarchies and settings as this plan has them. What a hierarchy "
+            "lacks of this table is then shown on the page Hierarchies, to be added there.",
         )
         st.button(
-            say("Remove"),
+            "Remove",
             icon=":material/close:",
             key=f"kept-remove-{_short(each.title)}",
             on_click=_attempt,
             args=(lambda work: unpinned(work, each.title),),
         )
     if each.findings:
-        st.caption(say("New in this table:"))
+        st.caption("New in this table:")
         weighty = sorted(each.findings, key=lambda found: not found.stops)
         listed = [f"- {plain(found.sentence)}" for found in weighty[:_AT_ONCE]]
         if len(each.findings) > _AT_ONCE:
-            listed.append("- " + say("and {number} more", number=len(each.findings) - _AT_ONCE))
+            listed.append("- " + f"and {len(each.findings) - _AT_ONCE} more")
         st.markdown("\n".join(listed))
 
 
@@ -209,7 +202,7 @@ def _import(work: Work) -> None:
     """A plan from a file, as one more saved configuration."""
     key = f"kept-import-{work.version}"
     upload_field(
-        say("Import a plan"),
+        "Import a plan",
         "plan_megabytes",
         type="json",
         key=key,

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kanon.base.language import say
 from kanon.charts.layout import Layout, Panel, curves
 from kanon.experiments.comparison import INTERVALS
 from kanon.experiments.criteria import L_CARD, T_CARD
@@ -42,11 +41,9 @@ class BoardPreset:
 
 PRESETS: Mapping[str, BoardPreset] = {
     "metrics": BoardPreset(
-        say("Metrics"),
-        say(
-            "The seven published metrics, one line each: mean alteration, generalised, at root, "
-            "minimum k, and the cost matrices of two of them."
-        ),
+        "Metrics",
+        "The seven published metrics, one line each: mean alteration, generalised, at root, "
+"minimum k, and the cost matrices of two of them.",
         (
             *curves("mean_alteration", "generalised_percent", "root_percent", "min_k").panels,
             *_MATRICES,
@@ -54,11 +51,9 @@ PRESETS: Mapping[str, BoardPreset] = {
         PUBLISHED,
     ),
     "strategies": BoardPreset(
-        say("Strategies"),
-        say(
-            "S1 to S7, one line each, guided by the metric that is compared alone, or else by "
-            "NLLM: alteration, l, t, minimum k, and privacy against alteration."
-        ),
+        "Strategies",
+        "S1 to S7, one line each, guided by the metric that is compared alone, or else by "
+"NLLM: alteration, l, t, minimum k, and privacy against alteration.",
         (
             *curves("mean_alteration", "l_percent", "t_percent", "min_k").panels,
             Panel("scatter", "l_percent"),
@@ -67,11 +62,9 @@ PRESETS: Mapping[str, BoardPreset] = {
         strategies=_SEVEN,
     ),
     "algorithms": BoardPreset(
-        say("Algorithms"),
-        say(
-            "One line per algorithm, guided by the metric that is compared alone, or else by NLLM: "
-            "alteration, generalised, at root, l, t and minimum k."
-        ),
+        "Algorithms",
+        "One line per algorithm, guided by the metric that is compared alone, or else by "
+"NLLM: alteration, generalised, at root, l, t and minimum k.",
         curves(
             "mean_alteration", "generalised_percent", "root_percent", "l_percent", "t_percent",
             "min_k",
@@ -82,11 +75,9 @@ PRESETS: Mapping[str, BoardPreset] = {
         ),
     ),
     "everything": BoardPreset(
-        say("Everything side by side"),
-        say(
-            "The seven published metrics, one line each, on nine panels: two cost matrices, "
-            "alteration, l, t and minimum k."
-        ),
+        "Everything side by side",
+        "The seven published metrics, one line each, on nine panels: two cost matrices, "
+"alteration, l, t and minimum k.",
         (
             *_MATRICES,
             *curves(
@@ -123,7 +114,7 @@ def as_before(work: Work) -> Work:
     if view.taken is None or not can_go_back(work):
         return work
     return with_fields(
-        work, **view.taken.before, view=CompareView(), problem=None, notice=say("As it was before.")
+        work, **view.taken.before, view=CompareView(), problem=None, notice="As it was before."
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.compare.presets import PRESETS, as_before, can_go_back, with_preset
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import comparison_request
@@ -15,9 +14,7 @@ from kanon.studio.session.work import Work
 def presets_row(work: Work) -> None:
     """A button per preset, and what they leave out here."""
     with st.container(horizontal=True, vertical_alignment="center", key="compare-presets"):
-        st.caption(
-            say("Presets"), width=100, help=say("Each sets the lines and the panels of the board.")
-        )
+        st.caption("Presets", width=100, help="Each sets the lines and the panels of the board.")
         for name, preset in PRESETS.items():
             st.button(
                 preset.title,
@@ -30,20 +27,18 @@ def presets_row(work: Work) -> None:
             )
         if can_go_back(work):
             st.button(
-                say("Undo the preset"),
+                "Undo the preset",
                 type="tertiary",
                 icon=":material/undo:",
                 disabled="comparison" in work.running,
                 on_click=_give_back,
                 key="preset-undo",
-                help=say("Lines and panels as they were before it."),
+                help="Lines and panels as they were before it.",
             )
     if not work.table.sensitive_columns:
         st.caption(
-            say(
-                "There is no sensitive column: presets leave out l, t, privacy against alteration "
-                "and the strategies that look at one."
-            )
+            "There is no sensitive column: presets leave out l, t, privacy against "
+            "alteration and the strategies that look at one."
         )
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 from kanon.algorithms import improved_greedy
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.search import FULL_DOMAIN, own_way
-from kanon.base.formatting import thin
-from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.formatting import counted, one_or_many, thin
+from kanon.base.how_texts import Sections
 from kanon.experiments.comparison import PAPER_K
 from kanon.experiments.exploration import WALKERS
 from kanon.experiments.searches import (
@@ -72,13 +72,14 @@ def lattice_said(work: Work) -> str:
     trees = list(work.table.trees.values())
     sizes = lattice_sizes(trees)
     most = ", ".join(
-        f"{say_of(short_title(name))} {thin(most_evaluated(name, trees))}" for name in SEARCHES
+        f"{short_title(name)} {thin(most_evaluated(name, trees))}" for name in SEARCHES
     )
-    return say(
-        "The lattice of {columns} has {nodes}, {widest} at its largest height. Nodes that a search "
-        "evaluates at most, per k: {most}.",
-        columns=say_counted(len(trees), "{count} quasi-identifier", "{count} quasi-identifiers"),
-        nodes=say_counted(sizes["lattice_nodes"], "{count} node", "{count} nodes"),
+    return (
+        "The lattice of {columns} has {nodes}, {widest} at its largest height. Nodes that "
+        "a search evaluates at most, per k: {most}."
+    ).format(
+        columns=counted(len(trees), "quasi-identifier"),
+        nodes=counted(sizes["lattice_nodes"], "node"),
         widest=thin(sizes["largest_height"]),
         most=most,
     )
@@ -87,8 +88,8 @@ def lattice_said(work: Work) -> str:
 def limit_said(found: Searches) -> str:
     """With which suppression limit the searches ran."""
     if not found.limit:
-        return say("No search suppressed records.")
-    return say_counted(
+        return "No search suppressed records."
+    return one_or_many(
         found.limit,
         "Each search could suppress up to {count} record.",
         "Each search could suppress up to {count} records.",
@@ -110,54 +111,47 @@ def columns_table(found: Searches) -> pd.DataFrame:
         )
         rows.append(
             {
-                say("Quasi-identifiers"): str(number),
-                say("Which"): plain(adds),
-                say("Nodes of the lattice"): thin(first["lattice_nodes"]),
-                say("Largest height"): thin(first["largest_height"]),
-                say("by the normal approximation"): thin(round(first["largest_height_by_formula"])),
+                "Quasi-identifiers": str(number),
+                "Which": plain(adds),
+                "Nodes of the lattice": thin(first["lattice_nodes"]),
+                "Largest height": thin(first["largest_height"]),
+                "by the normal approximation": thin(round(first["largest_height_by_formula"])),
                 **{
-                    say_of(short_title(name)): say(
-                        "{number} of ≤ {most}",
-                        number=thin(by_name.loc[name, "nodes_evaluated"]),
-                        most=thin(by_name.loc[name, "most_evaluated"]),
+                    short_title(name): (
+                        f"{thin(by_name.loc[name, 'nodes_evaluated'])} of ≤ "
+                        f"{thin(by_name.loc[name, 'most_evaluated'])}"
                     )
                     for name in SEARCHES
                 },
             }
         )
-    return pd.DataFrame(rows).set_index(say("Quasi-identifiers"))
+    return pd.DataFrame(rows).set_index("Quasi-identifiers")
 
 
 def how_searches(work: Work) -> str:
     """What is run, what the numbers are, where the bounds come from."""
-    metric = say_of(
-        metric_named(work.settings.metric, composed_metrics(work.settings.composed)).card.title
-    )
+    metric = metric_named(work.settings.metric, composed_metrics(work.settings.composed)).card.title
     numbers = numbers_of_columns(
         len(work.table.quasi_identifiers), work.table.complete_records.n_records
     )
     over = (
-        say(
-            "the first {few} to {many} quasi-identifiers in the table's order",
-            few=numbers[0],
-            many=numbers[-1],
-        )
+        f"the first {numbers[0]} to {numbers[-1]} quasi-identifiers in the table's order"
         if len(numbers)
-        else say("the first 3 to 8 quasi-identifiers in the table's order, if there are so many")
+        else "the first 3 to 8 quasi-identifiers in the table's order, if there are so many"
     )
     searches = (
-        f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(own_way(module.HOW)))}"
+        f"**{plain(module.CARD.title)}.** {plain(own_way(module.HOW))}"
         for module in WALKERS.values()
     )
     return _how(
         "searches",
-        full_domain=plain(say_of(FULL_DOMAIN)),
+        full_domain=plain(FULL_DOMAIN),
         searches="\n\n".join(searches),
         ks=", ".join(thin(k) for k in PAPER_K),
         over=over,
         k=K_OVER_COLUMNS,
         metric=plain(metric),
-        iloss=plain(say_of(iloss.CARD.title)),
-        level_of_generalisation=plain(say_of(level_of_generalisation.CARD.title)),
+        iloss=plain(iloss.CARD.title),
+        level_of_generalisation=plain(level_of_generalisation.CARD.title),
         source=plain(improved_greedy.CARD.source),
     )

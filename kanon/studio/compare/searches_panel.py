@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.charts.searches import (
     claims_said,
     over_columns_chart,
@@ -43,7 +42,7 @@ def show_searches(work: Work) -> None:
     except KanonError as error:
         st.info(plain(error.sentence))
         return
-    found, label = current_searches(work, settings), say("Run the three searches")
+    found, label = current_searches(work, settings), "Run the three searches"
     with st.container(horizontal=True, vertical_alignment="center", key="searches-run"):
         begin_button(
             "searches",
@@ -59,11 +58,9 @@ def show_searches(work: Work) -> None:
     )
     if shown is None and "searches" not in work.running:
         st.info(
-            say(
-                "Datafly, Samarati and Improved greedy have not been run against each other on "
-                "this table yet. They are run over k, and over the number of quasi-identifiers at "
-                "k = 10."
-            )
+            "Datafly, Samarati and Improved greedy have not been run against each other on "
+            "this table yet. They are run over k, and over the number of quasi-identifiers "
+            "at k = 10."
         )
     if shown is not None:
         since = partial(changed_since, work, "searches", settings_of_searches)
@@ -71,7 +68,7 @@ def show_searches(work: Work) -> None:
         with st.container(key="searches-shown"):
             assert work.findings.searched is not None
             _results(shown, work.findings.searched.settings)
-    with st.expander(say("How it is computed")):
+    with st.expander("How it is computed"):
         st.markdown(how_searches(work))
 
 
@@ -83,21 +80,18 @@ def _results(found: Searches, about: str) -> None:
     picture(
         drawn, lambda: over_k_table(found), "searches-over-k", about, PictureSettings.of_table(then)
     )
-    claim = say(
+    claim = (
         "**What is said of Improved greedy** (Babu et al. 2013, in our words): it rises clearly "
-        "fewer levels than Datafly and about as many as Samarati, loses about as much as Samarati, "
-        "which should lose least, and far less than Datafly; it takes about as long as Datafly and "
-        "much less time than Samarati. **On this table:**"
+        "fewer levels than Datafly and about as many as Samarati, loses about as much as "
+        "Samarati, which should lose least, and far less than Datafly; it takes about as long as "
+        "Datafly and much less time than Samarati. **On this table:**"
     )
     st.markdown("\n".join([f"{claim}\n", *(f"- {one}" for one in claims_said(found))]))
     st.caption(limit_said(found))
     if found.lacking:
         st.info(
             plain(
-                say(
-                    "The experiment over the number of quasi-identifiers is left out. {why}",
-                    why=found.lacking,
-                )
+                f"The experiment over the number of quasi-identifiers is left out. {found.lacking}"
             )
         )
         return
@@ -106,9 +100,9 @@ def _results(found: Searches, about: str) -> None:
         picture(
             drawn, None, "searches-over-columns", about, PictureSettings.of_table(then, "k = 10")
         )
-    st.caption(say("Nodes evaluated, of at most so many, at k = 10, and the lattice they are in."))
+    st.caption("Nodes evaluated, of at most so many, at k = 10, and the lattice they are in.")
     st.table(columns_table(found))
     data_button(
-        say("Data over quasi-identifiers"), lambda: over_columns_table(found),
+        "Data over quasi-identifiers", lambda: over_columns_table(found),
         "searches-over-quasi-identifiers", about, kind="tertiary",
     )  # fmt: skip

@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import thin
-from kanon.base.language import say
 from kanon.base.sentences import average_height
 from kanon.errors import KanonError
 from kanon.experiments.comparison import INTERVALS, K_PRESETS, Comparison, by_characteristic
@@ -33,22 +32,22 @@ from kanon.studio.widgets.standings import (
 )
 
 TABLES = {
-    "areas": say("Whole curves: NAUC"),
-    "places": say("At this k, by criterion"),
-    "alterations": say("At this k, by metric"),
-    "closeness": say("How close to the least loss"),
-    "difference": say("Two of them"),
-    "searches": say("Searches of the lattice"),
+    "areas": "Whole curves: NAUC",
+    "places": "At this k, by criterion",
+    "alterations": "At this k, by metric",
+    "closeness": "How close to the least loss",
+    "difference": "Two of them",
+    "searches": "Searches of the lattice",
 }
 DATA = {
-    "areas": say("Data of the areas"),
-    "criteria": say("Data of the criteria"),
-    "alterations": say("Data of the alterations"),
+    "areas": "Data of the areas",
+    "criteria": "Data of the criteria",
+    "alterations": "Data of the alterations",
 }
 COUNTED = {
-    "fourteen": say("14 k, for metrics"),
-    "thirteen": say("13 k, for strategies"),
-    "eleven": say("11 k, for simulated columns"),
+    "fourteen": "14 k, for metrics",
+    "thirteen": "13 k, for strategies",
+    "eleven": "11 k, for simulated columns",
 }
 
 
@@ -56,7 +55,7 @@ def table_choice(work: Work, compared: bool) -> None:
     """Which numbers are shown: those behind the curves, or the searches, which need no curves."""
     offered = list(TABLES) if compared else ["searches"]
     st.segmented_control(
-        say("Numbers"),
+        "Numbers",
         offered,
         **bound(
             "compare-table",
@@ -96,7 +95,7 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
     """One number per curve."""
     ends = work.compare.interval or comparison.interval
     if ends is None:
-        st.info(say("An area needs two k at least, and this table has one."))
+        st.info("An area needs two k at least, and this table has one.")
         return
     low, high = ends
     interval_choice(work, ends)
@@ -124,10 +123,10 @@ def areas(work: Work, comparison: Comparison, key: Hashable, about: str) -> None
         "groups", (key, low, high, points), lambda: by_characteristic(found, guides)
     )
     if len(groups):
-        st.markdown(say("**By what the metrics have in common**, mean area in percent"))
+        st.markdown("**By what the metrics have in common**, mean area in percent")
         st.table(grouped_table(groups, titles_of(comparison)))
         data_button(
-            say("Data by characteristic"),
+            "Data by characteristic",
             lambda: groups.reset_index().assign(from_k=low, to_k=high),
             "characteristics",
             f"{about}|{low}|{high}",
@@ -140,15 +139,15 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
     preset = f"compare-preset-{work.version}"  # no answer about another table
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            say("Interval of k"),
+            "Interval of k",
             INTERVALS,
             index=None,
             **bound(preset, (low, high) if (low, high) in INTERVALS else None, "interval"),
-            format_func=lambda ends: say("{low} to {high}", low=thin(ends[0]), high=thin(ends[1])),
-            placeholder=say("your own"),
+            format_func=lambda ends: f"{thin(ends[0])} to {thin(ends[1])}",
+            placeholder="your own",
             width=200,
         )
-        fields = (("from-k", say("from k"), low), ("to-k", say("to k"), high))
+        fields = (("from-k", "from k", low), ("to-k", "to k", high))
         for place, (name, label, value) in enumerate(fields):
             st.number_input(
                 label,
@@ -157,16 +156,17 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
                 width=150,
             )
         st.selectbox(
-            say("over the papers' k"),
+            "over the papers' k",
             list(K_PRESETS),
             **bound("compare-counted", work.compare.counted_k, "counted_k"),
             format_func=lambda name: COUNTED[name],
-            help=say(
-                "The k between which the curve is taken as straight: {listed}. Those inside the "
-                "interval, and both of its ends.",
+            help=(
+                "The k between which the curve is taken as straight: {listed}. Those inside "
+                "the interval, and both of its ends."
+            ).format(
                 listed="; ".join(
                     f"{len(ks)}: {', '.join(map(thin, ks))}" for ks in K_PRESETS.values()
-                ),
+                )
             ),
             width=230,
         )
@@ -179,7 +179,7 @@ def take_end(place: int, ends: tuple[int, int], typed: int) -> None:
 
 def places(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
     """Every criterion at the k of the cursor."""
-    what = say("Every criterion at k = {k}, in percent.", k=thin(k))
+    what = f"Every criterion at k = {thin(k)}, in percent."
     st.caption(f"{what} {how_to_read(comparison)}")
     found = state.remembered("places", (key, k), lambda: comparison.places(k))
     standings(found, comparison, "criteria", about, k=k)
@@ -187,14 +187,13 @@ def places(work: Work, comparison: Comparison, k: int, key: Hashable, about: str
 
 def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
     """The table of the papers, for the k of the cursor."""
-    what = say(
-        "Alteration at k = {k}, % ↓ better: how much of all that could be lost was lost, as each "
-        "metric counts.",
-        k=thin(k),
+    what = (
+        f"Alteration at k = {thin(k)}, % ↓ better: how much of all that could be lost was lost, "
+        "as each metric counts."
     )
     st.caption(f"{what} {how_to_read(comparison)}")
     st.toggle(
-        say("Rank whole percentages, as the paper does"),
+        "Rank whole percentages, as the paper does",
         **bound("compare-rounded", work.compare.rounded, "rounded", read=bool),
     )
     digits = 0 if work.compare.rounded else 1
@@ -211,7 +210,7 @@ def standings(
     rows, columns, turned = titles_of(comparison), line_titles(comparison), wide(comparison)
     st.table(standing_table(found, rows, columns, digits, turned))
     if comparison.has_bands:
-        with st.expander(say("The bands in numbers")):
+        with st.expander("The bands in numbers"):
             st.table(bands_table(found, rows, columns, turned))
     data_button(DATA[name], lambda: found.table(**said), name, f"{about}|{said}")
 
@@ -219,19 +218,17 @@ def standings(
 def how_to_read(comparison: Comparison) -> str:
     """What shades, brackets and signs in a table mean, where they can occur."""
     shades = (
-        say(
-            "Green is the best place of its column, orange the last; in brackets the rank. Numbers "
-            "that look equal share it."
+        (
+            "Green is the best place of its column, orange the last; in brackets the rank. "
+            "Numbers that look equal share it."
         )
         if wide(comparison)
-        else say(
+        else (
             "Green is the best place of its row, orange the last; in brackets the rank. Numbers "
             "that look equal share it."
         )
     )
     if not comparison.has_bands:
         return shades
-    grey = say(
-        "Grey and ≈: its band over the tie seeds overlaps that of the best, so it is undecided."
-    )
+    grey = "Grey and ≈: its band over the tie seeds overlaps that of the best, so it is undecided."
     return f"{shades} {grey}"

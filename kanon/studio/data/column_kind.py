@@ -7,9 +7,8 @@ from functools import partial
 from streamlit.delta_generator import DeltaGenerator
 
 from kanon.base.date_patterns import MixedDates
-from kanon.base.formatting import thin
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.kinds import AND_ALSO, ColumnKind, doubts
-from kanon.base.language import say, say_counted, say_of
 from kanon.errors import TableError
 from kanon.schema import Role
 from kanon.studio.session import state
@@ -35,22 +34,21 @@ def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> 
     chosen = work.table.kinds.get(name)
     shown = chosen or found[0]
     place.selectbox(
-        say("Kind of {column}", column=spoken(name)),
+        f"Kind of {spoken(name)}",
         list(dict.fromkeys([*map(str, found), str(shown)])),
         **bound(f"kind-{version}-{position}", str(shown), take_kind, version, name),
         format_func=kind_said,
         label_visibility="collapsed",
-        help=say("How its values are read. A release writes them as they came."),
+        help="How its values are read. A release writes them as they came.",
     )
     if dates is not None:
         return _describe_dates(dates, chosen)
     others = doubts(found)
     if chosen is not None or not others:
         return ""
-    return say(
-        "Read as {kind}, a guess: it may be {others}.",
-        kind=kind_said(str(shown)),
-        others=", ".join(kind_said(str(one)) for one in others),
+    return (
+        f"Read as {kind_said(str(shown))}, a guess: it may be "
+        f"{', '.join(kind_said(str(one)) for one in others)}."
     )
 
 
@@ -58,25 +56,22 @@ def _describe_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
     """What each pattern means, and what to do about values that have none."""
     kind = chosen if chosen in dates.kinds else dates.kinds[0]
     ways = [
-        say(
-            "{pattern} ({values}, {example} is {day})",
-            pattern=pattern,
-            values=say_counted(one.values, "{count} value", "{count} values"),
-            example=one.example,
-            day=format(kind.moment(one.example) or one.moment, "%Y-%m-%d"),
+        (
+            f"{pattern} ({counted(one.values, 'value')}, "
+            f"{one.example} is {format(kind.moment(one.example) or one.moment, '%Y-%m-%d')})"
         )
         for pattern, one in zip(kind.pattern.split(AND_ALSO), dates.patterns, strict=True)
     ]
     written = ", ".join(ways)
     if not dates.rest:
-        about = say("Its values are dates, written {ways}.", ways=written)
+        about = f"Its values are dates, written {written}."
         if chosen in dates.kinds:
             return about
-        kinds = say(" or ").join(kind_said(str(kind)) for kind in dates.kinds)
-        return f"{about} {say('To read them together, choose {kinds}.', kinds=kinds)}"
-    about = say("Most values are dates, written {ways}.", ways=written)
+        kinds = " or ".join(kind_said(str(kind)) for kind in dates.kinds)
+        return f"{about} To read them together, choose {kinds}."
+    about = f"Most values are dates, written {written}."
     listed = [f"{shortened(text)} ({thin(n)})" for text, n in list(dates.rest.items())[:_NAMED]]
-    others = say_counted(
+    others = one_or_many(
         len(dates.rest),
         "{count} value has no such pattern: {listed}. If it stands for missing, add it to the "
         "cells that count as missing under 'How it was read'; then the others can be dates.",
@@ -90,7 +85,7 @@ def _describe_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
 def kind_said(kind: str) -> str:
     """The text of a kind, its name in the language of the dashboard."""
     read = ColumnKind.parse(kind)
-    return kind.replace(read.name, say_of(read.name), 1)
+    return kind.replace(read.name, read.name, 1)
 
 
 def take_kind(version: int, name: str, kind: str) -> None:

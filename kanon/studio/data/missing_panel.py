@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from kanon.base.formatting import joined, thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import joined, one_or_many, thin
 from kanon.base.spelling import BLANK
 from kanon.errors import quoted
 from kanon.sources.reading import TableFile
@@ -44,15 +43,15 @@ def footer_offered(work: Work, file: TableFile) -> None:
     if not rows or work.table.origin in SAMPLES:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        asked = say_counted(
+        asked = one_or_many(
             rows,
             "The last row looks like a total or a note, and counts as a record.",
             "The last {count} rows look like totals or notes, and count as records.",
         )
         st.markdown(f":material/help: {asked}")
         choices = (
-            (rows, say_counted(rows, "Leave it out", "Leave them out")),
-            (0, say_counted(rows, "It is a record", "They are records")),
+            (rows, one_or_many(rows, "Leave it out", "Leave them out")),
+            (0, one_or_many(rows, "It is a record", "They are records")),
         )
         for footer, label in choices:
             st.button(
@@ -74,22 +73,15 @@ def markers_offered(work: Work, file: TableFile) -> None:
         listed = [f"{quoted(marker)} ({thin(count)})" for marker, count in texts.items()]
         _offered(
             work,
-            say(
-                "These look like missing cells and count as values: {markers}.",
-                markers=plain(joined(listed)),
-            ),
+            f"These look like missing cells and count as values: {plain(joined(listed))}.",
             list(texts),
         )
     for odd in file.odd:
         if odd.marker in settled:
             continue
         columns = [f"{quoted(name)} ({thin(count)})" for name, count in odd.columns.items()]
-        asked = say(
-            "Does {number} stand for a missing number in {columns}?",
-            number=odd.marker,
-            columns=plain(joined(columns)),
-        )
-        beyond = say_counted(
+        asked = f"Does {odd.marker} stand for a missing number in {plain(joined(columns))}?"
+        beyond = one_or_many(
             odd.elsewhere,
             "It would count as missing in {count} cell of other columns too.",
             "It would count as missing in {count} cells of other columns too.",
@@ -103,15 +95,15 @@ def _offered(work: Work, sentence: str, markers: Sequence[str]) -> None:
         st.markdown(f":material/help: {sentence}")
         for marker in markers:
             _button(
-                say("{marker} is missing", marker=plain(quoted(marker))),
+                f"{plain(quoted(marker))} is missing",
                 work,
                 take_markers,
                 [marker],
             )
         several = len(markers) > 1
         if several:
-            _button(say("All are missing"), work, take_markers, markers)
-        values = say("They are values") if several else say("It is a value")
+            _button("All are missing", work, take_markers, markers)
+        values = "They are values" if several else "It is a value"
         _button(values, work, take_values, markers)
 
 
@@ -143,7 +135,7 @@ def missing_choice(work: Work, incomplete: int) -> None:
     """What happens to records that lack a quasi-identifier: nothing until it is chosen."""
     version = work.version
     st.radio(
-        say_counted(
+        one_or_many(
             incomplete,
             "{count} record with a quasi-identifier missing: what happens to them?",
             "{count} records with a quasi-identifier missing: what happens to them?",
@@ -151,17 +143,15 @@ def missing_choice(work: Work, incomplete: int) -> None:
         ["drop-records", "as-value"],
         **bound(f"missing-{version}", work.table.missing, take_missing, version),
         format_func={
-            "drop-records": say_counted(incomplete, "Drop {count} record", "Drop {count} records"),
-            "as-value": say("Keep them: missing counts as a value of its own"),
+            "drop-records": one_or_many(incomplete, "Drop {count} record", "Drop {count} records"),
+            "as-value": "Keep them: missing counts as a value of its own",
         }.get,
         horizontal=True,
     )
     if work.table.missing is None:
         st.caption(
-            say(
-                "Nothing is chosen yet: the figures on this page count all records, and there is "
-                "no release before it is."
-            )
+            "Nothing is chosen yet: the figures on this page count all records, and there is "
+            "no release before it is."
         )
 
 

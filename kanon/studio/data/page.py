@@ -9,8 +9,7 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.sentences import records_said
 from kanon.charts.exposure import (
     class_size_chart,
@@ -97,11 +96,8 @@ def table_choice(work: Work) -> None:
     upload, samples, adult, *places = st.tabs(ways, default=way)
     with upload:
         upload_field(
-            say(
-                "CSV, TSV, Parquet, Feather or XLSX, up to {megabytes} MB. It stays in the memory "
-                "of the machine that runs kanon.",
-                megabytes=thin(settings().upload_megabytes),
-            ),
+            f"CSV, TSV, Parquet, Feather or XLSX, up to {thin(settings().upload_megabytes)} "
+            "MB. It stays in the memory of the machine that runs kanon.",
             key=f"upload-{version}",
             on_change=take_upload,
             args=(version,),
@@ -109,27 +105,22 @@ def table_choice(work: Work) -> None:
     with samples:
         for column, sample in zip(st.columns(len(SAMPLES)), SAMPLES.values(), strict=True):
             column.button(
-                say_of(sample.title),
+                sample.title,
                 key=f"sample-{sample.name}",
                 type="primary" if work.table.origin == sample.name else "secondary",
                 on_click=take_sample,
                 args=(sample.name,),
                 width="stretch",
             )
-            column.caption(say_of(sample.about))
+            column.caption(sample.about)
     with adult:
         st.markdown(
-            say(
-                "The table of the papers: 32,561 records of the 1994 U.S. census, fetched from the "
-                "UCI repository only when you ask for it, checked by its hash, and not kept on "
-                "disk.\n\n"
-                "{attribution} Licence: {licence}.",
-                attribution=ADULT_ATTRIBUTION,
-                licence=ADULT_LICENCE,
-            )
+            "The table of the papers: 32,561 records of the 1994 U.S. census, fetched from "
+            "the UCI repository only when you ask for it, checked by its hash, and not kept "
+            f"on disk.\n\n{ADULT_ATTRIBUTION} Licence: {ADULT_LICENCE}."
         )
-        if st.button(say("Download Adult"), icon=":material/cloud_download:"):
-            with st.spinner(say("Downloading from the UCI repository")):
+        if st.button("Download Adult", icon=":material/cloud_download:"):
+            with st.spinner("Downloading from the UCI repository"):
                 state.attempt(lambda: adult_work(next_version()))
             st.rerun()
     for tab in places:
@@ -140,12 +131,11 @@ def table_choice(work: Work) -> None:
 # --- the table ------------------------------------------------------------------------------
 def table_preview(work: Work) -> None:
     """The first records, tinted by role."""
-    version = work.version
+    version, rows = work.version, preview_rows(work.table.records.n_records, len(work.table.roles))
     st.subheader(
-        say(
-            "{records}, {columns}",
+        "{records}, {columns}".format(
             records=records_said(work.table.records.n_records),
-            columns=say_counted(len(work.table.roles), "{count} column", "{count} columns"),
+            columns=counted(len(work.table.roles), "column"),
         )
     )
     st.dataframe(
@@ -157,7 +147,7 @@ def table_preview(work: Work) -> None:
         height=420,
         column_config={
             name: st.column_config.Column(
-                f"{name} · {say('not decided') if name in work.table.undecided else role.value}"
+                f"{name} · {'not decided' if name in work.table.undecided else role.value}"
             )
             for name, role in work.table.roles.items()
         },
@@ -165,11 +155,8 @@ def table_preview(work: Work) -> None:
         key="table",
     )
     st.caption(
-        say(
-            "The first {records} records, tinted by role: red identifier, amber quasi-identifier, "
-            "violet sensitive, grey insensitive or not decided.",
-            records=thin(preview_rows(work.table.records.n_records, len(work.table.roles))),
-        )
+        f"The first {thin(rows)} records, tinted by role: red identifier, amber quasi-identifier, "
+        "violet sensitive, grey insensitive or not decided."
     )
 
 
@@ -204,13 +191,11 @@ def parameters(version: int, name: str, choice: HierarchyChoice, prefix: str) ->
     builder_fields(choice, prefix, take_choice, version, name, prefix, fine=False)
     if choice.builder == "file":
         label = (
-            say("Another file for {column}", column=plain(name))
-            if choice.tree
-            else say("Choose a file for {column}", column=plain(name))
+            f"Another file for {plain(name)}" if choice.tree else f"Choose a file for {plain(name)}"
         )
         with st.popover(label, icon=":material/upload:", type="tertiary"):
             upload_field(
-                say("CSV with lines leaf;level 1;…;* or JSON with nodes"),
+                "CSV with lines leaf;level 1;…;* or JSON with nodes",
                 "hierarchies_megabytes",
                 key=f"{prefix}-file",
                 on_change=take_choice,
@@ -237,12 +222,10 @@ def columns_shown(work: Work) -> Sequence[tuple[int, tuple[str, Role]]]:
     if len(listed) > COLUMNS_AT_ONCE:  # each line has up to seven controls
         starts = range(0, len(listed), COLUMNS_AT_ONCE)
         start = st.selectbox(
-            say("Columns shown"),
+            "Columns shown",
             starts,
-            format_func=lambda first: say(
-                "{first} to {last}",
-                first=first + 1,
-                last=min(first + COLUMNS_AT_ONCE, len(work.table.roles)),
+            format_func=lambda first: (
+                f"{first + 1} to {min(first + COLUMNS_AT_ONCE, len(work.table.roles))}"
             ),
             key=f"columns-{version}",
         )
@@ -260,12 +243,12 @@ def column_row(work: Work, position: int, name: str, role: Role) -> None:
     colour, icon = NOT_DECIDED if undecided else BADGES[role]
     badge.badge(in_badge(name), color=colour, icon=icon)
     roles.selectbox(
-        say("Role of {column}", column=spoken(name)),
+        f"Role of {spoken(name)}",
         [*([""] if undecided else []), *(role.value for role in Role)],
         **bound(
             f"role-{version}-{position}", "" if undecided else role.value, take_role, version, name
         ),
-        format_func=lambda value: say_of(value) if value else say("not decided"),
+        format_func=lambda value: value if value else "not decided",
         label_visibility="collapsed",
     )
     why = f"{column_kind(work, position, name, kind)} {work.table.reasons[name]}".strip()
@@ -287,14 +270,11 @@ def column_row(work: Work, position: int, name: str, role: Role) -> None:
 def edit_button(name: str, prefix: str, draw: DeltaGenerator) -> None:
     """The way to the hierarchy of a column."""
     if draw.button(
-        say("Edit"),
+        "Edit",
         key=f"{prefix}-draw",
         icon=":material/account_tree:",
         type="tertiary",
-        help=say(
-            "Look at the hierarchy of {column} and change it on the page Hierarchies.",
-            column=plain(name),
-        ),
+        help=f"Look at the hierarchy of {plain(name)} and change it on the page Hierarchies.",
     ):
         state.change(column=name)
         st.switch_page("pages/hierarchies.py")
@@ -307,10 +287,10 @@ def hierarchy_choice(
     version = work.version
     choice = work.table.choices[name]
     builder.selectbox(
-        say("Hierarchy of {column}", column=spoken(name)),
+        f"Hierarchy of {spoken(name)}",
         list(BUILDERS),
         **bound(f"{prefix}-builder", choice.builder, lambda _: take_choice(version, name, prefix)),
-        format_func=lambda one: say_of(BUILDERS[one].title),
+        format_func=lambda one: BUILDERS[one].title,
         label_visibility="collapsed",
     )
     with rest:
@@ -324,7 +304,7 @@ def mention_spellings(work: Work, name: str) -> None:
     found = proposed_spellings(work, name)
     if found:
         st.caption(
-            say_counted(
+            one_or_many(
                 len(found),
                 "{count} group of values looks like spellings of one; Edit shows it, to be joined.",
                 "{count} groups of values look like spellings of one; Edit shows them, to be "
@@ -340,10 +320,10 @@ def coarsening_choice(
     version, coarse = work.version, name in work.table.coarse_columns
     chosen = work.table.choices[name].builder if coarse else ""
     builder.selectbox(
-        say("How {column} is released", column=spoken(name)),
+        f"How {spoken(name)} is released",
         ["", *BUILDERS],
         **bound(f"{prefix}-builder", chosen, lambda _: take_choice(version, name, prefix)),
-        format_func=lambda one: say_of(BUILDERS[one].title) if one else say("Released as it is"),
+        format_func=lambda one: BUILDERS[one].title if one else "Released as it is",
         label_visibility="collapsed",
     )
     if not coarse:
@@ -358,10 +338,10 @@ def coarsening_choice(
             return
         levels = {level: replace(one, level=level) for level in range(1, one.tree.height)}
         st.selectbox(
-            say("Released, and counted by every model, at"),
+            "Released, and counted by every model, at",
             list(levels),
             **bound(f"{prefix}-level", one.level, take_level, version, name),
-            format_func=lambda level: say_counted(
+            format_func=lambda level: one_or_many(
                 levels[level].n_groups,
                 "level {level} of {top}: {count} value",
                 "level {level} of {top}: {count} values",
@@ -373,7 +353,7 @@ def coarsening_choice(
 
 def roles_and_hierarchies(work: Work) -> None:
     """What each column is, and how it may be blurred."""
-    st.subheader(say("What each column is to the people in it, and how it may be blurred"))
+    st.subheader("What each column is to the people in it, and how it may be blurred")
     undecided_roles(work)
     remarked_table(work)
     show_singling(work)
@@ -385,23 +365,19 @@ def roles_and_hierarchies(work: Work) -> None:
 def exposure(work: Work, incomplete: int) -> None:
     """How exposed the records are, or what there is to do to see it."""
     if not work.table.quasi_identifiers:
-        st.subheader(say("How exposed it is"))
-        st.info(
-            say("Choose at least one quasi-identifier below to see how exposed the records are.")
-        )
+        st.subheader("How exposed it is")
+        st.info("Choose at least one quasi-identifier below to see how exposed the records are.")
     elif incomplete == work.table.records.n_records and work.table.missing == "drop-records":
-        st.subheader(say("How exposed it is"))
+        st.subheader("How exposed it is")
         st.info(
-            say(
-                "Every record lacks a quasi-identifier, so dropping those records leaves none. "
-                "Keep them with missing as a value, or choose other roles."
-            )
+            "Every record lacks a quasi-identifier, so dropping those records leaves none. "
+            "Keep them with missing as a value, or choose other roles."
         )
     elif uncounted(work):
-        st.subheader(say("How exposed it is"))
+        st.subheader("How exposed it is")
         counting(work)
     else:
-        with st.spinner(say("Counting how exposed the records are")):
+        with st.spinner("Counting how exposed the records are"):
             seen = state.remembered(
                 "exposed",
                 (
@@ -432,11 +408,8 @@ def exposure(work: Work, incomplete: int) -> None:
         kept = classes_kept(work)
         if kept is not None:
             st.caption(
-                say(
-                    "{kept} Which column singles people out most is not counted by itself; which "
-                    "columns do together can be looked for below.",
-                    kept=said_kept(kept),
-                )
+                f"{said_kept(kept)} Which column singles people out most is not counted by "
+                "itself; which columns do together can be looked for below."
             )
         if without:
             picture(
@@ -450,7 +423,7 @@ def exposure(work: Work, incomplete: int) -> None:
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("What is in this table, and how exposed is it?"))
+    work = head("What is in this table, and how exposed is it?")
     table_choice(work)
     incomplete = incomplete_records(work)
     missing_cells(work, incomplete)
@@ -461,7 +434,7 @@ def page() -> None:
     roles_and_hierarchies(work)
     person_choice(work)
     st.page_link(
-        "pages/anonymise.py", label=say("Anonymise this table"), icon=":material/arrow_forward:"
+        "pages/anonymise.py", label="Anonymise this table", icon=":material/arrow_forward:"
     )
     with right:  # last, as to count a large table may take some seconds
         exposure(work, incomplete)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many, thin
 from kanon.base.sentences import records_said
 from kanon.schema import Role, tells_persons
 from kanon.sources.memory import MemoryTable
@@ -22,25 +21,21 @@ def person_choice(work: Work) -> None:
     if chosen is None and (not identifiers or not isinstance(work.table.records, MemoryTable)):
         return
     lost = [chosen] if chosen is not None and chosen not in identifiers else []
-    none = say("none: k counts records")
+    none = "none: k counts records"
     key = f"person-{work.version}-{'|'.join(identifiers)}-{chosen}"
     st.selectbox(
-        say("Which column says who a record is about?"),
+        "Which column says who a record is about?",
         ["", *identifiers, *lost],
         **bound(key, chosen or "", lambda value: state.change(person=value or None, problem=None)),
         format_func=lambda name: name or none,
-        help=say(
-            "If somebody has several records, five of them are no group of five people. With the "
-            "column named, k counts people."
-        ),
+        help="If somebody has several records, five of them are no group of five people. With the "
+        "column named, k counts people.",
         width=420,
     )
     if lost:
         st.error(
-            say(
-                "{column} is no identifier any more: make it one again, or choose another column.",
-                column=plain(lost[0]),
-            ),
+            f"{plain(lost[0])} is no identifier any more: make it one again, or choose "
+            "another column.",
             icon=":material/error:",
         )
     elif chosen is not None:
@@ -69,7 +64,7 @@ def _warned(work: Work, column: str | None) -> None:
         return
     often = work.table.records.frequencies(column)
     st.warning(
-        say_counted(
+        one_or_many(
             often.distinct.values,
             "{count} value of {column} covers {rows} rows: with records counted, each row would be "
             "another person. If the value is one person, name the column here.",
@@ -87,7 +82,7 @@ def _told(work: Work, column: str) -> None:
     lacking = work.table.complete_records.incomplete([column])
     if lacking:
         st.error(
-            say_counted(
+            one_or_many(
                 lacking,
                 "{count} record has no value in {column}, so nobody knows whom it is about: fill "
                 "it in, or leave the record out of the table.",
@@ -99,7 +94,7 @@ def _told(work: Work, column: str) -> None:
         )
         return
     st.caption(
-        say_counted(
+        one_or_many(
             work.table.complete_records.distinct_of(column).values,
             "k counts people: {count} person has {records}.",
             "k counts people: {count} persons have {records}.",

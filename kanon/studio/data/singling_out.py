@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from kanon.base.language import say, say_of
 from kanon.base.progress import Progress
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
@@ -61,7 +60,7 @@ def found_in(
     """The smallest sets, in a worker; see :func:`kanon.sources.singling_out.singling_out`."""
 
     def told(fraction: float, _: str) -> None:
-        progress(fraction, say("Counting sets of columns"))
+        progress(fraction, "Counting sets of columns")
 
     return singling_out(table, columns, share, k, size, progress=told, person=person)
 
@@ -105,7 +104,7 @@ def with_sets_of(work: Work, columns: Sequence[str], role: Role) -> Work:
     undecided = work.table.undecided.intersection(columns)
     work = with_roles(work, columns, role)
     view = replace(work.view(SinglingView), before=before, undecided=undecided, given=role)
-    done = say("{columns}: {role} now.", columns=", ".join(columns), role=say_of(role.value))
+    done = f"{', '.join(columns)}: {role.value} now."
     return with_fields(work, view=view, notice=done)
 
 

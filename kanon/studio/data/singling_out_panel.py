@@ -8,8 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import Counted, percent
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import Counted, counted, one_or_many, percent
 from kanon.base.sentences import number_said
 from kanon.charts.singling_out import (
     contributions_chart,
@@ -45,21 +44,20 @@ _AT_ONCE = 8
 
 def show_singling(work: Work) -> None:
     """Draw the panel: what is asked, and what was found, with what can be done about it."""
-    title = say("Which columns single people out together?")
+    title = "Which columns single people out together?"
     open_now = "singling" in work.running or work.view(SinglingView).found is not None
     with st.expander(title, icon=":material/person_search:", expanded=open_now):
         st.markdown(
-            say(
-                "No column has to be rare by itself: there may be one person only of this age with "
-                "this job in this town. Here all columns but identifiers are tried together, "
-                "whatever their roles, and the smallest sets are listed that are enough."
-            )
+            "No column has to be rare by itself: there may be one person only of this age "
+            "with this job in this town. Here all columns but identifiers are tried "
+            "together, whatever their roles, and the smallest sets are listed that are "
+            "enough."
         )
         if not can_be_searched(work):
             st.info(
-                say("It takes two records, and a column that is not an identifier, to look for it.")
+                ("It takes two records, and a column that is not an identifier, to look for it.")
                 if work.table.person_counted is None
-                else say(
+                else (
                     "It takes two persons, and a column that is not an identifier, to look for it."
                 )
             )
@@ -67,7 +65,7 @@ def show_singling(work: Work) -> None:
         _asked(work)
         if work.table.dropped:
             st.caption(
-                say_counted(
+                one_or_many(
                     work.table.dropped,
                     "Not counted is {count} record that lacks a quasi-identifier, as no run "
                     "releases it.",
@@ -87,39 +85,37 @@ def _asked(work: Work) -> None:
     with share:
         _choice(
             "share",
-            say("Share of records, at least")
-            if of == "records"
-            else say("Share of persons, at least"),
+            "Share of records, at least" if of == "records" else "Share of persons, at least",
             SHARES,
             view.share,
             lambda one: f"{100 * one:g} %",
-            say("A set is listed if it singles out so many. 5 % is to begin with, and no norm."),
+            "A set is listed if it singles out so many. 5 % is to begin with, and no norm.",
         )
     with k:
         _choice(
             "k",
-            say("Fewer alike than"),
+            "Fewer alike than",
             [one for one in KS if one <= max(work.table.highest_k, min(KS))],
             k_used(work),
             lambda number: number_said(number, of),
-            say("A record is singled out if fewer share its values; 2: if no other one does.")
+            "A record is singled out if fewer share its values; 2: if no other one does."
             if of == "records"
-            else say(
-                "A person is singled out if fewer share the values of one of the person's records; "
-                "2: if nobody else does."
+            else (
+                "A person is singled out if fewer share the values of one of the person's "
+                "records; 2: if nobody else does."
             ),
         )
     with size:
         _choice(
             "size",
-            say("Columns in a set, at most"),
+            "Columns in a set, at most",
             SIZES,
             view.size,
             str,
-            say("How much somebody may know of a person. More columns take longer."),
+            "How much somebody may know of a person. More columns take longer.",
         )
     button.button(
-        say("Look for them"),
+        "Look for them",
         type="secondary" if view.found is not None else "primary",
         icon=":material/person_search:",
         disabled="singling" in work.running,
@@ -149,14 +145,14 @@ def _choice(
 def _found(work: Work, found: SinglingOut) -> None:
     outdated = work.view(SinglingView).about != about_search(work)
     since = partial(changed_since, work, "singling", about_search)
-    fade("singling-found", say("Look for them"), outdated, "singling" in work.running, since)
+    fade("singling-found", "Look for them", outdated, "singling" in work.running, since)
     with st.container(key="singling-found"):
         st.markdown(_headline(found))
         if not found.sets:
             st.markdown(_and_more(found))
         if can_be_undone(work):
             st.button(
-                say("Undo: the roles as they were"),
+                "Undo: the roles as they were",
                 icon=":material/undo:",
                 on_click=_undo,
                 key=f"singling-undo-{work.version}",
@@ -170,15 +166,10 @@ def _found(work: Work, found: SinglingOut) -> None:
 def _headline(found: SinglingOut) -> str:
     """How many sets there are, in a sentence."""
     share, n = percent(100 * found.share), number_said(found.number, found.of)
-    columns = say_counted(found.size, "{count} column", "{count} columns")
+    columns = counted(found.size, "column")
     if not found.sets:
-        return say(
-            "**No set of up to {columns} singles out {share} of the {all}.**",
-            columns=columns,
-            share=share,
-            all=n,
-        )
-    return say_counted(
+        return f"**No set of up to {columns} singles out {share} of the {n}.**"
+    return one_or_many(
         len(found.sets),
         "**{count} smallest set of up to {columns} singles out {share} of the {all} or more.** "
         "↓ better",
@@ -194,13 +185,10 @@ def _and_more(found: SinglingOut) -> str:
     """Where nothing was found: whether more columns would find something."""
     together = percent(100 * found.together / found.number)
     if found.found_with_more:
-        return say(
-            "More columns do: all together single out {share}. Ask for larger sets.", share=together
-        )
-    return say(
-        "More columns do not either: all together single out {share}. A smaller share may be "
-        "asked for.",
-        share=together,
+        return f"More columns do: all together single out {together}. Ask for larger sets."
+    return (
+        f"More columns do not either: all together single out {together}. A smaller share may be "
+        "asked for."
     )
 
 
@@ -211,43 +199,30 @@ def _lines(work: Work, found: SinglingOut) -> None:
     undecided = [name for name in contradicted if name in work.table.undecided]
     if undecided:
         st.warning(
-            say(
-                "Not decided, and in one of these sets: {columns}. Make it a quasi-identifier, or "
-                "leave it out.",
-                columns=plain(", ".join(undecided)),
-            ),
+            f"Not decided, and in one of these sets: {plain(', '.join(undecided))}. Make it a "
+            "quasi-identifier, or leave it out.",
             icon=":material/help:",
         )
     if wrong:
         st.warning(
-            say(
-                "Called insensitive, and in one of these sets: {columns}. What is insensitive is "
-                "released as it is.",
-                columns=plain(", ".join(wrong)),
-            ),
+            f"Called insensitive, and in one of these sets: {plain(', '.join(wrong))}. What "
+            "is insensitive is released as it is.",
             icon=":material/warning:",
         )
     for place, one in enumerate(found.sets[:_AT_ONCE]):
         names, number, button = st.columns([5, 2, 4], vertical_alignment="center")
         names.markdown(f"**{plain(' + '.join(one.columns))}**")
         number.markdown(
-            say(
-                "{number}, {share}",
-                number=number_said(one.singled_out, found.of),
-                share=percent(100 * one.singled_out / found.number),
-            )
+            f"{number_said(one.singled_out, found.of)}, "
+            f"{percent(100 * one.singled_out / found.number)}"
         )
         with button:
             _deed(work, found, one, f"singling-make-{work.version}-{place}")
     more = len(found.sets) - _AT_ONCE
     if more > 0:
-        st.caption(
-            say_counted(
-                more, "{count} more set is in the file.", "{count} more sets are in the file."
-            )
-        )
+        st.caption(counted(more, "more set is in the file.", "more sets are in the file."))
     data_button(
-        say("Data of all sets"),
+        "Data of all sets",
         lambda: sets_table(found),
         "singling-out-sets",
         work.view(SinglingView).about,
@@ -259,29 +234,27 @@ def _deed(work: Work, found: SinglingOut, one: SmallestSet, key: str) -> None:
     """What can be done about a set; nothing is changed unasked."""
     if one.columns[0] in found.identifier_like:
         if work.table.roles[one.columns[0]] is Role.IDENTIFIER:
-            st.caption(say("It is an identifier now."))
+            st.caption("It is an identifier now.")
             return
-        _button(say("Make it an identifier"), one.columns, Role.IDENTIFIER, key)
+        _button("Make it an identifier", one.columns, Role.IDENTIFIER, key)
         return
     columns = to_change(work, one)
     if columns:
         label = (
-            say("Make {column} a quasi-identifier", column=plain(columns[0]))
+            f"Make {plain(columns[0])} a quasi-identifier"
             if len(columns) == 1
-            else say("Make them quasi-identifiers")
+            else "Make them quasi-identifiers"
         )
         _button(label, columns, Role.QUASI_IDENTIFIER, key)
         return
     private = [name for name in one.columns if work.table.roles[name] is Role.SENSITIVE]
     if private:
         st.caption(
-            say(
-                "{columns}: sensitive. A quasi-identifier instead, if others can know it.",
-                columns=plain(", ".join(private)),
-            )
+            f"{plain(', '.join(private))}: sensitive. A quasi-identifier instead, if others "
+            "can know it."
         )
     else:
-        st.caption(say("All are quasi-identifiers."))
+        st.caption("All are quasi-identifiers.")
 
 
 def _button(label: str, columns: Any, role: Role, key: str) -> None:
@@ -291,7 +264,7 @@ def _button(label: str, columns: Any, role: Role, key: str) -> None:
         on_click=_give,
         args=(tuple(columns), role),
         key=key,
-        help=say("As if you had chosen the role below; it can be undone."),
+        help="As if you had chosen the role below; it can be undone.",
     )
 
 
@@ -315,11 +288,11 @@ def _contributions(work: Work, found: SinglingOut) -> None:
 def _limits(found: SinglingOut) -> str:
     """How it is computed, and what it does not say."""
     lines = [
-        say(
+        (
             "A set is smallest if it singles out enough, and would not without any one of its "
             "columns. Missing counts as a value."
         ),
-        say(
+        (
             "No finding is no proof: more columns, or what stands in other tables, may still "
             "single people out. Only you know what others can know."
         ),
@@ -327,10 +300,8 @@ def _limits(found: SinglingOut) -> str:
     if not found.complete:
         lines.insert(
             0,
-            say(
-                "Sets of more than {columns} were left out, as they are too many: make columns "
-                "identifiers that leave anyway.",
-                columns=say_counted(found.size, "{count} column", "{count} columns"),
-            ),
+            "Sets of more than "
+            f"{counted(found.size, 'column')} were left out, "
+            "as they are too many: make columns identifiers that leave anyway.",
         )
     return " ".join(lines)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from kanon.base.language import say
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut
 
@@ -34,9 +33,9 @@ class SinglingView:
     given: Role | None = None
 
     LABELS: ClassVar[Mapping[str, str]] = {
-        "share": say("Share singled out, at least"),
-        "k": say("Fewer alike than"),
-        "size": say("Columns in a set, at most"),
+        "share": "Share singled out, at least",
+        "k": "Fewer alike than",
+        "size": "Columns in a set, at most",
     }
 
     def read_again(self) -> SinglingView:

@@ -7,7 +7,6 @@ from importlib.util import find_spec
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.errors import quoted
 from kanon.sources.addresses import (
     Address,
@@ -29,13 +28,13 @@ from kanon.studio.session.table_loading import read_again
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
 
-PLACE_TAB = say("A path or a database")
-ENGINES = {"": say("What fits"), "spark": "Spark"}
+PLACE_TAB = "A path or a database"
+ENGINES = {"": "What fits", "spark": "Spark"}
 
 
 def table_tabs(work: Work) -> tuple[list[str], str]:
     """The ways to a table, none by a path where that is switched off; and the one that is open."""
-    ways = [say("Upload a file"), say("Samples"), say("Adult from UCI")]
+    ways = ["Upload a file", "Samples", "Adult from UCI"]
     if not tables_allowed():
         return ways, ways[0]
     place = work.table.origin == "place" or "opening" in work.running or work.view(Place).problem
@@ -49,29 +48,27 @@ def place_tab(work: Work) -> None:
     widths = [6, *([1.7] if engines else []), 2.1]
     where, *others = st.columns(widths, vertical_alignment="bottom")
     where.text_input(
-        say("Path of a table, or URL of a database with the table after a #"),
+        "Path of a table, or URL of a database with the table after a #",
         **bound(f"place-{version}", work.view(Place).typed, "typed", into=_take),
         placeholder=_examples(),
-        help=say(
+        help=(
             "A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file, or a "
             "server such as postgres://host/data#people."
         )
         if connections_allowed()
-        else say("A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file."),
+        else "A Parquet or CSV file, a folder of Parquet files, a DuckDB or SQLite file.",
     )
     if engines:
         others[0].selectbox(
-            say("Engine"),
+            "Engine",
             engines,
             **bound(f"engine-{version}", work.view(Place).engine, "engine", into=_take),
             format_func=lambda name: ENGINES[name],
-            help=say(
-                "What groups the records and writes the release. What fits is DuckDB for files, "
-                "and a database for itself."
-            ),
+            help="What groups the records and writes the release. What fits is DuckDB for files, "
+            "and a database for itself.",
         )
     others[-1].button(
-        say("Open the table"),
+        "Open the table",
         icon=":material/folder_open:",
         type="secondary" if work.table.origin == "place" else "primary",
         disabled="opening" in work.running,
@@ -84,20 +81,20 @@ def place_tab(work: Work) -> None:
             st.error(plain(work.view(Place).problem), icon=":material/error:")
     folder = allowed_folder()
     told = [
-        say(
-            "The table stays where it is, however large: kanon asks it for counts and for the few "
-            "records of a preview."
+        (
+            "The table stays where it is, however large: kanon asks it for counts and for the "
+            "few records of a preview."
         ),
-        plain(say("Files have to be in {folder}; hidden ones are not opened.", folder=folder)),
+        plain(f"Files have to be in {folder}; hidden ones are not opened."),
     ]
     if not connections_allowed():
-        told.append(say("Connections to databases are switched off."))
+        told.append("Connections to databases are switched off.")
     st.caption(" ".join(told))
     if not folder.exists():
         st.button(
-            say("Create the folder"),
+            "Create the folder",
             icon=":material/create_new_folder:",
-            help=plain(say("{folder} does not exist yet.", folder=folder)),
+            help=plain(f"{folder} does not exist yet."),
             on_click=_create,
             key="create-folder",
         )
@@ -108,8 +105,8 @@ def _create() -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        why = error.strerror or say("not a usable path")
-        problem = say("{path} cannot be written ({why}).", path=quoted(folder, 200), why=why)
+        why = error.strerror or "not a usable path"
+        problem = f"{quoted(folder, 200)} cannot be written ({why})."
         state.change(view=replace(state.work().view(Place), problem=problem))
 
 
@@ -156,7 +153,7 @@ def reading_request(work: Work) -> Request | None:
 
 
 def _examples() -> str:
-    return say("{path}, or data.sqlite#people", path=allowed_folder() / "people.parquet")
+    return f"{allowed_folder() / 'people.parquet'}, or data.sqlite#people"
 
 
 def _take(**fields: str) -> None:

@@ -8,8 +8,7 @@ from functools import partial
 
 import pandas as pd
 
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import counted, thin
 from kanon.base.rounding import round_apart
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.advisor.advice import Advice, try_ways
@@ -32,7 +31,7 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Work, with_fields
 
-WAY = say("Way")
+WAY = "Way"
 """The head of the column that names a way."""
 
 
@@ -111,9 +110,9 @@ def asked_of(work: Work) -> AdviceJob:
 
 
 CONCERNS: Mapping[str, str] = {
-    "utility": say("Little is lost"),
-    "l": say("Mixed classes (l)"),
-    "t": say("Classes like the table (t)"),
+    "utility": "Little is lost",
+    "l": "Mixed classes (l)",
+    "t": "Classes like the table (t)",
 }
 """What each concern is called beside its slider."""
 
@@ -128,10 +127,8 @@ def check_matters(work: Work) -> None:
     names = concerns_of(work)
     if not any(work.view(DecideView).advice.weights[name] for name in names):
         raise PlanError(
-            say(
-                "All weights are 0, so nothing matters; move at least one above 0: {names}.",
-                names=", ".join(CONCERNS[name] for name in names),
-            )
+            "All weights are 0, so nothing matters; move at least one above 0: "
+            f"{', '.join(CONCERNS[name] for name in names)}."
         )
 
 
@@ -211,7 +208,7 @@ def with_proposal(work: Work, configuration: Configuration, k: int) -> Work:
     return with_taken(
         work,
         "settings",
-        say("The settings were taken; press Anonymise on the page Anonymise."),
+        "The settings were taken; press Anonymise on the page Anonymise.",
         algorithm="gaa",
         metric=work.settings.metric if configuration.strategy in COSTLESS else configuration.metric,
         strategy=configuration.strategy,
@@ -224,15 +221,12 @@ def with_proposal(work: Work, configuration: Configuration, k: int) -> Work:
 def ways_said(work: Work) -> str:
     """How many ways there are."""
     if not work.table.sensitive_columns:
-        return say(
+        return (
             "No column is sensitive, so there is no l and no t, and only S1 can be followed: "
-            "{count} ways, compared by their alteration.",
-            count=len(ways(False)),
+            f"{len(ways(False))} ways, compared by their alteration."
         )
-    return say_counted(
-        len(ways(True)),
-        "{count} way is tried, once for every k.",
-        "{count} ways are tried, each once for every k.",
+    return counted(
+        len(ways(True)), "way is tried, once for every k.", "ways are tried, each once for every k."
     )
 
 
@@ -243,14 +237,14 @@ def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
     and t say. The file has all of them.
     """
     heads = {
-        "rank": say("Rank"),
+        "rank": "Rank",
         "way": WAY,
-        "score": say("Score, % ↓"),
-        "mean_alteration": say("Alteration, % ↓"),
-        "l": say("l ↑"),
-        "t": say("t, 0 to 1 ↓"),
-        "front": say("Nothing beats it"),
-        "meets_limits": say("As part 1 asks"),
+        "score": "Score, % ↓",
+        "mean_alteration": "Alteration, % ↓",
+        "l": "l ↑",
+        "t": "t, 0 to 1 ↓",
+        "front": "Nothing beats it",
+        "meets_limits": "As part 1 asks",
     }
     found = table[[name for name in heads if name in table]].rename(columns=heads)
     numbers = found.select_dtypes("float").columns
@@ -263,33 +257,30 @@ def how_advised(work: Work) -> str:
     whole = sum(weights.values())
     return "\n\n".join(
         [
-            say(
+            (
                 "**The ways.** Seven metrics under S1; seven metrics, two scopes and S2 to S7; L "
-                "and T at two scopes, which count no cost, so that no metric guides them: 7 + 84 + "
-                "4 = 95."
+                "and T at two scopes, which count no cost, so that no metric guides them: 7 + 84 "
+                "+ 4 = 95."
             ),
-            say(
-                "**The score** of a way is ({utility} × alteration + {l} × (100 − l in % of the "
-                "table's) + {t} × t in %) / {whole}, from 0, the best, to 100. The alteration is "
-                "the mean over the seven metrics, l that of the least mixed class, t that of the "
-                "most unusual one. For each k the release counts that loses least, of those of the "
-                "way for this k or a larger one that have what part 1 asks. Of several k each is "
-                "the mean over both ends and the papers' k between.",
-                utility=weights["utility"],
-                l=weights["l"],
-                t=weights["t"],
-                whole=whole,
+            (
+                f"**The score** of a way is ({weights['utility']} × alteration + {weights['l']} × "
+                f"(100 − l in % of the table's) + {weights['t']} × t in %) / {whole}, from 0, the "
+                "best, to 100. The alteration is the mean over the seven metrics, l that of the "
+                "least mixed class, t that of the most unusual one. For each k the release "
+                "counts that loses least, of those of the way for this k or a larger one that "
+                "have what part 1 asks. Of several k each is the mean over both ends and the "
+                "papers' k between."
             ),
-            say(
-                "**Proposed** is the way of least score. The alternatives would be the best if one "
-                "concern mattered as much as all others together, or alone; they are at least one "
-                "point better in it, and nothing beats them in all three."
+            (
+                "**Proposed** is the way of least score. The alternatives would be the best if "
+                "one concern mattered as much as all others together, or alone; they are at "
+                "least one point better in it, and nothing beats them in all three."
             ),
-            say(
-                "**How steady it is.** The proposals are run with ten other orders of ties, and on "
-                "ten tables of {n} records each that are drawn from this one with replacement. "
-                "Undecided means that the scores of two of them overlap.",
-                n=thin(work.table.complete_records.n_records),
+            (
+                "**How steady it is.** The proposals are run with ten other orders of ties, and "
+                f"on ten tables of {thin(work.table.complete_records.n_records)} records each "
+                "that are drawn from this one with replacement. Undecided means that the scores "
+                "of two of them overlap."
             ),
         ]
     )

@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import percent
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import one_or_many, percent
 from kanon.base.rounding import write_decimals
 from kanon.charts.advice import advised_chart
 from kanon.errors import KanonError
@@ -61,10 +60,8 @@ def show(work: Work) -> None:
     """Draw what matters, and what came of trying every way."""
     if isinstance(work.table.records, StoredTable):
         st.info(
-            say(
-                "For this the table has to be in memory, and this one stays where it is: load it "
-                "as a file on the page Data, or run python -m kanon advise with --engine memory."
-            )
+            "For this the table has to be in memory, and this one stays where it is: load it "
+            "as a file on the page Data, or run python -m kanon advise with --engine memory."
         )
         return
     try:
@@ -91,13 +88,13 @@ def show(work: Work) -> None:
         _found(work, advice)
     elif advised is not None and "advising" not in work.running:
         if advised.settings == settings:
-            said = say("So large a k was not tried yet; try the ways again.")
+            said = "So large a k was not tried yet; try the ways again."
             st.warning(said, icon=":material/history:")
         else:
             outdated_notice(_start(), changed_since(work, "advising", settings_of_advice))
     else:
         st.caption(ways_said(work))
-    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+    with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(how_advised(work))
 
 
@@ -118,8 +115,8 @@ def _asked(work: Work) -> None:
     most = max(2, work.table.complete_records.n_records, view.low or 0, view.high or 0)
     low, high, *weights = st.columns([3, 3, 5, 5, 5], vertical_alignment="bottom")
     for place, field, label, value in (
-        (low, "low", say("k"), view.low or min(work.settings.k, most)),
-        (high, "high", say("up to k"), view.high),
+        (low, "low", "k", view.low or min(work.settings.k, most)),
+        (high, "high", "up to k", view.high),
     ):
         key = f"advice-{field}-{work.version}"
         place.number_input(
@@ -128,9 +125,9 @@ def _asked(work: Work) -> None:
             max_value=most,
             value=None,
             step=1,
-            placeholder=say("one k") if field == "high" else None,
+            placeholder="one k" if field == "high" else None,
             **bound(key, value, field, into=_take),
-            help=say("Leave it empty for one k; of a range criteria are averaged over k.")
+            help="Leave it empty for one k; of a range criteria are averaged over k."
             if field == "high"
             else None,
         )
@@ -141,12 +138,12 @@ def _asked(work: Work) -> None:
             0,
             10,
             **bound(key, view.weights[name], _take_weight, name),
-            help=say("How much does it matter? 0: not at all."),
+            help="How much does it matter? 0: not at all.",
         )
 
 
 def _start() -> str:
-    return say("Try every way")
+    return "Try every way"
 
 
 def _buttons(work: Work, advice: Advice | None) -> None:
@@ -155,18 +152,18 @@ def _buttons(work: Work, advice: Advice | None) -> None:
         begin_button("advising", _start(), advice_request, first=advice is None, key="advice")
         if asked := limits_said(work):
             st.checkbox(
-                say("First what has {limits}, as part 1 asks", limits=plain(asked)),
+                f"First what has {plain(asked)}, as part 1 asks",
                 **bound(
                     "advice-limited", work.view(DecideView).advice.limited, "limited", into=_take
                 ),
             )
         if advice is not None and advice.weighed.comparison.sensitive:
             st.segmented_control(
-                say("Picture"),
+                "Picture",
                 ["l", "t"],
                 **bound("advice-concern", _concern(work, advice), "concern", into=_take),
                 label_visibility="collapsed",
-                format_func=lambda name: say("Alteration against {name}", name=name),
+                format_func=lambda name: f"Alteration against {name}",
             )
 
 
@@ -196,16 +193,16 @@ def _found(work: Work, advice: Advice) -> None:
     if said := about_limits(weighed):
         st.markdown(f"**{plain(said)}**")
         if not weighed.meets.any() and weighed.comparison.sensitive:
-            st.caption(say("In part 1, Use as models makes the next release require them."))
+            st.caption("In part 1, Use as models makes the next release require them.")
     places = st.columns(len(advice.proposals))
     for number, (place, one) in enumerate(zip(places, advice.proposals, strict=True), 1):
         with place, st.container(border=True, height="stretch"):
             _card(work, advice, number, one)
     _steady(work, advice)
-    with st.expander(say("All ways"), icon=":material/table_rows:"):
+    with st.expander("All ways", icon=":material/table_rows:"):
         table = state.remembered("advice table", about, advice.table)
         st.dataframe(ways_shown(table), hide_index=True, column_config=_narrow())
-        data_button(say("Download all ways"), advice.table, "ways", about)
+        data_button("Download all ways", advice.table, "ways", about)
 
 
 def _narrow() -> dict[str, Any]:
@@ -233,13 +230,13 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
         help=plain(_meant(line)),
     )
     score = percent(float(weighed.scores[one.place]))
-    said = [say("alteration {lost} ↓", lost=percent(own["mean_alteration"]))]
+    said = [f"alteration {percent(own['mean_alteration'])} ↓"]
     if weighed.comparison.sensitive:
         said += [
-            say("l = {number} ↑", number=write_decimals(own["l"], 2)),
-            say("t = {number} ↓", number=write_decimals(own["t"], 2)),
+            f"l = {write_decimals(own['l'], 2)} ↑",
+            f"t = {write_decimals(own['t'], 2)} ↓",
         ]
-    st.markdown(" · ".join([*said, say("score {score} ↓", score=score)]))
+    st.markdown(" · ".join([*said, f"score {score} ↓"]))
     st.markdown(plain(one.reason))
     st.caption(plain(advice.over_k(one)))
     new, now = with_proposal(work, line.configuration, k).settings, work.settings
@@ -249,7 +246,7 @@ def _card(work: Work, advice: Advice, number: int, one: Proposal) -> None:
         and (new.strategy == "s1" or now.scope == new.scope)
     )
     st.button(
-        say("In use") if in_use else say("Use these settings"),
+        "In use" if in_use else "Use these settings",
         icon=":material/tune:",
         key=f"advice-use-{number}",
         disabled=in_use,
@@ -265,17 +262,17 @@ def _meant(line: Line) -> str:
         cards.insert(0, line.guide.card)
     if own.strategy != "s1":
         cards.append(SCOPES[own.scope])
-    return " ".join(f"{say_of(card.title)}: {say_of(card.summary)}" for card in cards)
+    return " ".join(f"{card.title}: {card.summary}" for card in cards)
 
 
 def _sake(one: Proposal, lost: float) -> str:
     if one.sake == "all" and lost >= NEARLY_EVERYTHING:
-        return say("the least score by your weights, but nearly everything is lost")
+        return "the least score by your weights, but nearly everything is lost"
     return {
-        "all": say("the best by your weights"),
-        "utility": say("if little loss mattered most"),
-        "l": say("if mixed classes mattered most"),
-        "t": say("if classes like the table mattered most"),
+        "all": "the best by your weights",
+        "utility": "if little loss mattered most",
+        "l": "if mixed classes mattered most",
+        "t": "if classes like the table mattered most",
     }[one.sake]
 
 
@@ -283,21 +280,19 @@ def _steady(work: Work, advice: Advice) -> None:
     """Whether ties or other records turn the choice round; or the button that finds out."""
     back_button(work, "settings")
     if len(advice.proposals) == 1:
-        st.markdown(say("No alternative is better by a point in anything that was compared."))
+        st.markdown("No alternative is better by a point in anything that was compared.")
         return
     if advice.steady is not None:
         st.markdown(f"{plain(advice.about_ties)} {plain(advice.about_records)}")
         return
     lacking = [one.place for one in advice.proposals if one.place not in advice.again]
     st.button(
-        say_counted(len(lacking), "Run {count} proposal again", "Run {count} proposals again"),
+        one_or_many(len(lacking), "Run {count} proposal again", "Run {count} proposals again"),
         icon=":material/repeat:",
         key="advice-again",
         disabled="advising" in work.running,
         on_click=runner.run,
         args=(repetition_request, lacking),
-        help=say(
-            "With ten other orders of ties, and on ten tables of records drawn again: whether the "
-            "first stays the first."
-        ),
+        help="With ten other orders of ties, and on ten tables of records drawn again: whether "
+        "the first stays the first.",
     )

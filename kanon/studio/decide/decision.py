@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.release.context import Context, least_k, models_wanted
@@ -13,10 +13,10 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.session.requirements import refusal
 from kanon.studio.session.work import Work, with_fields
 
-IN_ENGINE = say(
+IN_ENGINE = (
     "A verdict counts the released rows once more, for which the table has to be in memory, and "
-    "this one stays where it is: load it as a file on the page Data, or run python -m kanon decide "
-    "with --engine memory."
+    "this one stays where it is: load it as a file on the page Data, or run python -m kanon "
+    "decide with --engine memory."
 )
 """Why there is no verdict about a table that stays in an engine."""
 
@@ -31,10 +31,10 @@ def opened_context(work: Work, content: bytes) -> Work:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise PlanError(say("The context file is not text in UTF-8.")) from None
+        raise PlanError("The context file is not text in UTF-8.") from None
     found = with_context(work, Context.from_json(text))
     deciding = replace(found.view(DecideView), uploads=work.view(DecideView).uploads + 1)
-    return with_fields(found, view=deciding, notice=say("The context was loaded."))
+    return with_fields(found, view=deciding, notice="The context was loaded.")
 
 
 def with_wishes(work: Work) -> Work:
@@ -51,9 +51,9 @@ def with_wishes(work: Work) -> Work:
     taken = {(one.card.name, one.column) for one in wanted}
     others = [one for one in work.settings.models if (one.card.name, one.column) not in taken]
     k = least_k(context)
-    said = say("Required now is k = {k}; press Anonymise on the page Anonymise.", k=k)
+    said = f"Required now is k = {k}; press Anonymise on the page Anonymise."
     if wanted:
-        said = say_counted(
+        said = one_or_many(
             len(wanted),
             "Required now are k = {k} and {count} more model; press Anonymise on the page "
             "Anonymise.",
@@ -72,14 +72,14 @@ def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
     context, most = work.purpose.context, work.table.highest_k
     k = least_k(context)
     if k > most and work.table.person_counted is None:
-        return say_counted(
+        return one_or_many(
             most,
             "No release reaches k = {k}: the table has {count} record.",
             "No release reaches k = {k}: the table has {count} records.",
             k=k,
         )
     if k > most:
-        return say_counted(
+        return one_or_many(
             most,
             "No release reaches k = {k}: the table is about {count} person.",
             "No release reaches k = {k}: the table is about {count} persons.",

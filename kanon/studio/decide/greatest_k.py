@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kanon.base.formatting import percent, thin
-from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.formatting import counted, percent, thin
+from kanon.base.how_texts import Sections
 from kanon.base.progress import Progress
 from kanon.classes import EquivalenceClasses
 from kanon.experiments.greatest_k import WAYS, GreatestK, reverse
@@ -82,11 +82,10 @@ def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
     others = [
         one for one in work.settings.models if (one.card, one.column) != (model.card, model.column)
     ]
-    said = say(
-        "Required now are k = {k} and {model}, by greedy merging at least cost; press Anonymise on "
-        "the page Anonymise. The alteration can be another one than on the curve.",
-        k=thin(k),
-        model=short(model),
+    said = (
+        f"Required now are k = {thin(k)} and {short(model)}, by greedy merging at least cost; "
+        "press Anonymise on the page Anonymise. The alteration can be another one than on the "
+        "curve."
     )
     return with_taken(
         work, "reverse", said, k=k, models=(*others, model), algorithm="gaa", strategy="s1"
@@ -96,12 +95,11 @@ def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
 def least_said(greatest: GreatestKResult) -> str:
     """From which alteration on the model is met at all, and with which k."""
     first = greatest.found.curve.iloc[0]
-    return say(
-        "From an alteration of {least} on {model} was met, with k = {k} in {classes}.",
+    return "From an alteration of {least} on {model} was met, with k = {k} in {classes}.".format(
         model=short(greatest.model),
         least=percent(float(first["alteration"])),
         k=thin(int(first["k"])),
-        classes=say_counted(int(first["classes"]), "{count} class", "{count} classes"),
+        classes=counted(int(first["classes"]), "class", "classes"),
     )
 
 
@@ -110,22 +108,18 @@ def reached_said(greatest: GreatestKResult, most: float) -> str:
     curve = greatest.found.curve
     within = curve[curve["alteration"] <= most]
     if not len(within):
-        return say("With so little alteration no release that was found meets it.")
+        return "With so little alteration no release that was found meets it."
     last = within.iloc[-1]
-    return say(
-        "That release costs {altered} and has {classes}; it was found by “{way}”.",
+    return "That release costs {altered} and has {classes}; it was found by “{way}”.".format(
         altered=percent(float(last["alteration"])),
-        classes=say_counted(int(last["classes"]), "{count} class", "{count} classes"),
-        way=say_of(WAYS[last["way"]].title),
+        classes=counted(int(last["classes"]), "class", "classes"),
+        way=WAYS[last["way"]].title,
     )
 
 
 def how_reversed() -> str:
     """What is run, what the lines are, and what they do not say."""
-    ways = "\n".join(
-        f"- **{plain(say_of(card.title))}.** {plain(say_of(card.summary))}"
-        for card in WAYS.values()
-    )
+    ways = "\n".join(f"- **{plain(card.title)}.** {plain(card.summary)}" for card in WAYS.values())
     card = STRATEGIES["k"]
-    strategy = f"**{plain(say_of(card.title))}.** {plain(say_of(card.summary))}"
+    strategy = f"**{plain(card.title)}.** {plain(card.summary)}"
     return _how("reversed", ways=ways, strategy=strategy, source=plain(card.source))

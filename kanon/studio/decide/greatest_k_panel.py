@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import Counted, thin
-from kanon.base.language import say, say_of
 from kanon.charts.greatest_k import reverse_chart
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError
@@ -51,24 +50,22 @@ from kanon.studio.widgets.result import fade
 
 
 def _start() -> str:
-    return say("Find the greatest k")
+    return "Find the greatest k"
 
 
 def show(work: Work) -> None:
     """Draw what is given, the greatest k at each alteration, and how it is found."""
     st.markdown(
-        say(
-            "Say first how well mixed the sensitive values have to be: **how large a k goes with "
-            "that, and what does it cost?**"
-        )
+        "Say first how well mixed the sensitive values have to be: **how large a k goes with "
+        "that, and what does it cost?**"
     )
     if not work.table.sensitive_columns:
-        st.info(say("No column is sensitive, and these models look at one."))
-        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+        st.info("No column is sensitive, and these models look at one.")
+        st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
         return
     table = whole(work)
     if table is None:  # said when it is run
-        st.info(say("The table has to be read without mistakes first: see the page Data."))
+        st.info("The table has to be read without mistakes first: see the page Data.")
         return
     model = model_given(work, table)
     refused = refusal([model], table)
@@ -82,7 +79,7 @@ def show(work: Work) -> None:
     else:
         st.caption(plain(f"{model.symbol}: {best(model, table)}."))
     if work.findings.greatest is None and "reverse" not in work.running:
-        st.info(say("Nothing was looked for yet; on large tables it may take minutes."))
+        st.info("Nothing was looked for yet; on large tables it may take minutes.")
     if work.findings.greatest is not None:
         since = partial(
             changed_since,
@@ -93,7 +90,7 @@ def show(work: Work) -> None:
         fade("reverse-shown", _start(), found is None, "reverse" in work.running, since)
         with st.container(key="reverse-shown"):
             _results(work, work.findings.greatest)
-    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+    with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(how_reversed())
 
 
@@ -118,13 +115,13 @@ def _given(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = f"reverse-model-{work.version}-{model.card.name}"
         st.selectbox(
-            say("Given"),
+            "Given",
             MODELS,
             **bound(
                 key, model.card.name, lambda value: _give(model_named(state.work(), value, table))
             ),
             format_func=lambda name: glossed(KINDS[name].card),
-            help=plain(say_of(model.card.summary)),
+            help=plain(model.card.summary),
             width=440,
         )
         _number(work, model)
@@ -132,7 +129,7 @@ def _given(
         if len(columns) > 1:
             key_of_column = f"reverse-column-{work.version}-{model.column}"
             st.selectbox(
-                say("Sensitive column"),
+                "Sensitive column",
                 columns,
                 **bound(key_of_column, model.column, lambda value: _take(model, column=value)),
                 width=180,
@@ -197,25 +194,25 @@ def _results(work: Work, greatest: GreatestKResult) -> None:
     most = work.view(DecideView).most
     with right:
         st.slider(
-            say("Alteration may be at most, %"),
+            "Alteration may be at most, %",
             0,
             100,
             **bound(f"reverse-most-{work.version}", most, "most", into=DecideView),
         )
         k = greatest.found.greatest_k(most)
         st.metric(
-            say("Greatest k found ↑ better"),
-            say("none") if k is None else thin(k),
+            "Greatest k found ↑ better",
+            "none" if k is None else thin(k),
             help=_k_said(greatest.found.of),
         )
         st.markdown(plain(reached_said(greatest, most)))
         st.caption(plain(least_said(greatest)))
         st.button(
-            say("Use this k and model"),
+            "Use this k and model",
             icon=":material/tune:",
             key="reverse-use",
             disabled=k is None or k < 2,
-            help=say("Require both of the next release, as on the page Anonymise."),
+            help="Require both of the next release, as on the page Anonymise.",
             on_click=lambda: state.put(with_reached(state.work(), greatest.model, k or 2)),
         )
         back_button(work, "reverse")
@@ -235,11 +232,11 @@ def _results(work: Work, greatest: GreatestKResult) -> None:
 
 def _k_said(of: Counted) -> str:
     if of == "persons":
-        return say(
+        return (
             "Persons in the smallest class: everybody looks like at least k − 1 others. Other "
             "releases may reach more."
         )
-    return say(
+    return (
         "Records in the smallest class: everybody looks like at least k − 1 others. Other "
         "releases may reach more."
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.decide import advice_panel, greatest_k_panel, purpose_panel, simulated_panel
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.binding import bound
@@ -12,10 +11,10 @@ from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, unready
 
 PARTS = {
-    "purpose": (say("1 What is it for?"), purpose_panel.show),
-    "settings": (say("2 Which settings?"), advice_panel.show),
-    "reverse": (say("3 Greatest k for a given l or t"), greatest_k_panel.show),
-    "study": (say("4 Which strategy in general?"), simulated_panel.show),
+    "purpose": ("1 What is it for?", purpose_panel.show),
+    "settings": ("2 Which settings?", advice_panel.show),
+    "reverse": ("3 Greatest k for a given l or t", greatest_k_panel.show),
+    "study": ("4 Which strategy in general?", simulated_panel.show),
 }
 """The parts by their names in :class:`kanon.studio.decide.state.DecideView`: title, and what draws
 it from what the session works on."""
@@ -24,7 +23,7 @@ it from what the session works on."""
 def choose_part(work: Work) -> None:
     """Which part of the page is open."""
     st.segmented_control(
-        say("Look at"),
+        "Look at",
         list(PARTS),
         **bound("decide-part", work.view(DecideView).part, "part", into=DecideView, keep=True),
         format_func=lambda name: PARTS[name][0],
@@ -34,7 +33,7 @@ def choose_part(work: Work) -> None:
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("Which settings for this purpose?"), aloud=True)
+    work = head("Which settings for this purpose?", aloud=True)
     unready(work)
     choose_part(work)
     part = work.view(DecideView).part

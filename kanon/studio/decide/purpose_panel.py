@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import thin
-from kanon.base.language import say, say_of
 from kanon.base.sentences import number_said, records_said
 from kanon.charts.decision import decision_chart
 from kanon.errors import KanonError
@@ -65,7 +64,7 @@ def show(work: Work) -> None:
     decision = _verdict(work)
     _thresholds(work, decision)
     _files(work)
-    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+    with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(_how_thresholds(work))
 
 
@@ -75,30 +74,22 @@ def _purpose(work: Work) -> None:
     context = work.purpose.context
     left, middle, right = st.columns([9, 7, 5])
     with left:
-        _choice("release", say("Who gets the release?"), context.release, RELEASES)
+        _choice("release", "Who gets the release?", context.release, RELEASES)
     with middle:
-        _choice(
-            "attacker", say("Somebody who looks for a person knows"), context.attacker, ATTACKERS
-        )
+        _choice("attacker", "Somebody who looks for a person knows", context.attacker, ATTACKERS)
     m = max(1, len(work.table.quasi_identifiers))
     known = m if context.known is None else min(context.known, m)
     right.selectbox(
-        say("and of their quasi-identifiers"),
+        "and of their quasi-identifiers",
         range(m, 0, -1),
         **bound(
             f"decide-known-{work.version}-{m}-{known}",
             known,
             lambda value: _take(known=None if value == m else value),
         ),
-        format_func=lambda number: (
-            say("all {number}", number=number)
-            if number == m
-            else say("any {number}", number=number)
-        ),
-        help=say(
-            "How many they know at most. Which ones nobody can say, so of all choices the one "
-            "counts that tells most."
-        ),
+        format_func=lambda number: f"all {number}" if number == m else f"any {number}",
+        help="How many they know at most. Which ones nobody can say, so of all choices the one "
+        "counts that tells most.",
     )
 
 
@@ -107,7 +98,7 @@ def _choice(name: str, label: str, chosen: str, options: Mapping[Any, str]) -> N
         label,
         list(options),
         **bound(f"decide-{name}", chosen, name, into=_take, keep=True),
-        format_func=lambda one: say_of(options[one]),
+        format_func=lambda one: options[one],
     )
 
 
@@ -165,7 +156,7 @@ def _reached(work: Work, done: Run, about: tuple[str, int]) -> ReachedNumbers:
     known, people = work.purpose.context.known, population_used(work)
 
     def measured() -> ReachedNumbers:
-        with st.spinner(say("Counting the released rows")):
+        with st.spinner("Counting the released rows"):
             return levels_reached(done, known, people)
 
     # The name of a population says nothing of its rows.
@@ -193,17 +184,15 @@ def _thresholds(work: Work, decision: Decision | None) -> None:
     """A line per threshold: what it means, how much is asked, what is reached, who says so."""
     refused = out_of_reach(work, whole(work))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.subheader(say("What is asked for"), width="stretch")
+        st.subheader("What is asked for", width="stretch")
         back_button(work, "purpose")
         st.button(
-            say("Use as models"),
+            "Use as models",
             icon=":material/tune:",
             key="decide-use",
             disabled=refused is not None,
-            help=say(
-                "Require k, l and t of the next release, as on the page Anonymise. The mean risk "
-                "is no model: it is measured afterwards."
-            ),
+            help="Require k, l and t of the next release, as on the page Anonymise. The mean risk "
+            "is no model: it is measured afterwards.",
             on_click=lambda: state.put(with_wishes(state.work())),
         )
     if refused is not None:
@@ -216,17 +205,17 @@ def _thresholds(work: Work, decision: Decision | None) -> None:
 
 def _threshold(work: Work, name: str, asked: Threshold, decision: Decision | None) -> None:
     what, number, reached, source = st.columns([5, 2, 3, 6], vertical_alignment="center")
-    what.markdown(f"**{plain(say_of(asked.card.title))}**", help=plain(say_of(asked.card.summary)))
+    what.markdown(f"**{plain(asked.card.title)}**", help=plain(asked.card.summary))
     key = f"decide-wanted-{work.version}-{name}-{asked.wanted}"
     shown = _refused(work).get((name, asked.wanted), asked.wanted)
     unit = IN_PERSONS.unit if name == "k" and work.table.person_counted else asked.card.unit
     with number:
         st.number_input(
-            plain(f"{say_of(unit)} {say_of(asked.card.arrow)}"),
+            plain(f"{unit} {asked.card.arrow}"),
             value=None,  # else an empty field would be the least number
             step=0.05 if name == "t" else 1.0,
             format="%g",
-            placeholder=say("not asked"),
+            placeholder="not asked",
             **bound(key, None if shown is None else float(shown), _want, name),
         )
     with reached:
@@ -247,30 +236,22 @@ def _reached_lines(work: Work, name: str, asked: Threshold, decision: Decision |
             value, _ = part.shown
             sign = "✓" if part.met else "✗"
             if part.column:
-                said = say(
-                    "{sign} {column}: {value}", sign=sign, column=plain(part.column), value=value
-                )
+                said = f"{sign} {plain(part.column)}: {value}"
             else:
-                said = say("{sign} reached: {value}", sign=sign, value=value)
+                said = f"{sign} reached: {value}"
             lines.append(said)
     of_table = name == "k" or work.purpose.context.attacker == "prosecutor"
     of_table = of_table and name not in OF_COLUMNS
     if of_table and asked.wanted is not None and asked.wanted > (most := work.table.highest_k):
         lines.append(
-            say(
-                "No release reaches that: the table has {records}.",
-                records=records_said(most),
-            )
+            f"No release reaches that: the table has {records_said(most)}."
             if work.table.person_counted is None
-            else say(
-                "No release reaches that: the table is about {persons}.",
-                persons=number_said(most, "persons"),
-            )
+            else f"No release reaches that: the table is about {number_said(most, 'persons')}."
         )
     if name in OF_COLUMNS and asked.wanted is not None:
         lines += _out_of_reach(work, asked)
         if not work.table.sensitive_columns:
-            lines.append(say("No column is sensitive."))
+            lines.append("No column is sensitive.")
     return lines
 
 
@@ -286,11 +267,7 @@ def _out_of_reach(work: Work, asked: Threshold) -> list[str]:
         if model.symbol == asked.card.name and not model.holds(found)
     ]
     return [
-        say(
-            "No release reaches that of {column}: {best}.",
-            column=plain(model.column),
-            best=plain(best(model, found)),
-        )
+        f"No release reaches that of {plain(model.column)}: {plain(best(model, found))}."
         for model in models
     ]
 
@@ -302,18 +279,14 @@ def _refused(work: Work) -> dict[tuple[str, float | None], float]:
 
 def _not_used(asked: Threshold, name: str, typed: float | None) -> str:
     """Why what was typed is not used, and what still holds; nothing if it may be."""
-    called = say("What is asked for in '{title}'", title=say_of(asked.card.title))
+    called = f"What is asked for in '{asked.card.title}'"
     try:
         if typed is not None:
             check_wanted(name, typed, called)
     except KanonError as error:
         if asked.wanted is None:
-            return say("{refusal} Still nothing is asked for.", refusal=error.sentence)
-        return say(
-            "{refusal} Still asked for: {wanted}.",
-            refusal=error.sentence,
-            wanted=f"{asked.wanted:.12g}",
-        )
+            return f"{error.sentence} Still nothing is asked for."
+        return f"{error.sentence} Still asked for: {asked.wanted:.12g}."
     return ""
 
 
@@ -341,19 +314,19 @@ def _as_proposed(name: str) -> None:
 def _source(work: Work, name: str, asked: Threshold) -> None:
     """Who proposes the number; for the user's own number, its source and the way back."""
     if not asked.own:
-        st.caption(plain(say_of(asked.source)))
+        st.caption(plain(asked.source))
         return
     own = getattr(work.purpose.context.thresholds, name)
     field, back = st.columns([4, 2], vertical_alignment="bottom")
     with field:
         st.text_input(
-            say("Source of your threshold"),
+            "Source of your threshold",
             **bound(f"decide-source-{work.version}-{name}", own.source, _name_source, name),
             max_chars=LONGEST,
-            placeholder=say("A document, a decision, a date"),
+            placeholder="A document, a decision, a date",
         )
     back.button(
-        say("As proposed"),
+        "As proposed",
         icon=":material/undo:",
         type="tertiary",
         key=f"decide-back-{name}",
@@ -376,22 +349,20 @@ def _files(work: Work) -> None:
     text = work.purpose.context.to_json()
     with left:
         st.download_button(
-            say("Context as a file"),
+            "Context as a file",
             data=text,
             file_name=file_name("context", "json", text),
             mime="application/json",
             icon=":material/download:",
             on_click="ignore",
             key="decide-context",
-            help=say(
-                "CONTEXT.json for python -m kanon decide and for a report. It names no column and "
-                "holds no value of the table."
-            ),
+            help="CONTEXT.json for python -m kanon decide and for a report. It names no column "
+            "and holds no value of the table.",
         )
     key = f"decide-upload-{work.version}-{work.view(DecideView).uploads}"
     with right:
         upload_field(
-            say("Load a context file"), "plan_megabytes", type=["json"], key=key,
+            "Load a context file", "plan_megabytes", type=["json"], key=key,
             on_change=_load, args=(key,),
         )  # fmt: skip
 
@@ -407,40 +378,35 @@ def _how_thresholds(work: Work) -> str:
     """How the verdict comes about, with this table's columns."""
     context = work.purpose.context
     said = [
-        say(
-            "Each threshold is proposed for who gets the release, from the source beside it. None "
-            "is a law. A risk of 0.09 is written as 1 in 11."
+        (
+            "Each threshold is proposed for who gets the release, from the source beside it. "
+            "None is a law. A risk of 0.09 is written as 1 in 11."
         ),
-        say(
-            "k, l and t are counted again from the released rows alone, by other means than those "
-            "that made the release."
+        (
+            "k, l and t are counted again from the released rows alone, by other means than "
+            "those that made the release."
         ),
-        say(
-            "The risks follow from how many records look alike: the person who is easiest to find "
-            "is in the smallest class; on average, classes / records are found."
+        (
+            "The risks follow from how many records look alike: the person who is easiest to "
+            "find is in the smallest class; on average, classes / records are found."
         )
         if work.table.person_counted is None
-        else say(
-            "The risks follow from how many persons look alike, told apart by {column}: the one "
-            "who is easiest to find is in the class of fewest persons; on average, over all "
-            "records, 1 / the persons of its class counts.",
-            column=plain(work.table.person_counted),
+        else (
+            "The risks follow from how many persons look alike, told apart by "
+            f"{plain(work.table.person_counted)}: the one who is easiest to find is in the class "
+            "of fewest persons; on average, over all records, 1 / the persons of its class "
+            "counts."
         ),
     ]
     if context.known is not None:
         said.append(
-            say(
-                "For every choice of {known} quasi-identifiers the records are grouped by these "
-                "alone, and the worst of all choices counts.",
-                known=context.known,
-            )
+            f"For every choice of {context.known} quasi-identifiers the records are grouped "
+            "by these alone, and the worst of all choices counts."
         )
     if context.attacker == "journalist":
         said.append(
-            say(
-                "Who does not know whether a person is in the table has to reckon with everybody "
-                "of the population: load one on the page Privacy. Without it the risk is that of "
-                "somebody who knows, which is never lower."
-            )
+            "Who does not know whether a person is in the table has to reckon with everybody "
+            "of the population: load one on the page Privacy. Without it the risk is that of "
+            "somebody who knows, which is never lower."
         )
     return "\n\n".join(said)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from kanon.base.language import say
 from kanon.studio.decide.state import DecidePart, DecideView
 from kanon.studio.session.settings_change import change_to, still_stands
 from kanon.studio.session.work import Work, with_fields
@@ -37,4 +36,4 @@ def as_before(work: Work, part: DecidePart) -> Work:
     before = work.view(DecideView).taken[part].before
     others = {name: one for name, one in work.view(DecideView).taken.items() if name != part}
     deciding = replace(work.view(DecideView), taken=others)
-    return with_fields(work, **before, view=deciding, problem=None, notice=say("As it was before."))
+    return with_fields(work, **before, view=deciding, problem=None, notice="As it was before.")

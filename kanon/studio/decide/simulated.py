@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from kanon.base.formatting import thin
-from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.formatting import counted, thin
+from kanon.base.how_texts import Sections
 from kanon.cards import Card
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.columns import COLUMNS, DISTRIBUTIONS, SIZES, Column
@@ -104,7 +104,7 @@ def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
     """The work with the results of a study file; StudyError if it is of another study or none."""
     found = read_study(content, simulation.made)
     view = replace(work.view(SimulatedView), uploads=work.view(SimulatedView).uploads + 1)
-    said = say_counted(len(found), "{count} result was loaded.", "{count} results were loaded.")
+    said = counted(len(found), "result was loaded.", "results were loaded.")
     new = with_results(work, simulation.key, found)
     return with_fields(new, view=view, problem=None, notice=said)
 
@@ -120,11 +120,7 @@ def places_shown(found: Sequence[RunResult], criterion: str) -> Standing:
 def column_titles() -> dict[str, str]:
     """What the columns are called on a page, by name."""
     return {
-        column.name: say(
-            "{distribution}, {values} values",
-            distribution=say_of(DISTRIBUTIONS[column.distribution].title),
-            values=column.values,
-        )
+        column.name: f"{DISTRIBUTIONS[column.distribution].title}, {column.values} values"
         for column in COLUMNS
     }
 
@@ -136,17 +132,16 @@ def to_run(work: Work, simulation: Simulation) -> str:
     if not missing:
         return ""
     if missing == len(RUNS):
-        return say("Run the study")
-    return say("Go on: {lacking} of {all} results to find", lacking=missing, all=len(RUNS))
+        return "Run the study"
+    return f"Go on: {missing} of {len(RUNS)} results to find"
 
 
 def nothing_said() -> str:
     """What is there before anything is known."""
-    return say(
-        "Nothing was found with these settings yet. The study makes 127 runs: with {many} "
+    return (
+        f"Nothing was found with these settings yet. The study makes 127 runs: with {thin(20000)} "
         "different records about half a minute. What is found stays for this session, and a "
-        "cancelled study goes on where it was.",
-        many=thin(20_000),
+        "cancelled study goes on where it was."
     )
 
 
@@ -154,22 +149,16 @@ def known_said(work: Work, simulation: Simulation) -> str:
     """How much is known, of which k."""
     found = simulation.known(work)
     low, high = simulation.study.interval
-    said = say(
-        "Areas on k from {low} to {high}, guided by {metric}, l and t of {scope}. They say what to "
-        "expect of a strategy on some column, and nothing of your own: put that one on Compare.",
-        low=thin(low),
-        high=thin(high),
-        metric=plain(say_of(metric_called(work, work.settings.metric).card.title)),
-        scope=say_of(SCOPES[work.view(SimulatedView).scope].title),
+    said = (
+        f"Areas on k from {thin(low)} to {thin(high)}, guided by "
+        f"{plain(metric_called(work, work.settings.metric).card.title)}, l and t of "
+        f"{SCOPES[work.view(SimulatedView).scope].title}. They say what to expect of a strategy "
+        "on some column, and nothing of your own: put that one on Compare."
     )
     if len(found) < len(RUNS):
-        part = say(
-            "So far {found} of {all} results are there; ranked are the {columns} of {every} "
-            "columns on which all strategies were run.",
-            found=len(found),
-            all=len(RUNS),
-            columns=len(complete(found)),
-            every=len(COLUMNS),
+        part = (
+            f"So far {len(found)} of {len(RUNS)} results are there; ranked are the "
+            f"{len(complete(found))} of {len(COLUMNS)} columns on which all strategies were run."
         )
         said = f"{part} {said}"
     return said
@@ -181,13 +170,10 @@ def best_said(means: pd.DataFrame) -> str:
     best = (ranked == ranked.min()).all(axis=1)
     names = [str(name).upper() for name in means.index[best]]
     if len(names) == 1:
-        return say("{strategy} is ahead in all three criteria.", strategy=names[0])
+        return f"{names[0]} is ahead in all three criteria."
     if names:
-        return say(
-            "Ahead in all three criteria, and level with each other: {strategies}.",
-            strategies=", ".join(names),
-        )
-    return say(
+        return f"Ahead in all three criteria, and level with each other: {', '.join(names)}."
+    return (
         "No strategy is ahead in all three criteria, so there is none that is best in general: "
         "decide what matters more for your purpose, little alteration, or mixed sensitive values."
     )
@@ -213,4 +199,4 @@ def how_simulated(simulation: Simulation) -> str:
 
 def _called(card: Card) -> str:
     """The title of a card and what it says."""
-    return plain(say("{title}: {summary}", title=say_of(card.title), summary=say_of(card.summary)))
+    return plain(f"{card.title}: {card.summary}")

@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say, say_of
 from kanon.charts.simulated import mean_ranks_chart
 from kanon.errors import KanonError
 from kanon.experiments.simulated.files import MEGABYTES, written_study
@@ -44,11 +43,9 @@ from kanon.studio.widgets.uploads import upload_field
 def show(work: Work) -> None:
     """Draw the study, or what has to be done before there is one."""
     st.markdown(
-        say(
-            "What a strategy is worth depends on the sensitive "
-            "column. So 21 columns are drawn, of 5 to 500 values in three distributions, and the "
-            "strategies S1 to S7 are ranked on each, with your records and your hierarchies."
-        )
+        "What a strategy is worth depends on the sensitive column. So 21 columns are drawn, "
+        "of 5 to 500 values in three distributions, and the strategies S1 to S7 are ranked "
+        "on each, with your records and your hierarchies."
     )
     try:
         key = settings_of_simulation(work)
@@ -57,7 +54,7 @@ def show(work: Work) -> None:
         st.error(plain(error.sentence), icon=":material/error:")
         return
     if simulation.study.task.classes.of == "persons":
-        st.caption(say("Here k counts persons."))
+        st.caption("Here k counts persons.")
     _start(work, simulation)
     found = simulation.known(work)
     if complete(found):
@@ -67,7 +64,7 @@ def show(work: Work) -> None:
     elif "simulating" not in work.running:
         st.info(nothing_said())
     _files(work, simulation, found)
-    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+    with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(how_simulated(simulation))
 
 
@@ -90,13 +87,11 @@ def _start(work: Work, simulation: Simulation) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _choice(
             "scope",
-            say("l and t are those of"),
-            {name: say_of(card.title) for name, card in SCOPES.items()},
+            "l and t are those of",
+            {name: card.title for name, card in SCOPES.items()},
             work.view(SimulatedView).scope,
-            say(
-                "What the strategies look at when they pick a partner. By the definition it is the "
-                "whole table; the merged class alone takes about four times as long."
-            ),
+            "What the strategies look at when they pick a partner. By the definition it is "
+            "the whole table; the merged class alone takes about four times as long.",
         )
         begin_button("simulating", to_run(work, simulation), simulation_request)
     earlier_study(work, "simulating", simulation.key)
@@ -116,20 +111,18 @@ def _ranks(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> 
     st.markdown(f"**{best_said(means)}**")
     st.caption(known_said(work, simulation))
     titles = {
-        name: f"{say_of(card.title)} {'↑' if card.direction == 'higher' else '↓'}"
+        name: f"{card.title} {'↑' if card.direction == 'higher' else '↓'}"
         for name, card in CRITERIA.items()
     }
     criterion = work.view(SimulatedView).criterion
     card = CRITERIA[criterion]
-    _choice("criterion", say("Ranks by"), titles, criterion, say_of(card.summary))
+    _choice("criterion", "Ranks by", titles, criterion, card.summary)
     columns = {name: name.upper() for name in STRATEGIES}
     ranked = places_shown(found, criterion)
     st.table(standing_table(ranked, column_titles(), columns, DIGITS))
     st.caption(
-        say(
-            "Each cell: the area in per cent, in brackets its rank among the seven, 1 the best. "
-            "The shade goes from the best (green) to the last (orange)."
-        )
+        "Each cell: the area in per cent, in brackets its rank among the seven, 1 the best. "
+        "The shade goes from the best (green) to the last (orange)."
     )
 
 
@@ -139,24 +132,22 @@ def _files(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if found:
             data_button(
-                say("All results"), lambda: results(simulation.study, found), "study-results", about
+                "All results", lambda: results(simulation.study, found), "study-results", about
             )
             st.download_button(
-                say("Study as a file"),
+                "Study as a file",
                 data=content(lambda: written_study(simulation.made, found)),
                 file_name=file_name("study", "json", about),
                 mime="application/json",
                 icon=":material/download:",
                 on_click="ignore",
-                help=say(
-                    "STUDY.json, to go on with another day, here or by python -m kanon simulate "
-                    "--state. It holds no value of the table."
-                ),
+                help="STUDY.json, to go on with another day, here or by python -m kanon simulate "
+                "--state. It holds no value of the table.",
                 key="study-file",
             )
     key = f"study-upload-{work.version}-{work.view(SimulatedView).uploads}"
     upload_field(
-        say("Load a study file"), MEGABYTES, type=["json"], key=key, on_change=_load,
+        "Load a study file", MEGABYTES, type=["json"], key=key, on_change=_load,
         args=(key, simulation),
     )  # fmt: skip
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from kanon.base.language import say
 from kanon.privacy.model import SensitiveModel
 from kanon.studio.decide.advice_state import AdviceView
 from kanon.studio.session.settings_change import SettingsChange
@@ -26,4 +25,4 @@ class DecideView:
     # the settings that each part of the page changed last, while it can be undone
     taken: Mapping[DecidePart, SettingsChange] = field(default_factory=dict)
 
-    LABELS: ClassVar[Mapping[str, str]] = {"given": say("Given")}
+    LABELS: ClassVar[Mapping[str, str]] = {"given": "Given"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.decide.settings_undo import as_before, can_go_back
 from kanon.studio.decide.state import DecidePart
 from kanon.studio.session import state
@@ -15,10 +14,10 @@ def back_button(work: Work, part: DecidePart) -> None:
     """The button that gives them back; nothing while there is no way back."""
     if can_go_back(work, part):
         st.button(
-            say("Back to the settings before"),
+            "Back to the settings before",
             icon=":material/undo:",
             type="tertiary",
             key=f"taken-back-{part}",
-            help=say("As they were before this button. Nothing that you chose since is lost."),
+            help="As they were before this button. Nothing that you chose since is lost.",
             on_click=lambda: state.put(as_before(state.work(), part)),
         )

@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say, say_of
 from kanon.hierarchy.codes import parse_ranges, ranges_text
 from kanon.hierarchy.files import text_of_file
 from kanon.studio.session import state
@@ -25,7 +24,7 @@ def build_panel(work: Work, column: str) -> None:
     preview = work.table.previews.get(column)
     chosen = preview.builder if preview is not None else None
     st.button(
-        say("Suggest one from the data"),
+        "Suggest one from the data",
         icon=":material/lightbulb:",
         key="build-suggest",
         on_click=_suggest,
@@ -34,12 +33,12 @@ def build_panel(work: Work, column: str) -> None:
     )
     # The key holds the value: a closed popover would answer with an old one.
     st.selectbox(
-        say("Build from the values"),
+        "Build from the values",
         [name for name in BUILDERS if name not in ("file", "drawn")],
         index=None,
-        placeholder=say("Choose a builder"),
+        placeholder="Choose a builder",
         **bound(f"{_prefix(work, column)}-builder-{chosen}", chosen, _choose, column),
-        format_func=lambda name: say_of(BUILDERS[name].title),
+        format_func=lambda name: BUILDERS[name].title,
     )
 
 
@@ -49,22 +48,22 @@ def preview_head(work: Work, column: str, preview: HierarchyChoice) -> None:
     with st.container(border=True):
         text, buttons = st.columns([7, 2], vertical_alignment="center")
         about = f" {plain(tree_edits.summary(preview))}." if preview.tree is not None else ""
-        head = say("**Preview, not in use yet:** {builder}.", builder=say_of(builder.title))
+        head = f"**Preview, not in use yet:** {builder.title}."
         text.markdown(f":orange[:material/visibility: {head}]{about}")
         with buttons.container(horizontal=True, horizontal_alignment="right"):
             st.button(
-                say("Use it"),
+                "Use it",
                 type="primary",
                 key="preview-use",
                 disabled=preview.tree is None,
                 on_click=_use,
                 args=(column,),
             )
-            st.button(say("Discard"), key="preview-discard", on_click=_discard, args=(column,))
+            st.button("Discard", key="preview-discard", on_click=_discard, args=(column,))
         builder_fields(preview, prefix, _type, column, prefix)
         if preview.builder == "codes":
             _ranges_upload(work, column)
-        st.caption(" ".join([say_of(builder.about), *map(plain, preview.remarks)]))
+        st.caption(" ".join([builder.about, *map(plain, preview.remarks)]))
         if preview.problem:
             st.error(plain(preview.problem), icon=":material/error:")
 
@@ -96,9 +95,9 @@ def _ranges_upload(work: Work, column: str) -> None:
     """Ranges of codes from a file, which then stand in their field."""
     # A new one after each upload: an uploader would give the file used before once more.
     key = f"{_prefix(work, column)}-ranges-file-{work.shared.uploads}"
-    with st.popover(say("Ranges from a file"), icon=":material/upload:", type="tertiary"):
+    with st.popover("Ranges from a file", icon=":material/upload:", type="tertiary"):
         upload_field(
-            say("CSV with lines from;to;name, such as J40;J47;Chronic lower respiratory diseases"),
+            "CSV with lines from;to;name, such as J40;J47;Chronic lower respiratory diseases",
             "hierarchies_megabytes",
             key=key,
             on_change=_take_ranges,

@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.sentences import records_said
 from kanon.hierarchy import Hierarchy, tables
 from kanon.hierarchy.bundle import safe_name, write_bundle
@@ -47,7 +46,7 @@ def said_values(counts: Mapping[str, int]) -> str:
 def said_unused(leaves: Sequence[str]) -> str:
     """Leaves without a record, the first few of them."""
     some = [shortened(leaf) for leaf in leaves[:_NAMED]]
-    return say_counted(
+    return one_or_many(
         len(leaves),
         "{count} leaf has no record, which is fine: {listed}.",
         "{count} leaves have no record, which is fine: {listed}.",
@@ -56,7 +55,7 @@ def said_unused(leaves: Sequence[str]) -> str:
 
 
 def _and_more(listed: str, rest: int) -> str:
-    return say("{listed} and {rest} more", listed=listed, rest=thin(rest)) if rest else listed
+    return f"{listed} and {thin(rest)} more" if rest else listed
 
 
 def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
@@ -64,7 +63,7 @@ def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
     # A new one after each upload: an uploader would give the files used before once more.
     key = f"tree-files-{work.version}-{work.shared.uploads}"
     upload_field(
-        say("CSV, JSON, GraphML or ZIP, several at once; matched with columns by name"),
+        "CSV, JSON, GraphML or ZIP, several at once; matched with columns by name",
         "hierarchies_megabytes",
         accept_multiple_files=True,
         key=key,
@@ -72,35 +71,35 @@ def files_panel(work: Work, column: str, choice: HierarchyChoice) -> None:
         args=(key,),
     )
     pasted = f"tree-pasted-{work.version}-{column}"
-    with st.expander(say("Paste lines"), icon=":material/content_paste:"):
+    with st.expander("Paste lines", icon=":material/content_paste:"):
         st.text_area(
-            say("Lines leaf;level 1;…;* or parent, child, weight, as a spreadsheet copies them"),
+            "Lines leaf;level 1;…;* or parent, child, weight, as a spreadsheet copies them",
             key=pasted,
             height=100,
         )
         st.button(
-            say("Take these lines"),
+            "Take these lines",
             key="tree-paste",
             on_click=_take_pasted,
             args=(column, pasted),
         )
     if choice.tree is not None:
         tree = choice.tree
-        _download(work, say("CSV"), "csv", {column: tree}, lambda: to_csv(tree).encode())
+        _download(work, "CSV", "csv", {column: tree}, lambda: to_csv(tree).encode())
         make_json = lambda: to_json(tree, column).encode()  # noqa: E731
-        _download(work, say("JSON with weights"), "json", {column: tree}, make_json)
+        _download(work, "JSON with weights", "json", {column: tree}, make_json)
         make_graph = lambda: to_node_link(tree).encode()  # noqa: E731
-        _download(work, say("Graph as node-link JSON"), "json", {column: tree}, make_graph, "graph")
+        _download(work, "Graph as node-link JSON", "json", {column: tree}, make_graph, "graph")
         if fits_graphml(tree):
             make_graphml = lambda: to_graphml(tree).encode()  # noqa: E731
-            _download(work, say("Graph as GraphML"), "graphml", {column: tree}, make_graphml)
+            _download(work, "Graph as GraphML", "graphml", {column: tree}, make_graphml)
     trees = work.table.trees
     if len(trees) > 1:
-        label = say_counted(
+        label = one_or_many(
             len(trees), "All {count} hierarchy as ZIP", "All {count} hierarchies as ZIP"
         )
         _download(work, label, "zip", trees, lambda: write_bundle(trees))
-    st.caption(say("Hierarchies list the values that may occur in the table."))
+    st.caption("Hierarchies list the values that may occur in the table.")
 
 
 def _download(
@@ -147,7 +146,7 @@ def _take_pasted(column: str, key: str) -> None:
 def review(work: Work) -> None:
     """The files that were read, each with the column it is meant for, before anything changes."""
     st.subheader(
-        say_counted(
+        one_or_many(
             len(work.table.imports),
             "Look through {count} file; nothing is in use yet",
             "Look through {count} files; nothing is in use yet",
@@ -168,16 +167,16 @@ def review(work: Work) -> None:
             continue
         field = f"import-{work.version}-{work.shared.uploads}-{place}"
         column.selectbox(
-            say("Column of file {number}", number=place + 1),
+            f"Column of file {place + 1}",
             list(work.table.roles),
             index=None,
-            placeholder=say("No column"),
+            placeholder="No column",
             **bound(field, waiting.column, _take_column, place),
             label_visibility="collapsed",
         )
         if choice is None:
             notes = waiting.found.notes if waiting.found is not None else ()
-            said.caption(plain(" ".join([say("Not used: choose its column."), *notes])))
+            said.caption(plain(" ".join(["Not used: choose its column.", *notes])))
         elif choice.plan is None:
             said.warning(plain(_about(work, waiting, choice)), icon=":material/error:")
         else:
@@ -185,19 +184,19 @@ def review(work: Work) -> None:
     ready = [one for one in choices if one is not None and one.tree is not None]
     with st.container(horizontal=True):
         st.button(
-            say_counted(len(ready), "Use {count} hierarchy", "Use {count} hierarchies"),
+            one_or_many(len(ready), "Use {count} hierarchy", "Use {count} hierarchies"),
             type="primary",
             disabled=not ready,
             key="import-use",
             on_click=_use,
         )
-        st.button(say("Discard"), key="import-discard", on_click=lambda: state.change(imports=()))
+        st.button("Discard", key="import-discard", on_click=lambda: state.change(imports=()))
 
 
 def _use() -> None:
     """Take over the files, and say so."""
     state.put(with_imported(state.work()))
-    notice = say("The hierarchies are in use now; Undo brings back what was before.")
+    notice = "The hierarchies are in use now; Undo brings back what was before."
     state.change(notice=notice)
 
 
@@ -214,22 +213,18 @@ def _about(work: Work, waiting: FileReview, choice: HierarchyChoice) -> str:
     if choice.lacking:
         lacking, records = len(choice.lacking), sum(choice.lacking.values())
         parts.append(
-            say(
-                "It lacks {values} of {records}: {listed}.",
-                values=say_counted(lacking, "{count} value", "{count} values"),
-                records=records_said(records),
-                listed=said_values(choice.lacking),
-            )
+            f"It lacks {counted(lacking, 'value')} of "
+            f"{records_said(records)}: {said_values(choice.lacking)}."
         )
     else:
-        parts.append(say("Every value has a place."))
+        parts.append("Every value has a place.")
     if choice.unused:
         none = len(choice.unused) == choice.tree.n_leaves
         parts.append(
-            say("None of its values occurs in the column.") if none else said_unused(choice.unused)
+            "None of its values occurs in the column." if none else said_unused(choice.unused)
         )
     if waiting.column not in work.table.hierarchy_columns:
-        parts.append(say("That column has no hierarchy now; this one is kept for when it has."))
+        parts.append("That column has no hierarchy now; this one is kept for when it has.")
     if sum(one.column == waiting.column for one in work.table.imports) > 1:
-        parts.append(say("Another file is meant for that column too: the last one counts."))
+        parts.append("Another file is meant for that column too: the last one counts.")
     return " ".join([*parts, *choice.notes])

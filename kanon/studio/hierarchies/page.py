@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.sentences import records_said
 from kanon.charts.what_if import what_if_chart
 from kanon.errors import listing
@@ -39,9 +38,9 @@ from kanon.studio.widgets.table_draft import table_editor
 from kanon.studio.widgets.tree import tree_editor
 
 VIEWS = {
-    "tree": say(":material/account_tree: Tree"),
-    "levels": say(":material/view_column: Levels"),
-    "edges": say(":material/table_rows: Edges"),
+    "tree": ":material/account_tree: Tree",
+    "levels": ":material/view_column: Levels",
+    "edges": ":material/table_rows: Edges",
 }
 
 
@@ -49,7 +48,7 @@ VIEWS = {
 def columns_row(work: Work, column: str) -> None:
     """One chip per column that has a hierarchy; those without a usable hierarchy say so."""
     st.pills(
-        say("Column"),
+        "Column",
         work.table.hierarchy_columns,
         **bound(f"tree-column-{work.version}", column, take_column),
         format_func=lambda name: (
@@ -71,27 +70,23 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
     """The values without a place and the leaves without a record, each mended in a click."""
     tree = choice.tree
     if tree is None:
-        said = choice.problem or choice.hint or say("It has no hierarchy yet.")
+        said = choice.problem or choice.hint or "It has no hierarchy yet."
         st.error(plain(said), icon=":material/error:")
         return
     counts = choice.lacking or choice.counts
-    values = say_counted(len(counts), "{count} value", "{count} values")
+    values = counted(len(counts), "value")
     records = records_said(sum(counts.values()))
     if choice.lacking:
         groups = tree.labels[tree.n_leaves :][::-1]  # the root first
         with st.container(border=True):
             st.markdown(
-                say(
-                    ":red[:material/error: **{values} of {records} without a place:** {listed}.] "
-                    "This hierarchy cannot be used before they have one.",
-                    values=values,
-                    records=records,
-                    listed=plain(said_values(choice.lacking)),
-                )
+                f":red[:material/error: **{values} of {records} without a place:** "
+                f"{plain(said_values(choice.lacking))}.] This hierarchy cannot be used before "
+                "they have one."
             )
             if alike := tree_edits.find_look_alikes_of(choice):
                 st.button(
-                    say_counted(
+                    one_or_many(
                         len(alike),
                         "Treat {count} value as the one that looks the same",
                         "Treat {count} values as those that look the same",
@@ -99,22 +94,22 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                     key="tree-alike",
                     on_click=treat_as_one,
                     args=(column,),
-                    help=say("They differ in their Unicode form, in blanks or in unseen signs."),
+                    help="They differ in their Unicode form, in blanks or in unseen signs.",
                 )
             if not groups:
-                st.caption(say("It has no group to add them under: build or load another one."))
+                st.caption("It has no group to add them under: build or load another one.")
                 return
             with st.container(horizontal=True, vertical_alignment="bottom"):
                 key = f"tree-under-{work.version}-{work.table.hierarchy_columns.index(column)}"
                 st.selectbox(
-                    say("Add under"),
+                    "Add under",
                     groups,
                     format_func=lambda name: shortened(name, 60),
                     key=key,
                     width=320,
                 )
                 st.button(
-                    say_counted(len(choice.lacking), "Add {count} value", "Add {count} values"),
+                    one_or_many(len(choice.lacking), "Add {count} value", "Add {count} values"),
                     type="primary",
                     icon=":material/add:",
                     key="tree-add",
@@ -123,12 +118,8 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
                 )
     else:
         st.markdown(
-            say(
-                ":material/check_circle: Every value has a place: {values} of {records}. {tree}.",
-                values=values,
-                records=records,
-                tree=plain(tree_edits.summary(choice)),
-            )
+            f":material/check_circle: Every value has a place: {values} of {records}. "
+            f"{plain(tree_edits.summary(choice))}."
         )
     for note in choice.remarks:
         st.caption(plain(note))
@@ -138,7 +129,7 @@ def coverage_strip(work: Work, column: str, choice: HierarchyChoice) -> None:
             if not tree_edits.removable(choice):
                 return
             st.button(
-                say("Remove them"),
+                "Remove them",
                 type="tertiary",
                 key="tree-remove",
                 on_click=remove_unused,
@@ -171,18 +162,18 @@ def view_row(
         opened = f"{work.version}-{work.table.hierarchy_columns.index(column)}"
         shown = "" if preview is None else preview.builder
         with closing_popover(
-            say("Build"), f"tree-build-{opened}-{shown}", icon=":material/construction:"
+            "Build", f"tree-build-{opened}-{shown}", icon=":material/construction:"
         ):
             build_panel(work, column)
         with closing_popover(
-            say("Files"),
+            "Files",
             f"tree-files-{opened}-{len(work.table.imports)}",
             icon=":material/folder_open:",
         ):
             files_panel(work, column, choice)
         if preview is None:
             st.segmented_control(
-                say("Shown as"),
+                "Shown as",
                 list(VIEWS),
                 **bound("tree-view", work.shared.tree_view, "tree_view", keep=True),
                 format_func=lambda name: VIEWS[name],
@@ -199,8 +190,8 @@ def step_buttons(work: Work, column: str) -> None:
     """Undo and redo, where the drawing with its buttons is not on the page."""
     history = work.table.history(column)
     for label, icon, step, there in (
-        (say("Undo"), ":material/undo:", undone, history.past),
-        (say("Redo"), ":material/redo:", redone, history.future),
+        ("Undo", ":material/undo:", undone, history.past),
+        ("Redo", ":material/redo:", redone, history.future),
     ):
         st.button(
             label,
@@ -223,38 +214,34 @@ def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
     has_weights = choice.tree is not None and choice.tree.weight is not None
     known = [name for name in usable_metrics(work) if name != "custom"]
     options = ["", *([tree_edits.DRAWN] if has_weights else []), *known]
-    titles = {tree_edits.DRAWN: say("yours"), **metric_titles(work)}
+    titles = {tree_edits.DRAWN: "yours", **metric_titles(work)}
     st.selectbox(
-        say("Weights on the edges"),
+        "Weights on the edges",
         options,
         **bound(f"tree-shown-{work.version}", tree_edits.shown_now(work, choice), "shown"),
-        format_func=lambda name: (
-            say("Weights: {metric}", metric=titles[name]) if name else say("No weights")
-        ),
+        format_func=lambda name: f"Weights: {titles[name]}" if name else "No weights",
         label_visibility="collapsed",
         width=190,
     )
     if work.shared.shown and work.shared.shown != tree_edits.DRAWN:
         columns = list(dict.fromkeys([column, *tree_edits.unweighed(work)]))
         st.button(
-            say("Replace mine") if has_weights else say("Make them mine"),
+            "Replace mine" if has_weights else "Make them mine",
             key="tree-take",
             on_click=take_weights,
             args=(work.shared.shown, columns),
-            help=say(
-                "Draws these weights on the edges of this hierarchy, to be changed, and on those "
-                "that have none of yours: then the metric Custom counts them. A click on one "
-                "weight does the same for this hierarchy alone."
-            ),
+            help="Draws these weights on the edges of this hierarchy, to be changed, and on those "
+            "that have none of yours: then the metric Custom counts them. A click on one "
+            "weight does the same for this hierarchy alone.",
         )
     elif work.shared.shown == tree_edits.DRAWN and has_weights:
         st.button(
-            say("Drop mine"),
+            "Drop mine",
             key="tree-drop",
             type="tertiary",
             on_click=take_weights,
             args=("", [column]),
-            help=say("Takes your weights away from the edges of this hierarchy."),
+            help="Takes your weights away from the edges of this hierarchy.",
         )
 
 
@@ -266,7 +253,7 @@ def weights_note(work: Work, choice: HierarchyChoice) -> None:
     start = work.settings.metric if work.settings.metric in usable_metrics(work) else "nllm"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            say_counted(
+            one_or_many(
                 len(others),
                 "The metric Custom counts your weights once every hierarchy has some; {columns} "
                 "has none yet.",
@@ -277,7 +264,7 @@ def weights_note(work: Work, choice: HierarchyChoice) -> None:
             width="content",
         )
         st.button(
-            say("Give them those of {metric}", metric=plain(metric_titles(work)[start])),
+            f"Give them those of {plain(metric_titles(work)[start])}",
             key="tree-give",
             type="tertiary",
             on_click=take_weights,
@@ -295,12 +282,9 @@ def tree_view(work: Work, column: str, tree: Hierarchy, choice: HierarchyChoice)
     """The tree, to be edited in place."""
     if not tree_edits.drawable(tree):
         st.info(
-            say(
-                "A tree of {size} is not drawn; up to {most} values are. Builders and files work "
-                "on it all the same.",
-                size=plain(tree_edits.summary(choice)),
-                most=thin(tree_edits.LARGEST_DRAWING),
-            )
+            f"A tree of {plain(tree_edits.summary(choice))} is not drawn; up to "
+            f"{thin(tree_edits.LARGEST_DRAWING)} values are. Builders and files work on it "
+            "all the same."
         )
         return
     tree_editor(
@@ -313,11 +297,9 @@ def tree_view(work: Work, column: str, tree: Hierarchy, choice: HierarchyChoice)
 def levels_view(work: Work, column: str, tree: Hierarchy) -> None:
     """One line per value, one column per level."""
     st.caption(
-        say(
-            "A line per value: its groups from fine to coarse. A cell that repeats its left "
-            "neighbour skips that level. Cells can be pasted from a spreadsheet; nothing counts "
-            "until you apply."
-        )
+        "A line per value: its groups from fine to coarse. A cell that repeats its left "
+        "neighbour skips that level. Cells can be pasted from a spreadsheet; nothing counts "
+        "until you apply."
     )
     table_editor(
         f"levels-{column}",
@@ -330,10 +312,8 @@ def levels_view(work: Work, column: str, tree: Hierarchy) -> None:
 def edges_view(work: Work, column: str, tree: Hierarchy) -> None:
     """One line per edge, with its weight."""
     st.caption(
-        say(
-            "A line per edge; the weights are yours: give every edge one, or none. A group is made "
-            "by naming it as a parent. Nothing counts until you apply."
-        )
+        "A line per edge; the weights are yours: give every edge one, or none. A group is "
+        "made by naming it as a parent. Nothing counts until you apply."
     )
     table_editor(
         f"edges-{column}",
@@ -346,7 +326,7 @@ def edges_view(work: Work, column: str, tree: Hierarchy) -> None:
 def take_table(make: Callable[[], Work]) -> None:
     """Take the tree of a table; what is wrong with it is said, and the table stays."""
     if state.attempt(make):
-        notice = say("The table is the hierarchy now; Undo brings back what was before.")
+        notice = "The table is the hierarchy now; Undo brings back what was before."
         state.change(notice=notice)
 
 
@@ -361,13 +341,11 @@ def preview_view(work: Work, column: str, preview: HierarchyChoice) -> None:
 # --- what if ----------------------------------------------------------------------------------
 def what_if(work: Work) -> None:
     """Compare again with the hierarchies as they are now, and show what changed."""
-    st.subheader(say("What if you anonymised with these hierarchies?"))
+    st.subheader("What if you anonymised with these hierarchies?")
     with st.container(horizontal=True, vertical_alignment="center"):
         first = work.findings.comparison is None
         st.button(
-            say("Compare with these hierarchies")
-            if first
-            else say("Compare again: before and after"),
+            "Compare with these hierarchies" if first else "Compare again: before and after",
             icon=":material/play_arrow:",
             key="what-if",
             disabled="comparison" in work.running,
@@ -376,22 +354,22 @@ def what_if(work: Work) -> None:
         )
     if work.findings.what_if is None:
         st.caption(
-            say("The metrics chosen on Compare run with the hierarchies as they are.")
+            "The metrics chosen on Compare run with the hierarchies as they are."
             + " "
             + (
-                say("Change something after that and compare again, to see before and after.")
+                "Change something after that and compare again, to see before and after."
                 if first
-                else say("Change something above, then compare again.")
+                else "Change something above, then compare again."
             )
         )
         return
     before, after = (one.comparison for one in work.findings.what_if)
     found = before_and_after(before, after, work.settings.k)
     if not len(found):
-        st.info(say("The two comparisons have no metric in common; compare again."))
+        st.info("The two comparisons have no metric in common; compare again.")
         return
     if comparison_outdated(work):
-        st.caption(say("Something has changed since; compare again to see it."))
+        st.caption("Something has changed since; compare again to see it.")
     about = (
         f"{work.findings.what_if[0].settings}|{work.findings.what_if[1].settings}|{work.settings.k}"
     )
@@ -403,35 +381,31 @@ def what_if(work: Work) -> None:
         PictureSettings.of_comparison(begun_with(work, "comparison"), after, work.settings.k),
     )
     st.caption(
-        say(
-            "Each percentage is of all that the hierarchies of its time could lose: the two have "
-            "different yardsticks where a tree has changed. Whatever else was changed in between, "
-            "such as roles or the algorithm, counts too."
-        )
+        "Each percentage is of all that the hierarchies of its time could lose: the two have "
+        "different yardsticks where a tree has changed. Whatever else was changed in "
+        "between, such as roles or the algorithm, counts too."
     )
 
 
 # --- the page ---------------------------------------------------------------------------------
 def page() -> None:
     """Draw the page."""
-    work = head(say("How may each value be blurred?"), aloud=True)
+    work = head("How may each value be blurred?", aloud=True)
     column = work.drawn_column
     if column is None:
-        st.info(say("No column is a quasi-identifier yet: only those are blurred."))
-        st.page_link(
-            "pages/data.py", label=say("Choose roles on Data"), icon=":material/arrow_forward:"
-        )
+        st.info("No column is a quasi-identifier yet: only those are blurred.")
+        st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
     columns_row(work, column)
     if work.table.imports:
         review(work)
     editor(work, column, work.table.choices[column])
     what_if(work)
-    with st.expander(say("How it is computed")):
+    with st.expander("How it is computed"):
         st.markdown(how_hierarchies())
     with st.container(horizontal=True):
-        st.page_link("pages/metrics.py", label=say("See what it costs"), icon=":material/grid_on:")
-        st.page_link("pages/anonymise.py", label=say("Anonymise"), icon=":material/arrow_forward:")
+        st.page_link("pages/metrics.py", label="See what it costs", icon=":material/grid_on:")
+        st.page_link("pages/anonymise.py", label="Anonymise", icon=":material/arrow_forward:")
 
 
 def editor(work: Work, column: str, choice: HierarchyChoice) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Collection
 
 import streamlit as st
 
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many, thin
 from kanon.hierarchy.spellings import TIMES
 from kanon.studio.session import state
 from kanon.studio.session.text import plain, shortened, with_blanks_seen
@@ -23,25 +22,22 @@ def spellings_panel(work: Work, column: str) -> None:
     found = tree_edits.proposed_spellings(work, column)
     if not found:
         return
-    title = say_counted(
+    title = one_or_many(
         len(found),
         "Values that look like spellings of one: {count} group",
         "Values that look like spellings of one: {count} groups",
     )
     with st.expander(title, icon=":material/spellcheck:"):
         st.caption(
-            say(
-                "Joined, they share a group just above them, named after the most frequent "
-                "spelling, with other capitals; the table stays as it is. Words with one or two "
-                "letters wrong are "
-                "proposed where one spelling has at least {times} times the records of the other: "
-                "look through them, as another word may be meant. Undo takes the last press back.",
-                times=TIMES,
-            )
+            "Joined, they share a group just above them, named after the most frequent "
+            "spelling, with other capitals; the table stays as it is. Words with one or two "
+            f"letters wrong are proposed where one spelling has at least {TIMES} times the "
+            "records of the other: look through them, as another word may be meant. Undo "
+            "takes the last press back."
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.button(
-                say_counted(len(found), "Join {count} group", "Join all {count} groups"),
+                one_or_many(len(found), "Join {count} group", "Join all {count} groups"),
                 key="spellings-all",
                 type="primary",
                 icon=":material/join:",
@@ -51,19 +47,15 @@ def spellings_panel(work: Work, column: str) -> None:
             first = 0
             if len(found) > _AT_ONCE:
                 first = st.selectbox(
-                    say("Groups shown"),
+                    "Groups shown",
                     range(0, len(found), _AT_ONCE),
-                    format_func=lambda start: say(
-                        "{first} to {last}",
-                        first=start + 1,
-                        last=min(start + _AT_ONCE, len(found)),
-                    ),
+                    format_func=lambda start: f"{start + 1} to {min(start + _AT_ONCE, len(found))}",
                     key=f"spellings-shown-{work.version}-{column}-{len(found)}",
                     width=160,
                 )
         shown = found[first : first + _AT_ONCE]
         if any(with_blanks_seen(value) != value for one in shown for value in one.records):
-            st.caption(say("␣ is a blank: one of several, or of another kind than the usual one."))
+            st.caption("␣ is a blank: one of several, or of another kind than the usual one.")
         for place, one in enumerate(shown):
             text, button = st.columns([8, 1], vertical_alignment="center")
             members = [
@@ -72,7 +64,7 @@ def spellings_panel(work: Work, column: str) -> None:
             ]
             text.markdown(plain(", ".join(members)))  # all of them, as all are joined
             button.button(
-                say("Join"), key=f"spellings-{place}", on_click=_join, args=(column, {one.name})
+                "Join", key=f"spellings-{place}", on_click=_join, args=(column, {one.name})
             )
 
 

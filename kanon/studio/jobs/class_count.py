@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from kanon.base.language import say
 from kanon.base.progress import Progress
 from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
@@ -17,7 +16,7 @@ from kanon.studio.session.work import Work, with_fields
 
 def count_classes(progress: Progress, table: StoredTable, columns: Sequence[str]) -> StoredTable:
     """Have the engine count the classes by some columns; returns the table with the count."""
-    progress(0, say("Grouping the records"))
+    progress(0, "Grouping the records")
     table.group_sizes(columns)
     return table
 
@@ -33,7 +32,7 @@ def counting_request(work: Work) -> Request | None:
         limit="engine_minutes",
         # What was said is about what somebody did; this begins by itself.
         begins=lambda new: with_fields(new, message=work.message, view=ClassCount(about)),
-        cancelled=partial(_not_counted, sentence=say("Counting the classes was cancelled.")),
+        cancelled=partial(_not_counted, sentence="Counting the classes was cancelled."),
         failed=_not_counted,
     )  # fmt: skip
 

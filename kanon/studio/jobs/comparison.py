@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from kanon.base.language import say
 from kanon.errors import PlanError
 from kanon.experiments.sweep import solve_sweep
 from kanon.measures.along import Curves, Points
@@ -34,7 +33,7 @@ def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
     """
     lines = _lines_of_what_if(work) if what_if else wanted_lines(work)
     if not lines:
-        raise PlanError(say("Choose at least one metric and one strategy to compare."))
+        raise PlanError("Choose at least one metric and one strategy to compare.")
     todo = lacking(work, lines, also=work.settings.k, at_some=asks_for_some_k(work))
     plan = plan_of(without_lost(work))
     settings = comparison_settings(work, plan, [line.guide.name for line in lines])

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kanon.base.language import say
 from kanon.base.progress import Progress, stretch
 from kanon.plan import Plan
 from kanon.report.explanations import guarantees_of_classes, what_is_met, what_leaves
@@ -41,15 +40,15 @@ def release_in_engine(
     ``content`` is the plan, which cannot be sent to a worker as it is; until the release is
     complete, its file is called ``part``. Returns the table with its counts, and the findings.
     """
-    progress(0, say("Counting the classes"))
+    progress(0, "Counting the classes")
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)
     done = run_prepared(prepared, stretch(progress, 0.05, 0.6))
-    progress(0.6, say("Measuring the release"))
+    progress(0.6, "Measuring the release")
     found = _findings(done)
     source = prepared.source
     assert isinstance(source, StoredSource)
-    progress(0.7, say("Writing the release"))
+    progress(0.7, "Writing the release")
     record = recorder(plan, lambda: fingerprint_of_address(table.address), who, "dashboard")
     write_stored(
         source, done.recoding, plan, target, stretch(progress, 0.7, 1), record, part=part,
@@ -124,9 +123,9 @@ def _with_release(
 
 
 def _cancelled(work: Work) -> Work:
-    said = say("The run was cancelled; nothing was written.")
+    said = "The run was cancelled; nothing was written."
     if complete_at(work.view(Destination).target):
-        said = say(
+        said = (
             "The release was complete before the run could be cancelled; its numbers are not "
             "known here."
         )

@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush
 from statistics import median_low
 from typing import Generic, Protocol, TypeVar
 
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many
 
 SHORT, LONG, STUDY = range(3)
 """The lanes: first answers and small tables; minutes; hours."""
@@ -56,17 +56,13 @@ def waiting(
     Waiting: place 1 in the queue, about 9 s. Running: The advisor, yours, for 40 s
     """
     if seconds is None:
-        told = say("Waiting: place {place} in the queue; for how long is not known", place=place)
+        told = f"Waiting: place {place} in the queue; for how long is not known"
     else:
-        told = say(
-            "Waiting: place {place} in the queue, about {time}",
-            place=place,
-            time=_time(max(1.0, seconds)),
-        )
-    running = [say("{name}, yours, for {time}", name=name, time=_time(at)) for name, at in own]
+        told = f"Waiting: place {place} in the queue, about {_time(max(1.0, seconds))}"
+    running = [f"{name}, yours, for {_time(at)}" for name, at in own]
     if others:
         running.append(
-            say_counted(
+            one_or_many(
                 len(others),
                 "one calculation of another visitor, for {time}",
                 "{count} calculations of other visitors, the longest for {time}",
@@ -75,13 +71,13 @@ def waiting(
         )
     if not running:
         return told
-    return say("{told}. Running: {what}", told=told, what="; ".join(running))
+    return f"{told}. Running: {'; '.join(running)}"
 
 
 def _time(seconds: float) -> str:
     if seconds > 90:
-        return say("{minutes} min", minutes=math.ceil(seconds / 60))
-    return say("{seconds} s", seconds=math.ceil(seconds))
+        return f"{math.ceil(seconds / 60)} min"
+    return f"{math.ceil(seconds)} s"
 
 
 class Waiting(Protocol):

@@ -13,7 +13,6 @@ from typing import Any
 
 from kanon.algorithms.lower_bound import least_k, lower_bound
 from kanon.algorithms.task import Task
-from kanon.base.language import say
 from kanon.base.progress import stretch
 from kanon.plan import Plan
 from kanon.report.optimality_gap import CLOSELY, QUICKLY, effort
@@ -98,7 +97,7 @@ def _with_bounds(doing: str, work: Work, _: object) -> Work:
 
 def _cancelled(work: Work) -> Work:
     return with_fields(
-        work, notice=say("The search for a lower bound was cancelled; nothing was changed.")
+        work, notice="The search for a lower bound was cancelled; nothing was changed."
     )
 
 

@@ -22,7 +22,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, cast
 
-from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.studio.jobs.frames import Frame, packed, read_frame, unpacked, write_frame
 from kanon.studio.jobs.lanes import BOUNDS, LONG, SHORT, Kind, Queue, kind_of, waiting
@@ -250,13 +249,13 @@ class Job:
             self._result, self._error, self._exception = result, error, exception
             self._ended = time.monotonic()
             if state == "cancelled":
-                self._told = (self._told[0], say("Cancelled"), self._told[2])
+                self._told = (self._told[0], "Cancelled", self._told[2])
             self._state = state
             self._changed.notify_all()
             return True
 
     def _take_from_queue(self) -> None:
-        self._told = (0.0, say("Starting"), 0.0)
+        self._told = (0.0, "Starting", 0.0)
         self._began = time.monotonic()
         self._state = "running"
 
@@ -331,7 +330,7 @@ class Job:
                 if kind == "begun":
                     last = True
                     self._note_begin(worker)
-                    self._tell(worker, 0.0, say("Starting"))
+                    self._tell(worker, 0.0, "Starting")
                 elif kind == "progress":
                     self._tell(worker, *cast(tuple[float, str], value))
                 elif kind == "part":
@@ -348,7 +347,7 @@ class Job:
                 self._settle(
                     "failed",
                     error=self._died
-                    or say(
+                    or (
                         "The worker process ended unexpectedly; perhaps the memory ran out. The "
                         "next calculation gets a fresh one."
                     ),
@@ -573,7 +572,7 @@ class Jobs:
             start = self._ready_worker if slot.lane == SHORT else self._start_worker
             worker = slot.worker = slot.worker or start()
             if worker is None:
-                job._settle("failed", error=say("The worker process could not be started."))
+                job._settle("failed", error="The worker process could not be started.")
                 return
             if slot.lane != SHORT:
                 worker.lower()

@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from kanon.base.language import say
 from kanon.base.progress import Progress
 from kanon.plan import Plan
 from kanon.release.context import Context
@@ -88,7 +87,7 @@ def reporting(
     return Request(
         "reporting", make_report, given, partial(_with_report, people_origin),
         cancelled=lambda work: with_fields(
-            work, notice=say("The report was cancelled; nothing was changed.")
+            work, notice="The report was cancelled; nothing was changed."
         ),
     )  # fmt: skip
 

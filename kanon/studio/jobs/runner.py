@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.settings import exceeded, settings
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
@@ -97,11 +96,11 @@ def _with_what_came(work: Work, one: CalculationState) -> Work:
             return _failed(work, request, error.sentence)
         return made_with(new, request.doing, one.began) if new.version == work.version else new
     if job.parts:  # of a study, what was found so far stays
-        cancelled = say("The study was cancelled.")
+        cancelled = "The study was cancelled."
         if not request.studying:
-            cancelled = say("The search was cancelled.")
+            cancelled = "The search was cancelled."
         ended = job.error or cancelled
-        kept = ended + " " + say("What was found so far is kept.")
+        kept = ended + " " + "What was found so far is kept."
         problem, notice = (kept, None) if job.error else (work.message.problem, kept)
         return with_fields(request.then(work, None), problem=problem, notice=notice)
     if job.state == "cancelled":

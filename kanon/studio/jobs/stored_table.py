@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from kanon.algorithms.solution import Solution, solve
-from kanon.base.language import say
 from kanon.base.progress import Progress, stretch
 from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
@@ -35,10 +34,10 @@ def open_work(
     """The work on a table that stays where it is, with all that its first page asks for."""
     first = stretch(progress, 0, 0.7)
     file = open_in_doubt(lambda how: open_stored_file(address, engine, how, first), settings)
-    progress(0.7, say("Looking at its columns"))
+    progress(0.7, "Looking at its columns")
     work = opened_work(file, 0)
     file.records.head(preview_rows(file.records.n_records, len(work.table.roles)))
-    progress(0.8, say("Counting how exposed its records are"))
+    progress(0.8, "Counting how exposed its records are")
     if work.table.quasi_identifiers:
         with contextlib.suppress(KanonError):  # the page will say it
             if uncounted(work):
@@ -55,7 +54,7 @@ def prepare_and_solve(
     ``content`` is the plan, which cannot be sent to a worker as it is. The source and the number
     of dropped records are those of :class:`kanon.run.PreparedRun`.
     """
-    progress(0, say("Counting the classes"))
+    progress(0, "Counting the classes")
     plan = Plan.from_content(content)
     prepared = prepare(plan, table)
     task = prepared.check()
@@ -78,7 +77,7 @@ def write_release(
     who: str,
 ) -> None:
     """Have the engine write a release of a plan where nothing is yet; ``who`` asks for it."""
-    progress(0, say("Writing the release"))
+    progress(0, "Writing the release")
     plan = Plan.from_content(content)
     address = source.table.address
     record = recorder(plan, lambda: fingerprint_of_address(address), who, "dashboard")

@@ -8,7 +8,6 @@ from pathlib import PurePath
 from pickle import PickleBuffer
 from typing import Any, TypeVar
 
-from kanon.base.language import say
 from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
 from kanon.report.origin import origin_of_content
@@ -105,7 +104,7 @@ def open_people(progress: Progress, content: memoryview, name: str, header: bool
 
 
 def _limited(progress: Progress, name: str, make: Callable[[], T]) -> T:
-    progress(0, say("Reading the table"))
+    progress(0, "Reading the table")
     try:
         with limited_memory(settings().opening_megabytes):
             return make()

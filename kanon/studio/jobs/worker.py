@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable
 from typing import IO
 
-from kanon.base.language import say
 from kanon.base.preparation import preparation_told
 from kanon.errors import KanonError
 from kanon.studio.jobs.frames import (
@@ -40,9 +39,9 @@ def failure(error: BaseException) -> str:
     >>> failure(ValueError("Alice"))
     'The calculation failed (ValueError). The details are withheld, as they could hold values.'
     """
-    return say(
-        "The calculation failed ({kind}). The details are withheld, as they could hold values.",
-        kind=type(error).__name__,
+    return (
+        f"The calculation failed ({type(error).__name__}). The details are withheld, as they "
+        "could hold values."
     )
 
 
@@ -140,7 +139,7 @@ def _prepare(frames: queue.SimpleQueue[Frame], send: Callable[[Message], None]) 
             with preparation_told(progress):
                 warm()
     except BaseException as error:  # noqa: BLE001  reported by every job
-        return say("The worker process could not be prepared ({kind}).", kind=type(error).__name__)
+        return f"The worker process could not be prepared ({type(error).__name__})."
     finally:
         progress.close()
     return ""

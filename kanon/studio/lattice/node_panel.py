@@ -10,8 +10,7 @@ from pandas.io.formats.style import Styler
 
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node
-from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, percent, thin
 from kanon.base.sentences import records_said
 from kanon.experiments.exploration import Assessment, Exploration
 from kanon.run import Run
@@ -45,7 +44,7 @@ IN_A_ROW = 6  # so many steppers
 
 def steppers(work: Work, one: Subject, explored: Exploration, node: Node) -> None:
     """The levels of the chosen node, one stepper per column; under each what the values become."""
-    st.subheader(say("The chosen node"))
+    st.subheader("The chosen node")
     names = explored.attributes
     for start in range(0, len(names), IN_A_ROW):
         places = st.columns(min(IN_A_ROW, len(names)))
@@ -55,7 +54,7 @@ def steppers(work: Work, one: Subject, explored: Exploration, node: Node) -> Non
             key = f"lattice-level-{work.version}-{list(work.table.roles).index(name)}-{top}"
             with place:
                 st.number_input(
-                    say("{column}: level … of {top}", column=plain(shortened(name, 20)), top=top),
+                    f"{plain(shortened(name, 20))}: level … of {top}",
                     min_value=0,
                     max_value=max(top, 1),
                     step=1,
@@ -79,34 +78,30 @@ def goes_to(work: Work, explored: Exploration, node: Node) -> None:
     """The nodes that stand out, to be chosen from a list."""
     known = {}
     if explored.least is not None:
-        known[explored.least] = say("least loss")
+        known[explored.least] = "least loss"
     for one in explored.tied:
-        mingen = say_of(short_title("mingen"))
+        mingen = short_title("mingen")
         known[one] = f"{known[one]}; {mingen}" if one in known else mingen
     for walk in explored.walks:
         if walk.steps:
-            last, search = walk.steps[-1], say_of(short_title(walk.algorithm))
-            title = say("end of {search}", search=search)
+            last, search = walk.steps[-1], short_title(walk.algorithm)
+            title = f"end of {search}"
             if last.suppressed > explored.limit:
-                title = say(
-                    "end of {search}, which suppresses {records}",
-                    search=search,
-                    records=thin(last.suppressed),
-                )
+                title = f"end of {search}, which suppresses {thin(last.suppressed)}"
             end = last.node
             known[end] = f"{known[end]}; {title}" if end in known else title
     found = explored.assessed
     loss = {one: float(found.loss[found.places[one]]) for one in explored.minimal}
-    least = say("minimal")
+    least = "minimal"
     for one in sorted(explored.minimal, key=lambda one: (loss[one], one)):
         known[one] = f"{known[one]}; {least}" if one in known else least
     if not known:
         return
     st.selectbox(
-        say("Or take one that stands out"),
+        "Or take one that stands out",
         list(known),
         index=None,
-        placeholder=say("Choose a node"),
+        placeholder="Choose a node",
         **bound(
             f"lattice-go-{work.version}",
             node if node in known else None,
@@ -124,28 +119,26 @@ def numbers(explored: Exploration, found: Assessment, node: Node) -> None:
     place = found.places[node]
     gone, n = int(found.suppressed[place]), explored.n_records
     loss, highest = percent(float(found.loss[place])), len(explored.per_height) - 1
-    lost = say(
-        "{loss} of all that could be lost is lost, as the metric counts; suppressed records lose "
-        "everything.",
-        loss=loss,
+    lost = (
+        f"{loss} of all that could be lost is lost, as the metric counts; suppressed records lose "
+        "everything."
     )
     if not found.satisfying[place]:
-        lost = say(
-            "Of the table at these levels with nothing suppressed, as the metric counts. With the "
-            "records suppressed that do not satisfy, {loss} is lost.",
-            loss=percent(float(found.loss_suppressed[place])),
+        lost = (
+            "Of the table at these levels with nothing suppressed, as the metric counts. With "
+            "the records suppressed that do not satisfy, "
+            f"{percent(float(found.loss_suppressed[place]))} is lost."
         )
     told = (
-        (say("k reached ↑ better"), thin(int(found.reached[place])),
-         say("The size of the smallest class, once at most the allowed records are suppressed.")),
-        (say("Classes ↑ better"), thin(int(found.classes[place])),
-         say("Groups of records that look the same and satisfy what is required.")),
-        (say("Suppressed ↓ better"), f"{thin(gone)} ({percent(100 * gone / n)})",
-         say("Records in classes that do not satisfy: they would leave the release.")),
-        (say("Loss ↓ better"), loss, lost),
-        (say("Height"), say("{part} of {whole}", part=sum(node), whole=highest),
-         say("All columns together rise by {height} of {highest} levels.",
-             height=sum(node), highest=highest)),
+        ("k reached ↑ better", thin(int(found.reached[place])),
+         "The size of the smallest class, once at most the allowed records are suppressed."),
+        ("Classes ↑ better", thin(int(found.classes[place])),
+         "Groups of records that look the same and satisfy what is required."),
+        ("Suppressed ↓ better", f"{thin(gone)} ({percent(100 * gone / n)})",
+         "Records in classes that do not satisfy: they would leave the release."),
+        ("Loss ↓ better", loss, lost),
+        ("Height", f"{sum(node)} of {highest}",
+         f"All columns together rise by {sum(node)} of {highest} levels."),
     )  # fmt: skip
     for where, (label, value, said) in zip(st.columns(len(told)), told, strict=True):
         where.metric(label, value, help=said)
@@ -157,7 +150,7 @@ def use(work: Work, one: Subject, explored: Exploration, found: Assessment, node
     whole = len(explored.attributes) == len(work.table.quasi_identifiers)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            say("Use this one"),
+            "Use this one",
             type="primary",
             icon=":material/shield:",
             disabled=not (satisfies and whole) or "run" in work.running,
@@ -167,14 +160,12 @@ def use(work: Work, one: Subject, explored: Exploration, found: Assessment, node
         )
         said = verdict(explored, found, node)
         if not whole:
-            said += " " + say(
-                "Take in all quasi-identifiers to use it: a release needs levels for all."
-            )
+            said += " " + "Take in all quasi-identifiers to use it: a release needs levels for all."
         st.markdown(plain(said), width="content")
         levels = dict(zip(explored.attributes, node, strict=True))
         if work.settings.node == levels and work.settings.algorithm in ("levels", "mingen"):
             st.page_link(
-                "pages/anonymise.py", label=say("See the release"), icon=":material/arrow_forward:"
+                "pages/anonymise.py", label="See the release", icon=":material/arrow_forward:"
             )
 
 
@@ -198,22 +189,18 @@ def tables(one: Subject, explored: Exploration, found: Assessment, node: Node) -
         "lattice-preview", (one.settings, node), partial(previewed, one, node)
     )
     left, right = st.columns(2)
-    left.subheader(say("Before"))
+    left.subheader("Before")
     left.dataframe(before, height=preview_height(done), hide_index=True, key="lattice-before")
-    right.subheader(say("At these levels"))
+    right.subheader("At these levels")
     right.dataframe(after, height=preview_height(done), hide_index=True, key="lattice-after")
     gone = int(found.suppressed[found.places[node]])
     first, others = records_said(len(after.data)), records_said(gone)
     which = (
-        say(
-            "The first {records} of classes that satisfy ({others} in others).",
-            records=first,
-            others=others,
-        )
+        f"The first {first} of classes that satisfy ({others} in others)."
         if gone
-        else say("The first {records}.", records=first)
+        else f"The first {first}."
     )
-    st.caption(which + " " + say("Stronger blue: the cell rose further, so it says less."))
+    st.caption(which + " " + "Stronger blue: the cell rose further, so it says less.")
 
 
 def previewed(one: Subject, node: Node) -> tuple[Run, tuple[Styler, Styler]]:
@@ -227,10 +214,10 @@ def minimal(one: Subject, explored: Exploration) -> None:
     if not explored.minimal:
         return
     st.subheader(
-        say_counted(
+        counted(
             len(explored.minimal),
-            "{count} minimal node, least loss first",
-            "{count} minimal nodes, least loss first",
+            "minimal node, least loss first",
+            "minimal nodes, least loss first",
         )
     )
     table = state.remembered("lattice-minimal", one.settings, lambda: minimal_table(explored))
@@ -241,4 +228,4 @@ def minimal(one: Subject, explored: Exploration) -> None:
         key="lattice-minimal",
         column_config={"Loss, % ↓": st.column_config.NumberColumn(format="%.1f")},
     )
-    data_button(say("Minimal nodes"), lambda: table, "minimal-nodes", one.settings, kind="tertiary")
+    data_button("Minimal nodes", lambda: table, "minimal-nodes", one.settings, kind="tertiary")

@@ -10,8 +10,7 @@ import streamlit as st
 
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, thin
 from kanon.charts.lattice import (
     COLOURINGS,
     DRAWN,
@@ -77,15 +76,13 @@ def choices(work: Work) -> None:
     """Which columns; what may be suppressed, what the colour says, whose walks."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            say("Columns"),
+            "Columns",
             width=80,
-            help=say(
-                "The lattice of these quasi-identifiers alone, as if the others were none. What "
-                "fails here fails with more columns too; what satisfies here may fail with more."
-            ),
+            help="The lattice of these quasi-identifiers alone, as if the others were none. What "
+            "fails here fails with more columns too; what satisfies here may fail with more.",
         )
         st.pills(
-            say("Quasi-identifiers in the lattice"),
+            "Quasi-identifiers in the lattice",
             usable_columns(work),
             selection_mode="multi",
             label_visibility="collapsed",
@@ -101,14 +98,12 @@ def choices(work: Work) -> None:
         suppression_field(
             work,
             "lattice-suppression",
-            say("none"),
-            say(
-                "It is the same setting as on Anonymise. Empty: none, but k records for Datafly, "
-                "as published."
-            ),
+            "none",
+            "It is the same setting as on Anonymise. Empty: none, but k records for Datafly, "
+            "as published.",
         )
     beside.segmented_control(
-        say("Colour says") if drawn_whole(work) else say("Colour beside the chosen node says"),
+        "Colour says" if drawn_whole(work) else "Colour beside the chosen node says",
         list(COLOURINGS),
         **bound(
             "lattice-colour",
@@ -117,12 +112,12 @@ def choices(work: Work) -> None:
             into=LatticeView,
             keep=True,
         ),
-        format_func=lambda name: say_of(COLOURINGS[name]),
+        format_func=lambda name: COLOURINGS[name],
         width="content",
-        help=say("The marker always says whether a node satisfies: circles do, crosses do not."),
+        help="The marker always says whether a node satisfies: circles do, crosses do not.",
     )
     beside.pills(
-        say("Walks of searches"),
+        "Walks of searches",
         list(WALK_LOOKS),
         selection_mode="multi",
         **bound(
@@ -132,9 +127,9 @@ def choices(work: Work) -> None:
             into=LatticeView,
             read=tuple,
         ),
-        format_func=lambda name: say_of(short_title(name)),
+        format_func=lambda name: short_title(name),
         width="content",
-        help=say("Which nodes a search moved through, in its order; a number at each step."),
+        help="Which nodes a search moved through, in its order; a number at each step.",
     )
 
 
@@ -143,19 +138,13 @@ def partly(work: Work, explored: Exploration) -> None:
     columns, usable = lattice_columns(work), usable_columns(work)
     if len(columns) == len(usable):
         return
-    amounts = {"shown": len(columns), "all": len(usable), "most": thin(DRAWN)}
-    said = (
-        say("Shown are {shown} of {all} quasi-identifiers.", **amounts)
-        if work.view(LatticeView).columns
-        else say(
-            "Shown are {shown} of {all} quasi-identifiers, so that at most {most} nodes are drawn.",
-            **amounts,
-        )
-    )
+    said = f"Shown are {len(columns)} of {len(usable)} quasi-identifiers"
+    if not work.view(LatticeView).columns:
+        said += f", so that at most {thin(DRAWN)} nodes are drawn"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(said + " " + say("A release needs levels for all."), width="content")
+        st.caption(f"{said}. A release needs levels for all.", width="content")
         st.button(
-            say("Take in all"),
+            "Take in all",
             type="tertiary",
             icon=":material/select_all:",
             on_click=lambda: state.put(taken_in(state.work(), explored)),
@@ -175,7 +164,7 @@ def looked_at(work: Work, one: Subject) -> Exploration:
         st.rerun()  # so that it stands among what is under way
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            say("Explore this lattice"),
+            "Explore this lattice",
             type="primary",
             icon=":material/play_arrow:",
             disabled="lattice" in work.running,
@@ -183,14 +172,13 @@ def looked_at(work: Work, one: Subject) -> Exploration:
             args=(lattice_request, one),
             key="lattice-explore",
         )
-        size = say_counted(one.outline.size, "{count} node", "{count} nodes")
+        size = counted(one.outline.size, "node")
         st.caption(
-            say("Counts the classes at all {nodes}.", nodes=size)
+            f"Counts the classes at all {size}."
             if small(one)
-            else say(
-                "{nodes}: too many to count each. The walks of Datafly and Improved greedy are "
-                "found, and what lies around a node.",
-                nodes=size,
+            else (
+                f"{size}: too many to count each. The walks of Datafly and Improved greedy are "
+                "found, and what lies around a node."
             ),
             width="content",
         )
@@ -221,7 +209,7 @@ def picture(work: Work, one: Subject, explored: Exploration, node: Node) -> None
         looked = explored is not one.outline
         about = f"{one.settings}|{explored.complete}|{drawable}|{looked}"
         data_button(
-            say("Data"),
+            "Data",
             lambda: lattice_table(explored) if drawable else heights_table(explored),
             "lattice",
             about,
@@ -229,7 +217,7 @@ def picture(work: Work, one: Subject, explored: Exploration, node: Node) -> None
         )
         if not drawable and len(explored.assessed.nodes):
             data_button(
-                say("Counted nodes"),
+                "Counted nodes",
                 lambda: lattice_table(explored),
                 "nodes",
                 about,
@@ -262,7 +250,7 @@ def walks(work: Work, explored: Exploration) -> None:
     last = max((walk.last for walk in explored.walks if walk.steps), default=0)
     if last > 0:
         left.slider(
-            say("Walks up to step"),
+            "Walks up to step",
             0,
             last,
             **bound(
@@ -286,7 +274,7 @@ def explored_with_note(work: Work) -> tuple[Subject, Exploration] | None:
         st.warning(plain(error.sentence), icon=":material/error:")
         if work.settings.suppression and work.settings.models:
             st.button(
-                say("Suppress nothing"),
+                "Suppress nothing",
                 on_click=state.change,
                 kwargs={"suppression": 0.0},
                 key="none",
@@ -305,7 +293,7 @@ def around_node(
         explored,
     )
     data_button(
-        say("Data of the neighbourhood"),
+        "Data of the neighbourhood",
         lambda: lattice_table(explored, found),
         "neighbourhood",
         f"{one.settings}|{node}",
@@ -315,17 +303,13 @@ def around_node(
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("Which columns, how far?"))
+    work = head("Which columns, how far?")
     unready(work)
     if classes_elsewhere(work):
         return
     if not usable_columns(work):
-        st.info(
-            say("No quasi-identifier has a usable hierarchy yet, so there are no levels to choose.")
-        )
-        st.page_link(
-            "pages/data.py", label=say("Choose roles on Data"), icon=":material/arrow_forward:"
-        )
+        st.info("No quasi-identifier has a usable hierarchy yet, so there are no levels to choose.")
+        st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
     choices(work)
     seen = explored_with_note(work)
@@ -350,7 +334,7 @@ def page() -> None:
         around_node(work, one, explored, found, node)
     tables(one, explored, found, node)
     minimal(one, explored)
-    with st.expander(say("How it is computed")):
+    with st.expander("How it is computed"):
         st.markdown(how_lattice(one, explored))
     if explored is not one.outline:  # else that is looked at first
         with close:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node, cell_recodings_log10, largest_level
 from kanon.algorithms.search import FULL_DOMAIN, own_way
-from kanon.base.formatting import percent, thin
-from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.formatting import counted, one_or_many, percent, thin
+from kanon.base.how_texts import Sections
 from kanon.base.sentences import records_said
 from kanon.experiments.exploration import WALKERS, Assessment, Exploration, VisitedNode, Walk
 from kanon.studio.lattice.subject import Subject
@@ -17,66 +17,51 @@ _how = Sections(__file__)
 
 def step_said(explored: Exploration, walk: Walk, step: int | None) -> str:
     """What a search did at one of its steps, by default the last; later, that it has stopped."""
-    title = say_of(short_title(walk.algorithm))
+    title = short_title(walk.algorithm)
     if not walk.steps:
         return f"{title}: {walk.problem}" if walk.problem else ""
     number = walk.last if step is None else min(step, walk.last)
     if number < walk.first:
-        return say("{search} has not begun yet.", search=title)
+        return f"{title} has not begun yet."
     one = walk.steps[number - walk.first]
     end = number == walk.last
     if not walk.climbs:
         did = _jumped(one, walk, end)
     elif one.raised is None:
-        did = say("starts from the original values; {rest}", rest=_too_small(explored, one))
+        did = f"starts from the original values; {_too_small(explored, one)}"
     else:
         did = _raised(explored, one, walk)
-    said = say("{search}, step {number}: {did}.", search=title, number=number, did=did)
+    said = f"{title}, step {number}: {did}."
     return f"{said} {_stopped(explored, one, walk)}" if end else said
 
 
 def _stopped(explored: Exploration, one: VisitedNode, walk: Walk) -> str:
     loss = explored.assessed.loss_suppressed[explored.assessed.places[one.node]]
-    values = {
-        "loss": percent(float(loss)),
-        "nodes": say_counted(walk.evaluated, "{count} node", "{count} nodes"),
-        "records": records_said(one.suppressed),
-        "limit": _limit(explored.limit),
-    }
+    did = f" and suppresses {records_said(one.suppressed)}" if one.suppressed else ""
     if one.suppressed > explored.limit:
-        return say(
-            "Here it stops and suppresses {records}, as published, though the lattice here may "
-            "suppress {limit}: a loss of {loss}, having counted {nodes}.",
-            **values,
-        )
-    if one.suppressed:
-        return say(
-            "Here it stops and suppresses {records}: a loss of {loss}, having counted {nodes}.",
-            **values,
-        )
-    return say("Here it stops: a loss of {loss}, having counted {nodes}.", **values)
+        limit = _limit(explored.limit)
+        did += f", as published, though the lattice here may suppress {limit}"
+    nodes = counted(walk.evaluated, "node")
+    return f"Here it stops{did}: a loss of {percent(float(loss))}, having counted {nodes}."
 
 
 def _limit(records: int) -> str:
-    return thin(records) if records else say("none")
+    return thin(records) if records else "none"
 
 
 def _raised(explored: Exploration, one: VisitedNode, walk: Walk) -> str:
     assert one.raised is not None
     name, level = shortened(explored.attributes[one.raised]), one.node[one.raised]
     if walk.algorithm == "datafly":
-        return say(
-            "raises {column} ({values}, the most) to level {level}; {rest}",
+        return "raises {column} ({values}, the most) to level {level}; {rest}".format(
             column=name,
-            values=say_counted(one.distinct, "{count} distinct value", "{count} distinct values"),
+            values=counted(one.distinct, "distinct value"),
             level=level,
             rest=_too_small(explored, one),
         )
-    return say(
-        "raises {column} to level {level}, as no other single step reaches a larger k than {k}",
-        column=name,
-        level=level,
-        k=thin(one.reached),
+    return (
+        f"raises {name} to level {level}, as no other single step reaches a larger k than "
+        f"{thin(one.reached)}"
     )
 
 
@@ -84,26 +69,21 @@ def _jumped(one: VisitedNode, walk: Walk, end: bool) -> str:
     """What a binary search over heights learnt."""
     height = sum(one.node)
     if end:
-        return say(
-            "takes, of the nodes of height {height} that satisfy, the one of least loss",
-            height=height,
-        )
+        return f"takes, of the nodes of height {height} that satisfy, the one of least loss"
     if one.suppressed <= walk.limit:
-        return say(
-            "height {height} has a node that satisfies, so it looks no higher", height=height
-        )
-    return say("no node of height {height} satisfies, so it looks higher", height=height)
+        return f"height {height} has a node that satisfies, so it looks no higher"
+    return f"no node of height {height} satisfies, so it looks higher"
 
 
 def _too_small(explored: Exploration, one: VisitedNode) -> str:
     if explored.others:
-        return say_counted(
+        return one_or_many(
             one.suppressed,
             "{count} record is in classes below k = {k} or that break a model",
             "{count} records are in classes below k = {k} or that break a model",
             k=thin(explored.k),
         )
-    return say_counted(
+    return one_or_many(
         one.suppressed,
         "{count} record is in classes below k = {k}",
         "{count} records are in classes below k = {k}",
@@ -116,20 +96,14 @@ def size_said(ready: Subject) -> str:
     explored, trees = ready.outline, ready.task.classes.hierarchies
     factors = " · ".join(str(tree.height) for tree in trees)
     most = max(explored.per_height)
-    nodes = say(
-        "Nodes: {factors} = {size}, the product of the heights h. Widest height: {most} nodes; "
-        "the normal approximation, Π h / √(2π Σ (h² − 1) / 12), gives about {expected}.",
-        factors=factors,
-        size=thin(explored.size),
-        most=thin(most),
-        expected=thin(round(largest_level(trees))),
+    nodes = (
+        f"Nodes: {factors} = {thin(explored.size)}, the product of the heights h. Widest height: "
+        f"{thin(most)} nodes; the normal approximation, Π h / √(2π Σ (h² − 1) / 12), gives about "
+        f"{thin(round(largest_level(trees)))}."
     )
-    cells = say(
-        "With a level for every cell of {records}: {ways} recodings.",
-        records=records_said(explored.n_records),
-        ways=_power_of_ten(cell_recodings_log10(trees, explored.n_records)),
-    )
-    return f"{nodes} {cells}"
+    recodings = _power_of_ten(cell_recodings_log10(trees, explored.n_records))
+    records = records_said(explored.n_records)
+    return f"{nodes} With a level for every cell of {records}: {recodings} recodings."
 
 
 def _power_of_ten(log10: float) -> str:
@@ -141,7 +115,7 @@ def _power_of_ten(log10: float) -> str:
     if log10 < 6:
         return thin(round(10**log10))
     exponent = str(round(log10)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return say("about {number}", number=f"10{exponent}")
+    return "about {number}".format(number=f"10{exponent}")
 
 
 def levels_said(explored: Exploration, node: Node) -> str:
@@ -167,28 +141,24 @@ def verdict(explored: Exploration, found: Assessment, node: Node) -> str:
     if gone > limit:
         records = records_said(gone)
         if explored.others:
-            return say(
-                "Does not satisfy: at least {records} would have to be suppressed, and {limit} may "
-                "be.",
-                records=records,
-                limit=_limit(limit),
+            return (
+                f"Does not satisfy: at least {records} would have to be suppressed, and "
+                f"{_limit(limit)} may be."
             )
-        return say(
-            "Does not satisfy: {records} would have to be suppressed, and {limit} may be.",
-            records=records,
-            limit=_limit(limit),
+        return (
+            f"Does not satisfy: {records} would have to be suppressed, and {_limit(limit)} may be."
         )
-    parts = [say("Satisfies")]
+    parts = ["Satisfies"]
     if node == explored.least:
-        parts.append(say("no node loses less"))
+        parts.append("no node loses less")
     if node in explored.minimal:
-        parts.append(say("minimal: lower any column by one level, and it fails"))
+        parts.append("minimal: lower any column by one level, and it fails")
     if node in explored.tied:
-        tied = say_counted(len(explored.tied), "{count} node", "{count} nodes")
+        tied = counted(len(explored.tied), "node")
         parts.append(
-            say("MinGen takes it")
+            "MinGen takes it"
             if len(explored.tied) == 1
-            else say("one of {nodes} among which MinGen lets you choose", nodes=tied)
+            else f"one of {tied} among which MinGen lets you choose"
         )
     return "; ".join(parts) + "."
 
@@ -205,39 +175,39 @@ def how_lattice(ready: Subject, explored: Exploration) -> str:
     sources = "; ".join(dict.fromkeys(module.CARD.source for module in WALKERS.values()))
     required = f"k = {thin(explored.k)}"
     if explored.others:
-        required = say("{k} or one of the other models", k=required)
+        required = f"{required} or one of the other models"
     allowed = (
-        say_counted(
+        one_or_many(
             explored.limit,
             "At most {count} record is in classes that break {required}.",
             "At most {count} records are in classes that break {required}.",
             required=required,
         )
         if explored.limit
-        else say("No record is in classes that break {required}.", required=required)
+        else f"No record is in classes that break {required}."
     )
     weighted = ""
     if ready.prepared.plan.algorithm.attribute_weights:
-        weighted = " " + say(
+        weighted = " " + (
             "Columns count by their weights here, as they do while searching; alteration on the "
             "other pages counts each once."
         )
     suppressed = (
-        say("Datafly may suppress k records, as published, as no limit was set.")
+        "Datafly may suppress k records, as published, as no limit was set."
         if ready.task.suppression is None
-        else say_counted(
+        else one_or_many(
             ready.task.suppression,
             "Datafly may suppress up to {count} record.",
             "Datafly may suppress up to {count} records.",
         )
     )
     searches = (
-        f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(own_way(module.HOW)))}"
+        f"**{plain(module.CARD.title)}.** {plain(own_way(module.HOW))}"
         for module in WALKERS.values()
     )
     return _how(
         "lattice",
-        full_domain=say_of(FULL_DOMAIN),
+        full_domain=FULL_DOMAIN,
         heights=heights,
         nodes=thin(size),
         edges=thin(n_edges),
@@ -245,7 +215,7 @@ def how_lattice(ready: Subject, explored: Exploration) -> str:
         expected=thin(round(largest_level(trees))),
         widest=thin(max(explored.per_height)),
         allowed=allowed,
-        metric=plain(say_of(ready.prepared.plan.metric.card.title)),
+        metric=plain(ready.prepared.plan.metric.card.title),
         weighted=weighted,
         searches="\n\n".join(searches),
         suppressed=suppressed,

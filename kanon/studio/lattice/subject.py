@@ -12,7 +12,6 @@ import pandas as pd
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node, n_nodes, raised_to
 from kanon.algorithms.task import Task
-from kanon.base.language import say
 from kanon.base.progress import no_progress
 from kanon.base.rounding import round_apart
 from kanon.charts.lattice import DRAWN
@@ -98,7 +97,7 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subj
     """The lattice of the work's settings; KanonError says why there is none."""
     columns = lattice_columns(work)
     if not columns:
-        raise PlanError(say("No quasi-identifier has a usable hierarchy yet."))
+        raise PlanError("No quasi-identifier has a usable hierarchy yet.")
     inside = narrowed(work, columns)
     plan = plan_of(inside)
     # The records are those that lack no quasi-identifier, in the lattice or not.

@@ -8,8 +8,7 @@ from typing import Any, assert_never
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import percent
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, percent
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import metric_named
 from kanon.schema import Role
@@ -41,10 +40,7 @@ _LARGEST = 1e15
 def question_shown(exercises: ExerciseSet, question: AnyQuestion, number: int) -> None:
     """What is asked."""
     asked = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
-    if question.points == 1:
-        points = say("1 point")
-    else:
-        points = say("{points} points", points=f"{question.points:g}")
+    points = "1 point" if question.points == 1 else f"{question.points:g} points"
     st.markdown(f"**{plain(heading(number, question))}** ({points}). {plain(asked)}")
 
 
@@ -95,20 +91,18 @@ def trees_shown(exercises: ExerciseSet, question: AnyQuestion) -> None:
         "exercise-trees", (exercises.fingerprint, question.table, metric),
         lambda: tree_pictures(table, metric),
     )  # fmt: skip
-    title = say_of(metric_named(metric).card.title)
+    title = metric_named(metric).card.title
     for picture in pictures:
-        said = say(
-            "{column}: what each step costs, as {metric} counts", column=picture.name, metric=title
-        )
+        said = f"{picture.name}: what each step costs, as {title} counts"
         st.markdown(plain(said))
-        alt = say("Tree of {column}", column=spoken(picture.name))
+        alt = f"Tree of {spoken(picture.name)}"
         st.image(picture.svg, width=picture.width, alt=alt)
         if picture.left_out:
             st.caption(
-                say_counted(
+                counted(
                     picture.left_out,
-                    "{count} value that no record has: not drawn.",
-                    "{count} values that no record has: not drawn.",
+                    "value that no record has: not drawn.",
+                    "values that no record has: not drawn.",
                 )
             )
 
@@ -137,7 +131,7 @@ def _recode(
             with cell:
                 _column_head(table, now, name, give, columns.index(name))
         if told:
-            head[len(columns)].markdown(f"**{say('class')}**")
+            head[len(columns)].markdown("**class**")
         for cell, name in zip(head[first:], others, strict=True):
             cell.markdown(f"**{plain(name)}**")
         for number, row in enumerate(state_now.rows):
@@ -174,8 +168,8 @@ def _column_head(
     """The name of a column, and two buttons for all its values at once."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f"**{plain(name)}**", width="content")
-        raising = say("Raise all values of {column} one step", column=plain(name))
-        lowering = say("Lower all values of {column} one step", column=plain(name))
+        raising = f"Raise all values of {plain(name)} one step"
+        lowering = f"Lower all values of {plain(name)} one step"
         for up, step, sign, said in (
             (True, "raise", "↑", raising),
             (False, "lower", "↓", lowering),
@@ -195,7 +189,7 @@ def _value(
     """What one value is raised to."""
     records = ", ".join(str(place + 1) for place in row.records)
     st.selectbox(
-        say("{column} of record {records}", column=spoken(name), records=records),
+        f"{spoken(name)} of record {records}",
         row.choices[name],
         **bound(
             f"exercise-value-{about}",
@@ -208,19 +202,13 @@ def _value(
 
 def _standing(question: RecodeQuestion | LevelsQuestion, now: HandRecoding) -> None:
     """The live state: classes, k, alteration."""
-    classes = say_counted(now.classes, "{count} class", "{count} classes")
+    classes = counted(now.classes, "class", "classes")
     small = " :green[✓]"
     if now.small:
-        small = f", :red[{say('{small} too small ✗', small=now.small)}]"
-    reached = say(
-        "smallest class **{k}** of {wanted} · alteration **{lost} of {most} = {alteration}** ↓ "
-        "({metric})",
-        k=now.k,
-        wanted=question.k,
-        lost=now.lost,
-        most=now.most,
-        alteration=percent(now.alteration),
-        metric=plain(say_of(metric_named(question.metric).card.title)),
+        small = f", :red[{now.small} too small ✗]"
+    reached = (
+        f"smallest class **{now.k}** of {question.k} · alteration **{now.lost} of {now.most} = "
+        f"{percent(now.alteration)}** ↓ ({plain(metric_named(question.metric).card.title)})"
     )
     st.markdown(f"**{classes}**{small} · {reached}")
 
@@ -228,7 +216,7 @@ def _standing(question: RecodeQuestion | LevelsQuestion, now: HandRecoding) -> N
 def _as_it_is(table: SmallTable) -> None:
     """The table, with the role of each column."""
     roles = table.schema.roles
-    small_table(table.frame.rename(columns=lambda name: f"{name} ({say_of(roles[name].value)})"))
+    small_table(table.frame.rename(columns=lambda name: f"{name} ({roles[name].value})"))
 
 
 # --- the other kinds ------------------------------------------------------------------------
@@ -247,11 +235,7 @@ def _levels(
     with st.container(horizontal=True):
         for j, (name, tree) in enumerate(pairs):
             st.number_input(
-                say(
-                    "Level of {column}, 0 to {highest}",
-                    column=plain(name),
-                    highest=tree.height - 1,
-                ),
+                f"Level of {plain(name)}, 0 to {tree.height - 1}",
                 min_value=0,
                 max_value=tree.height - 1,
                 **bound(
@@ -286,7 +270,7 @@ def _released(question: LevelsQuestion, now: HandRecoding, table: SmallTable, to
             rows[-1].append(f"{row.letter} · {row.size} {'✓' if enough else '✗'}")
             if not enough:
                 tints[place] = _SMALL
-    heads = [*columns, say("class")] if told else columns
+    heads = [*columns, "class"] if told else columns
     small_table(pd.DataFrame(rows, columns=heads), tints)
 
 
@@ -294,7 +278,7 @@ def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], abo
     """A number."""
     known = isinstance(now, int | float) and not isinstance(now, bool) and abs(now) < _LARGEST
     st.number_input(
-        say("Your answer"),
+        "Your answer",
         value=None,
         step=1.0 if question.whole else 0.01,
         format="%g",
@@ -319,7 +303,7 @@ def _choice(
     options: Sequence[tuple[str, ...]] = question.options(table)
     chosen = tuple(now) if isinstance(now, list) else ()
     st.radio(
-        say("Your answer"),
+        "Your answer",
         range(len(options)),
         **bound(
             f"exercise-choice-{about}",

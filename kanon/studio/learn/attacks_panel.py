@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, one_or_many, percent, thin
 from kanon.base.sentences import records_said
 from kanon.errors import KanonError, TableError, listing, on_one_line
 from kanon.schema import Role, Schema
@@ -33,7 +32,7 @@ from kanon.teaching.deductions import DEDUCTIONS
 from kanon.teaching.small_tables import MOST_RECORDS
 
 _FITS, _OUT = "rgba(0, 114, 178, 0.26)", "rgba(213, 94, 0, 0.20)"
-_SIGNS = {True: say("● fits"), False: say("✗ ruled out")}
+_SIGNS = {True: "● fits", False: "✗ ruled out"}
 
 
 def show_attacks(work: Work) -> None:
@@ -56,8 +55,8 @@ def show_attacks(work: Work) -> None:
         st.info(plain(error.sentence), icon=":material/info:")
         if view.own:
             with st.container(horizontal=True):
-                st.page_link("pages/data.py", label=say("Data"), icon=":material/table:")
-                st.page_link("pages/anonymise.py", label=say("Anonymise"), icon=":material/shield:")
+                st.page_link("pages/data.py", label="Data", icon=":material/table:")
+                st.page_link("pages/anonymise.py", label="Anonymise", icon=":material/shield:")
         return
     if projected:
         _projected(scene, view, people)
@@ -78,7 +77,7 @@ def own_case(work: Work) -> Case:
     records = work.table.complete_records.n_records
     if records > MOST_RECORDS:
         raise TableError(
-            say_counted(
+            one_or_many(
                 records,
                 "The table that you work on has {count} record; an attack is played out on at "
                 "most {most}, so that everybody can follow it.",
@@ -89,20 +88,15 @@ def own_case(work: Work) -> Case:
         )
     table = work.table.complete_records
     if not isinstance(table, MemoryTable):
-        raise TableError(say("An attack is played out on a table in memory; load it as a file."))
+        raise TableError("An attack is played out on a table in memory; load it as a file.")
     if not work.table.sensitive_columns:
         raise TableError(
-            say(
-                "No column of the table that you work on is sensitive, so there is nothing to "
-                "find out; choose one on the page Data."
-            )
+            "No column of the table that you work on is sensitive, so there is nothing to "
+            "find out; choose one on the page Data."
         )
     if work.findings.result is None or outdated(work):
         raise TableError(
-            say(
-                "There is no release with the settings of now; press Anonymise on the page "
-                "Anonymise."
-            )
+            "There is no release with the settings of now; press Anonymise on the page Anonymise."
         )
     done = work.findings.result.release(work.findings.result.k_for(work.settings.k))
     released = work.table.coarse_records
@@ -140,7 +134,7 @@ def _choose(view: AttackView) -> None:
     """Which attack, on which table."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
-            say("Attack"),
+            "Attack",
             list(ATTACKS),
             label_visibility="collapsed",
             required=True,
@@ -149,10 +143,10 @@ def _choose(view: AttackView) -> None:
                 view.kind,
                 lambda value: _look(kind=value, person=None, ruled_out=None, step=1),
             ),
-            format_func=lambda kind: say_of(ATTACKS[kind].title),
+            format_func=lambda kind: ATTACKS[kind].title,
         )
         st.segmented_control(
-            say("On"),
+            "On",
             [False, True],
             label_visibility="collapsed",
             required=True,
@@ -161,7 +155,7 @@ def _choose(view: AttackView) -> None:
                 view.own,
                 lambda value: _look(own=value, person=None, ruled_out=None, step=1),
             ),
-            format_func=lambda own: say("The release I work on") if own else say("Invented people"),
+            format_func=lambda own: "The release I work on" if own else "Invented people",
         )
 
 
@@ -172,7 +166,7 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
     about = f"{view.kind}-{view.own}-{work.version}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            say("Person attacked"),
+            "Person attacked",
             range(len(people)),
             **bound(
                 f"attack-person-{about}", chosen, lambda value: _look(person=value, ruled_out=None)
@@ -182,15 +176,15 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
         )
         if view.kind == "background":
             st.multiselect(
-                say("What the attacker can rule out"),
+                "What the attacker can rule out",
                 scene.case.values,
                 **bound(
                     f"attack-out-{about}",
                     list(scene.ruled_out),
                     lambda value: _look(person=chosen, ruled_out=tuple(value)),
                 ),
-                placeholder=say("Nothing"),
-                help=say("A neighbour may know that somebody does not have a disease."),
+                placeholder="Nothing",
+                help="A neighbour may know that somebody does not have a disease.",
                 width=260,
             )
         _steps(view)
@@ -200,12 +194,12 @@ def _steps(view: AttackView) -> None:
     """Back and on, by button or by key."""
     last = len(STEPS)
     st.button(
-        say("Back"),
+        "Back",
         disabled=view.step == 1,
         key="attack-back",
         on_click=lambda: _look(step=max(1, view.step - 1)),
     )
-    heading = say_of(STEPS[min(view.step, last - 1)])
+    heading = STEPS[min(view.step, last - 1)]
     following = f"{view.step + 1}. {heading}" if view.step < last - 1 else heading
     st.button(
         following,
@@ -214,7 +208,7 @@ def _steps(view: AttackView) -> None:
         key="attack-next",
         on_click=lambda: _look(step=min(last, view.step + 1)),
     )
-    st.caption(say("Keys: ← →"), width="content")
+    st.caption("Keys: ← →", width="content")
 
 
 # --- the story ------------------------------------------------------------------------------
@@ -239,11 +233,11 @@ def _story(scene: Scene, step: int, people: tuple[Target, ...]) -> None:
     """The steps so far, one below the other, the last one in full."""
     for number, (heading, said) in enumerate(zip(STEPS, _TOLD, strict=False), start=1):
         if number <= step:
-            st.markdown(f"**{number}. {say_of(heading)}.** {said(scene, people, plain, '**')}")
+            st.markdown(f"**{number}. {heading}.** {said(scene, people, plain, '**')}")
     if step == 2 and scene.card.name in BY_REGISTER:
         small_table(_register(scene))
     if step == 4:
-        st.markdown(f"**4. {say_of(STEPS[3])}.**")
+        st.markdown(f"**4. {STEPS[3]}.**")
         _what_follows(scene)
 
 
@@ -254,16 +248,17 @@ Write = Callable[[object], str]
 def _was_published(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
     case = scene.case
     gone = case.schema.columns(Role.IDENTIFIER)
-    said = say(
-        "The release has {records} and is {k}-anonymous: in {columns} each of them looks like at "
-        "least {others}.",
+    said = (
+        "The release has {records} and is {k}-anonymous: in {columns} each of them looks "
+        "like at least {others}."
+    ).format(
         records=records_said(len(case.released)),
         k=case.k,
         columns=listing(case.recoding.classes.attributes, most=12),
-        others=say_counted(case.k - 1, "{count} other one", "{count} others"),
+        others=counted(case.k - 1, "other one", "others"),
     )
     if gone:
-        without = say("It was published without {columns}.", columns=listing(gone, most=12))
+        without = f"It was published without {listing(gone, most=12)}."
         said = f"{said} {without}"
     return write(said)
 
@@ -274,16 +269,14 @@ def _is_known(scene: Scene, people: tuple[Target, ...], write: Write, strong: st
         f"{write(column)} {strong}{write(value)}{strong}" for column, value in scene.known.items()
     )
     if scene.card.name in BY_REGISTER:
-        said = say("{name} stands in a public register, with {facts}.", name=name, facts=facts)
+        said = f"{name} stands in a public register, with {facts}."
     else:
-        said = say("{name} has a record in the table, with {facts}.", name=name, facts=facts)
+        said = f"{name} has a record in the table, with {facts}."
     if scene.ruled_out:
-        values = f" {say('or')} ".join(
-            f"{strong}{write(value)}{strong}" for value in scene.ruled_out
-        )
-        said = f"{said} {say('{name} does not have {values}.', name=name, values=values)}"
+        values = " or ".join(f"{strong}{write(value)}{strong}" for value in scene.ruled_out)
+        said = f"{said} {name} does not have {values}."
     if scene.card.name in DEDUCTIONS:
-        less = say("The attacker also knows that kanon raises no value further than needed.")
+        less = "The attacker also knows that kanon raises no value further than needed."
         said = f"{said} {less}"
     return said
 
@@ -291,14 +284,14 @@ def _is_known(scene: Scene, people: tuple[Target, ...], write: Write, strong: st
 def _who_fits(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
     fits, left = len(scene.fits), len(scene.left)
     if not fits:
-        return say_counted(0, "{count} record fits.", "{count} records fit.")
+        return counted(0, "record fits.", "records fit.")
     if left == fits:
-        return say_counted(
+        return counted(
             fits,
-            "{count} record fits what the attacker knows (●).",
-            "{count} records fit what the attacker knows (●).",
+            "record fits what the attacker knows (●).",
+            "records fit what the attacker knows (●).",
         )
-    return say_counted(
+    return one_or_many(
         fits,
         "{count} record fits; {out} ruled out (✗), {left} left (●).",
         "{count} records fit; {out} ruled out (✗), {left} left (●).",
@@ -324,9 +317,9 @@ def _shares(scene: Scene) -> pd.DataFrame:
             for value, share in scene.before
         ],
         columns=[
-            say("is in the table") if scene.card.name == "downcoding" else scene.case.sensitive,
-            say("anybody knows"),
-            say("the attacker knows"),
+            "is in the table" if scene.card.name == "downcoding" else scene.case.sensitive,
+            "anybody knows",
+            "the attacker knows",
         ],
     )
 
@@ -351,14 +344,14 @@ def _prevented(scene: Scene) -> None:
     st.markdown(f"**{plain(prevention.sentence)}**")
     before, after = st.columns(2, gap="medium")
     with before:
-        st.markdown(f"**{say('This release')}**")
+        st.markdown("**This release**")
         _finding(scene)
         _published(scene, marked=True)
     again = _again(scene)
     if again is None:
         return
     with after:
-        st.markdown(f"**{say('The same attack on one that meets it')}**")
+        st.markdown("**The same attack on one that meets it**")
         _finding(again)
         _published(again, marked=True)
 
@@ -379,22 +372,22 @@ def _again(scene: Scene) -> Scene | None:
 def _projected(scene: Scene, view: AttackView, people: tuple[Target, ...]) -> None:
     """One step of the story as a picture that fills the window."""
     step, right = view.step, ""
-    left = _sheet(say("The release"), *_marked(scene, step > 2))
+    left = _sheet("The release", *_marked(scene, step > 2))
     if step <= len(_TOLD):
         said = _TOLD[step - 1](scene, people, on_one_line, "")
         if step == 2 and scene.card.name in BY_REGISTER:
-            right = _sheet(say("The register"), _register(scene))
+            right = _sheet("The register", _register(scene))
     elif step < len(STEPS):
         said = scene.finding
-        right = _sheet(say("How likely it is"), _shares(scene))
+        right = _sheet("How likely it is", _shares(scene))
     else:
         said = scene.prevention.sentence
-        left = _sheet(f"{say('This release')}: {scene.finding}", *_marked(scene, True))
+        left = _sheet(f"This release: {scene.finding}", *_marked(scene, True))
         if (again := _again(scene)) is not None:
-            title = say("The same attack on one that meets it")
+            title = "The same attack on one that meets it"
             right = _sheet(f"{title}: {again.finding}", *_marked(again, True))
     parts = f'<div class="left" data-fit>{left}</div><div class="right" data-fit>{right}</div>'
-    stage(f"{step}. {say_of(STEPS[step - 1])}", said, STYLE + parts, lambda: _steps(view))
+    stage(f"{step}. {STEPS[step - 1]}", said, STYLE + parts, lambda: _steps(view))
 
 
 def _sheet(title: str, rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kanon.base.language import say
 from kanon.errors import ExerciseError
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView, Scores, clock
@@ -47,7 +46,7 @@ def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, 
     return Request(
         "marking", marked_files, (exercises, files), with_scores,
         cancelled=lambda work: with_fields(
-            work, notice=say("Marking was cancelled; nothing was changed.")
+            work, notice="Marking was cancelled; nothing was changed."
         ),
     )  # fmt: skip
 
@@ -177,13 +176,11 @@ def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) ->
     taken = Attempt(answers=given, before=before)
     if exercises.exam:
         if now.closed:
-            raise ExerciseError(say("The exam is closed here: its answers stay as they are."))
+            raise ExerciseError("The exam is closed here: its answers stay as they are.")
         if not found.as_handed_in:
             raise ExerciseError(
-                say(
-                    "An exam goes on from a file that was saved here and not changed since; this "
-                    "one has no log of answers, or another fingerprint."
-                )
+                "An exam goes on from a file that was saved here and not changed since; this "
+                "one has no log of answers, or another fingerprint."
             )
         log = tuple(found.log or ())
         taken = replace(taken, log=log, opened=clock() - (log[-1].at if log else 0.0))
@@ -205,7 +202,7 @@ def points_so_far(attempt: Attempt, exercises: ExerciseSet) -> float:
 def handed_in(view: ExercisesView, exercises: ExerciseSet) -> Answers:
     """The file of answers; ExerciseError if there is no name."""
     if not view.student.strip():
-        raise ExerciseError(say("Type a name or a pseudonym: it stands in the file of answers."))
+        raise ExerciseError("Type a name or a pseudonym: it stands in the file of answers.")
     return _file(exercises, attempt_at(view, exercises), view.student)
 
 

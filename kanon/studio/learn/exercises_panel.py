@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many
 from kanon.studio.jobs import runner
 from kanon.studio.learn.answer_fields import answer_field, is_wide, question_shown, trees_shown
 from kanon.studio.learn.exercises import (
@@ -53,9 +53,9 @@ def show_exercises(work: Work) -> None:
     attempt = attempt_at(view, exercises)
     title = f"**{plain(exercises.title)}**"
     if exercises.author:
-        title = say("{title} by {author}", title=title, author=plain(exercises.author))
+        title = f"{title} by {plain(exercises.author)}"
     if exercises.exam:
-        title = f"{title} · {say('Exam')}"
+        title = f"{title} · Exam"
     st.markdown(f"{title} · {_so_far(exercises, attempt)}")
     if not attempt.closed:
         _questions(exercises, attempt, view)
@@ -63,9 +63,9 @@ def show_exercises(work: Work) -> None:
         hand_in(exercises, view)
     else:
         _question(exercises, attempt, view)
-    with st.expander(say("Another exercise set, saved answers"), icon=":material/folder:"):
+    with st.expander("Another exercise set, saved answers", icon=":material/folder:"):
         _files(work, view, exercises)
-    with st.expander(say("For the teacher"), attempt.closed, icon=":material/school:"):
+    with st.expander("For the teacher", attempt.closed, icon=":material/school:"):
         if exercises.exam and not attempt.closed:
             _closing(exercises)
         else:
@@ -80,13 +80,11 @@ def _built_in() -> ExerciseSet:
 def _closing(exercises: ExerciseSet) -> None:
     """An exam is marked when it is over."""
     st.markdown(
-        say(
-            "Marks, the handout and its solutions are here once the exam is closed on this page. "
-            "Then its answers cannot be changed here any more, and can still be downloaded."
-        )
+        "Marks, the handout and its solutions are here once the exam is closed on this page. "
+        "Then its answers cannot be changed here any more, and can still be downloaded."
     )
     st.button(
-        say("Close the exam on this page"),
+        "Close the exam on this page",
         icon=":material/lock:",
         key="exercise-close",
         on_click=change,
@@ -96,12 +94,8 @@ def _closing(exercises: ExerciseSet) -> None:
 
 def _so_far(exercises: ExerciseSet, attempt: Attempt) -> str:
     if exercises.exam:
-        return say(
-            "{count} of {questions} questions answered",
-            count=len(attempt.answers),
-            questions=len(exercises.questions),
-        )
-    return say_counted(
+        return f"{len(attempt.answers)} of {len(exercises.questions)} questions answered"
+    return one_or_many(
         len(attempt.marks),
         "{got} of {points} points, {count} question checked",
         "{got} of {points} points, {count} questions checked",
@@ -117,12 +111,12 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
 
     def called(place: int) -> str:
         if place == len(exercises.questions):
-            return say("Hand in")
+            return "Hand in"
         return f"{place + 1} {_sign(attempt, exercises.questions[place])}".strip()
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
-            say("Question"),
+            "Question",
             places,
             required=True,
             **bound(
@@ -134,9 +128,9 @@ def _questions(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) ->
             label_visibility="collapsed",
         )
     if attempt.answers and exercises.exam:
-        st.caption(say("… answered"))
+        st.caption("… answered")
     elif attempt.answers:
-        st.caption(say("✓ all points · ◐ some points · ✗ none · … answered, not checked"))
+        st.caption("✓ all points · ◐ some points · ✗ none · … answered, not checked")
 
 
 def _go(exercises: ExerciseSet, place: int | None) -> None:
@@ -183,7 +177,7 @@ def _checking(
             _helps(exercises, attempt, question)
         if attempt.before is not None:
             st.button(
-                say("Undo"),
+                "Undo",
                 icon=":material/undo:",
                 key="exercise-undo",
                 on_click=change,
@@ -191,7 +185,7 @@ def _checking(
             )
         elif question.id in attempt.answers:
             st.button(
-                say("Begin anew"),
+                "Begin anew",
                 icon=":material/restart_alt:",
                 key="exercise-anew",
                 on_click=change,
@@ -199,7 +193,7 @@ def _checking(
             )
         last = view.place + 1 == len(exercises.questions)
         st.button(
-            say("Hand in") if last else say("Next question"),
+            "Hand in" if last else "Next question",
             icon=":material/arrow_forward:",
             key="exercise-next",
             on_click=lambda: look(place=view.place + 1),
@@ -217,7 +211,7 @@ def _checking(
 def _helps(exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion) -> None:
     """The buttons that an exam does not have."""
     st.button(
-        say("Check"),
+        "Check",
         type="primary",
         icon=":material/check:",
         key="exercise-check",
@@ -226,7 +220,7 @@ def _helps(exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion) -> N
     )
     hinted = question.id in attempt.hinted
     st.button(
-        say("Hide the hint") if hinted else say("Hint"),
+        "Hide the hint" if hinted else "Hint",
         icon=":material/lightbulb:",
         key="exercise-hint",
         on_click=change,
@@ -235,7 +229,7 @@ def _helps(exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion) -> N
     if question.id in attempt.marks:
         shown = question.id in attempt.shown
         st.button(
-            say("Hide the solution") if shown else say("Show the solution"),
+            "Hide the solution" if shown else "Show the solution",
             icon=":material/school:",
             key="exercise-solution",
             on_click=change,
@@ -250,7 +244,7 @@ def _solution(exercises: ExerciseSet, question: AnyQuestion) -> None:
         "exercise-solution", about, lambda: worked(question, exercises.table_of(question))
     )
     with st.container(border=True):
-        st.markdown(f"**{say('Solution')}**")
+        st.markdown("**Solution**")
         for sentence in found.sentences:
             st.markdown(plain(sentence))
         small_table(found.arithmetic)
@@ -274,25 +268,25 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
     with left:
         key = f"exercise-set-{view.uploads}"
         upload_field(
-            say("Open an exercise set"),
+            "Open an exercise set",
             MEGABYTES,
             type="json",
             key=key,
             disabled="exercises" in work.running,
             on_change=_take_set,
             args=(key,),
-            help=say("A file that your teacher made. Answers to the set that is open stay."),
+            help="A file that your teacher made. Answers to the set that is open stay.",
         )
         if view.opened is not None:
             st.button(
-                say("Back to the set that comes with kanon"),
+                "Back to the set that comes with kanon",
                 key="exercise-built-in",
                 on_click=lambda: look(opened=None, place=0),
             )
     with right:
         field = f"exercise-go-on-{view.uploads}"
         upload_field(
-            say("Go on with answers that you saved"),
+            "Go on with answers that you saved",
             MEGABYTES,
             type="json",
             key=field,
@@ -316,7 +310,7 @@ def _take_answers(key: str, exercises: ExerciseSet) -> None:
         work = state.work()
         view = with_answers(work.view(LessonsView).exercises, exercises, given.getvalue())
         lessons = replace(work.view(LessonsView), exercises=view)
-        said = say("The answers are here again.")
+        said = "The answers are here again."
         return with_fields(work, view=lessons, problem=None, notice=said)
 
     state.attempt(taken)

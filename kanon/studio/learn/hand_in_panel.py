@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.learn.exercises import attempt_at, handed_in, look, scored
 from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.small_tables import small_table
@@ -23,27 +22,25 @@ def hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
         _points(exercises, view)
     name, button = st.columns([2, 1], vertical_alignment="bottom")
     name.text_input(
-        say("Name or pseudonym"),
+        "Name or pseudonym",
         **bound("exercise-student", view.student, "student", into=look),
         max_chars=100,
-        help=say(
-            "It stands in the file of answers. Nothing is sent: you hand the file in yourself."
-        ),
+        help="It stands in the file of answers. Nothing is sent: you hand the file in yourself.",
     )
     with button:
         if not view.student.strip():
             st.button(
-                say("Download the answers"),
+                "Download the answers",
                 icon=":material/download:",
                 disabled=True,
                 key="exercise-nameless",
-                help=say("Type a name or a pseudonym first."),
+                help="Type a name or a pseudonym first.",
                 width="stretch",
             )
             return
         made = handed_in(view, exercises)  # below 1 MB, so Streamlit knows the file by its content
         st.download_button(
-            say("Download the answers"),
+            "Download the answers",
             data=made.to_json().encode(),
             file_name=f"answers-{name_in_file(made.student)}.json",
             mime="application/json",
@@ -56,17 +53,14 @@ def hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
     if made.fingerprint:
         fingerprint = f"**{made.fingerprint}**"
         st.markdown(
-            say(
-                "Fingerprint of these answers: {fingerprint}. Write it on your teacher's list when "
-                "you hand in: any change of the file gives another one.",
-                fingerprint=fingerprint,
-            )
+            f"Fingerprint of these answers: {fingerprint}. Write it on your teacher's list "
+            "when you hand in: any change of the file gives another one."
         )
 
 
 def part(points: float, most: float) -> str:
     """Some points of those that there are."""
-    return say("{points} of {most}", points=f"{points:.4g}", most=f"{most:g}")
+    return f"{points:.4g} of {most:g}"
 
 
 def _headings(exercises: ExerciseSet) -> list[str]:
@@ -76,13 +70,13 @@ def _headings(exercises: ExerciseSet) -> list[str]:
 def _points(exercises: ExerciseSet, view: ExercisesView) -> None:
     """All points, with their reasons."""
     found = scored(view, exercises)
-    st.subheader(say("{points} points", points=part(found.points, found.most)))
+    st.subheader(f"{part(found.points, found.most)} points")
     small_table(
         pd.DataFrame(
             {
-                say("question"): _headings(exercises),
-                say("points"): [part(one.points, one.most) for one in found.marks],
-                say("why"): [one.sentence for one in found.marks],
+                "question": _headings(exercises),
+                "points": [part(one.points, one.most) for one in found.marks],
+                "why": [one.sentence for one in found.marks],
             }
         )
     )
@@ -93,15 +87,15 @@ def _answered(exercises: ExerciseSet, view: ExercisesView) -> None:
     attempt = attempt_at(view, exercises)
     if attempt.closed:
         st.info(
-            say("The exam is closed on this page: its answers stay as they are."),
+            "The exam is closed on this page: its answers stay as they are.",
             icon=":material/lock:",
         )
     there = [one.id in attempt.answers for one in exercises.questions]
     small_table(
         pd.DataFrame(
             {
-                say("question"): _headings(exercises),
-                say("answer"): [say("answered") if one else say("no answer") for one in there],
+                "question": _headings(exercises),
+                "answer": ["answered" if one else "no answer" for one in there],
             }
         )
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.base.formatting import counted
-from kanon.base.language import say
 from kanon.base.sentences import records_said
 from kanon.errors import TableError
 from kanon.experiments.sweep import Configuration
@@ -146,23 +145,16 @@ def _own_table(work: Work, view: StepsView) -> SmallTable:
         kept := work.table.coarse_records, MemoryTable
     ):
         raise TableError(
-            say(
-                "The table stays in its engine, and a lesson needs its records here; download a "
-                "few of them as a table of their own, or take one that comes with kanon."
-            )
+            "The table stays in its engine, and a lesson needs its records here; download a "
+            "few of them as a table of their own, or take one that comes with kanon."
         )
     if kept.n_records < FEWEST:
         records = records_said(kept.n_records)
         if kept.n_records < work.table.records.n_records:
-            records = say("{records} with all quasi-identifiers", records=records)
+            records = f"{records} with all quasi-identifiers"
         raise TableError(
-            say(
-                "A lesson takes {fewest} to {most} records, and the table has {records}; take one "
-                "that comes with kanon.",
-                fewest=FEWEST,
-                most=MOST,
-                records=records,
-            )
+            f"A lesson takes {FEWEST} to {MOST} records, and the table has {records}; take "
+            "one that comes with kanon."
         )
     size = min(max(view.records, FEWEST), MOST, kept.n_records)
     frame = kept.frame.head(size)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named, algorithms, uses
-from kanon.base.language import say, say_of
 from kanon.strategies import STRATEGIES
 from kanon.studio.learn.lesson import metrics_of, strategies_of
 from kanon.studio.learn.steps_state import StepsView
@@ -23,9 +22,9 @@ def algorithm_choice(view: StepsView, unlike: StepsView | None = None) -> None:
     """Choose the lesson's algorithm; for a second lesson, other than ``unlike`` comes first."""
     module = algorithm_named(view.algorithm)
     _choice(
-        (say("Algorithm told"), say("Second algorithm")), "algorithm",
-        {name: say_of(one.CARD.title) for name, one in algorithms().items()}, view.algorithm,
-        [say_of(module.CARD.summary), say_of(module.GUARANTEES)],
+        ("Algorithm told", "Second algorithm"), "algorithm",
+        {name: one.CARD.title for name, one in algorithms().items()}, view.algorithm,
+        [module.CARD.summary, module.GUARANTEES],
         None if unlike is None else unlike.algorithm,
     )  # fmt: skip
 
@@ -33,12 +32,12 @@ def algorithm_choice(view: StepsView, unlike: StepsView | None = None) -> None:
 def metric_choice(work: Work, view: StepsView, unlike: StepsView | None = None) -> None:
     """What counts costs; see :func:`algorithm_choice`."""
     names, metric = metrics_of(work, view)
-    about = [say("What counts as a loss."), say_of(metric_called(work, metric).card.summary)]
+    about = ["What counts as a loss.", metric_called(work, metric).card.summary]
     if not uses(view.algorithm, "metric"):
-        about.append(say("This algorithm is not guided by it."))
+        about.append("This algorithm is not guided by it.")
     _choice(
-        (say("Costs by"), say("Second costs by")), "metric",
-        {name: say_of(metric_called(work, name).card.title) for name in names}, metric, about,
+        ("Costs by", "Second costs by"), "metric",
+        {name: metric_called(work, name).card.title for name in names}, metric, about,
         None if unlike is None else metrics_of(work, unlike)[1],
     )  # fmt: skip
 
@@ -47,11 +46,11 @@ def strategy_choice(work: Work, view: StepsView, unlike: StepsView | None = None
     """By what partners are chosen; see :func:`algorithm_choice`."""
     names, strategy = strategies_of(work, view)
     _choice(
-        (say("Partner by"), say("Second partner by")), "strategy",
-        {name: say_of(STRATEGIES[name].title) for name in names}, strategy,
+        ("Partner by", "Second partner by"), "strategy",
+        {name: STRATEGIES[name].title for name in names}, strategy,
         [
-            say("Which class a smallest one is merged with."),
-            say_of(STRATEGIES[strategy].summary),
+            "Which class a smallest one is merged with.",
+            STRATEGIES[strategy].summary,
             tie_rule(),
         ],
         None if unlike is None else strategies_of(work, unlike)[1],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import counted
 from kanon.sources.writing import table_bytes
 from kanon.studio.jobs import runner
 from kanon.studio.learn.exercises import marking_request
@@ -27,7 +27,7 @@ def class_field(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None
     """Where the files of a class are put in."""
     key = f"exercise-class-{view.uploads}"
     upload_field(
-        say("Files of answers to this set, as many as there are"),
+        "Files of answers to this set, as many as there are",
         MEGABYTES,
         type="json",
         accept_multiple_files=True,
@@ -35,7 +35,7 @@ def class_field(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None
         disabled="marking" in work.running,
         on_change=_take,
         args=(key, exercises),
-        help=say("They are marked on this machine, and kept for this session only."),
+        help="They are marked on this machine, and kept for this session only.",
     )
 
 
@@ -53,29 +53,29 @@ def class_marks(view: ExercisesView, exercises: ExerciseSet) -> None:
     marks = scores.marks
     failed = int((marks.files["problem"] != "").sum())
     number = len(marks.files) - failed
-    marked = say_counted(number, "{count} file marked", "{count} files marked")
+    marked = counted(number, "file marked", "files marked")
     if failed:
-        marked = say("{marked}, {failed} not", marked=marked, failed=failed)
+        marked = f"{marked}, {failed} not"
     st.markdown(f"{marked}.")
     _odd(marks)
     _files(marks, exercises)
-    st.markdown(f"**{say('Question by question')}**")
+    st.markdown("**Question by question**")
     small_table(
         marks.questions.assign(of=marks.questions["of"].map("{:g}".format)).rename(
             columns={
-                "question": say("question"),
-                "mean": say("mean"),
-                "of": say("of"),
-                "answered": say("answered"),
-                "right": say("right"),
-                "most often": say("most often"),
-                "most often wrong": say("most often wrong"),
+                "question": "question",
+                "mean": "mean",
+                "of": "of",
+                "answered": "answered",
+                "right": "right",
+                "most often": "most often",
+                "most often wrong": "most often wrong",
             }
         )
     )
     content = table_bytes(marks.files, "csv", neutral=True)
     st.download_button(
-        say("Download the scores as CSV"),
+        "Download the scores as CSV",
         data=content,
         file_name=file_name("scores", "csv", content.decode()),
         mime="text/csv",
@@ -95,7 +95,7 @@ def _odd(marks: ClassMarks) -> None:
     ]
     if not lines:
         return
-    said = say_counted(len(odd), "{count} file to look at", "{count} files to look at")
+    said = counted(len(odd), "file to look at", "files to look at")
     st.warning("\n".join([f"{said}:\n", *lines]), icon=":material/flag:")
 
 
@@ -113,17 +113,17 @@ def _files(marks: ClassMarks, exercises: ExerciseSet) -> None:
     }
     column = st.column_config.Column
     shown = {
-        "student": column(say("student"), pinned=True, width=130),
-        "points": st.column_config.NumberColumn(say("points"), width=55, format="%g"),
+        "student": column("student", pinned=True, width=130),
+        "points": st.column_config.NumberColumn("points", width=55, format="%g"),
         "percent": st.column_config.NumberColumn("%", width=50, format="%g"),
         **questions,
         "minutes": st.column_config.NumberColumn(
-            say("min."), width=50, help=say("Minutes from the opening to the last change.")
+            "min.", width=50, help="Minutes from the opening to the last change."
         ),
-        "fingerprint": column(say("fingerprint"), width=140),
-        "file": column(say("file"), width=160),
-        "problem": column(say("problem")),
-        "remark": column(say("remark")),
+        "fingerprint": column("fingerprint", width=140),
+        "file": column("file", width=160),
+        "problem": column("problem"),
+        "remark": column("remark"),
     }
     st.dataframe(
         marks.files,

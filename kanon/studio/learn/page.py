@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.learn.attacks_panel import show_attacks
 from kanon.studio.learn.exercises_panel import show_exercises
 from kanon.studio.learn.keys import keys_press
@@ -21,7 +20,7 @@ from kanon.studio.session.binding import bound
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head
 
-PARTS = {"steps": say("Step by step"), "attacks": say("Attacks"), "exercises": say("Exercises")}
+PARTS = {"steps": "Step by step", "attacks": "Attacks", "exercises": "Exercises"}
 SHOW = {"steps": show_steps, "attacks": show_attacks, "exercises": show_exercises}
 
 
@@ -35,7 +34,7 @@ def choices(work: Work) -> None:
     view = work.view(LessonsView)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.segmented_control(
-            say("Look at"),
+            "Look at",
             list(PARTS),
             **bound("learn-part", work.view(LessonsView).part, "part", into=LessonsView, keep=True),
             format_func=lambda name: PARTS[name],
@@ -44,14 +43,12 @@ def choices(work: Work) -> None:
         # Two lessons side by side are one picture too many for a lecture hall.
         if view.part == "attacks" or (view.part == "steps" and view.steps.beside is None):
             st.button(
-                say("Projector"),
+                "Projector",
                 icon=":material/slideshow:",
                 key="learn-projector",
                 on_click=project,
-                help=say(
-                    "One picture that fills the window: no controls, nothing to scroll, letters "
-                    "for the last row. Keys or a presenter go through it; Esc comes back."
-                ),
+                help="One picture that fills the window: no controls, nothing to scroll, letters "
+                "for the last row. Keys or a presenter go through it; Esc comes back.",
             )
 
 
@@ -65,7 +62,7 @@ def _of_session(view: LessonsView) -> bool:
 def page() -> None:
     """Draw the page."""
     about = _of_session(state.work().view(LessonsView))
-    work = head(say("How does it work, step by step?"), line=about)
+    work = head("How does it work, step by step?", line=about)
     part, projected = work.view(LessonsView).part, work.view(LessonsView).projected
     if part != "exercises":
         keys_press(projected)  # here, so that none is lost while the page becomes one picture

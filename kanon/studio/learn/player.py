@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
@@ -40,21 +39,21 @@ def player(view: StepsView, last: int) -> int:
         view = state.work().view(LessonsView).steps
     at = min(view.step, last)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _button("first", say("First"), ":material/first_page:", at == 0, lambda: _go(0))
-        _button("back", say("Back"), _LEFT, at == 0, lambda: _move(-1, last))
+        _button("first", "First", ":material/first_page:", at == 0, lambda: _go(0))
+        _button("back", "Back", _LEFT, at == 0, lambda: _move(-1, last))
         if view.playing:
-            _button("pause", say("Pause"), ":material/pause:", False, lambda: _go(at))
+            _button("pause", "Pause", ":material/pause:", False, lambda: _go(at))
         else:
             start = 0 if at == last else at
             _button(
-                "play", say("Play"), ":material/play_arrow:", False,
+                "play", "Play", ":material/play_arrow:", False,
                 lambda: change(step=start, playing=True),
             )  # fmt: skip
-        _button("next", say("Next"), _RIGHT, at == last, lambda: _move(1, last))
-        _button("last", say("Last"), ":material/last_page:", at == last, lambda: _go(last))
-        st.caption(say("Keys: ← → Home End, space bar: play, pause"), width="content")
+        _button("next", "Next", _RIGHT, at == last, lambda: _move(1, last))
+        _button("last", "Last", ":material/last_page:", at == last, lambda: _go(last))
+        st.caption("Keys: ← → Home End, space bar: play, pause", width="content")
         st.slider(
-            say("Step"),
+            "Step",
             0,
             last,
             # Where one step soon follows another, a browser still tells of the value before.

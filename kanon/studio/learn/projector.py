@@ -16,7 +16,6 @@ from pathlib import Path
 import plotly.graph_objects as go
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.charts.lesson_look import Room
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
@@ -68,7 +67,7 @@ def stage(
             buttons()
             _fit(key="projector-fit")
         st.button(
-            say("Back to the page · Esc"),
+            "Back to the page · Esc",
             key="learn-leave",
             type="tertiary",
             on_click=project,

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many
 from kanon.errors import KanonError
 from kanon.studio.jobs import runner
 from kanon.studio.learn.answer_fields import answer_field, is_wide, question_shown, trees_shown
@@ -37,13 +37,13 @@ def editor_entry(work: Work, exercises: ExerciseSet) -> None:
     view = work.view(SetEditorView)
     with st.container(horizontal=True):
         st.button(
-            say("Edit a copy of this set"),
+            "Edit a copy of this set",
             icon=":material/edit:",
             key="set-copy",
             on_click=lambda: begin(draft_of(exercises, exercises.fingerprint in view.own_sets)),
         )
         st.button(
-            say("Make a new set"),
+            "Make a new set",
             icon=":material/add:",
             key="set-new",
             on_click=begin,
@@ -51,7 +51,7 @@ def editor_entry(work: Work, exercises: ExerciseSet) -> None:
         )
         if view.draft is not None:
             st.button(
-                say("Go on with the set in the making"),
+                "Go on with the set in the making",
                 icon=":material/arrow_forward:",
                 key="set-go-on",
                 on_click=look,
@@ -64,30 +64,30 @@ def show_set_editor(work: Work, opened: ExerciseSet) -> None:
     view = work.view(SetEditorView)
     draft = view.draft or SetDraft()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{say('Exercise set in the making')}**", width="content")
+        st.markdown("**Exercise set in the making**", width="content")
         st.button(
-            say("Back to the exercises"),
+            "Back to the exercises",
             icon=":material/arrow_back:",
             key="set-close",
             on_click=look,
             kwargs={"open": False},
-            help=say("What you made stays here."),
+            help="What you made stays here.",
         )
         if view.before:
             st.button(
-                say("Back to the set made before"),
+                "Back to the set made before",
                 icon=":material/undo:",
                 key="set-before",
                 on_click=go_back,
             )
     _head(draft)
-    st.subheader(say("Tables"))
+    st.subheader("Tables")
     draft = tables_part(work, view, draft, opened)
-    st.subheader(say("Questions"))
+    st.subheader("Questions")
     questions_part(view, draft)
     if view.question < len(draft.questions):
         _preview(view, draft)
-    st.subheader(say("Check and use"))
+    st.subheader("Check and use")
     _finish(work, view, draft)
 
 
@@ -95,21 +95,21 @@ def _head(draft: SetDraft) -> None:
     """What is said of the whole set."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
-            say("Title of the set"),
+            "Title of the set",
             **bound("set-title", draft.title, "title", into=_into),
             max_chars=100,
             width=340,
         )
         st.text_input(
-            say("Author, may be empty"),
+            "Author, may be empty",
             **bound("set-author", draft.author, "author", into=_into),
             max_chars=100,
             width=220,
         )
         st.toggle(
-            say("It is an exam"),
+            "It is an exam",
             **bound("set-exam", draft.exam, "exam", into=_into),
-            help=say("Students cannot check their answers or see solutions before they hand in."),
+            help="Students cannot check their answers or see solutions before they hand in.",
         )
 
 
@@ -124,7 +124,7 @@ def _use(exercises: ExerciseSet) -> None:
 def _preview(view: SetEditorView, draft: SetDraft) -> None:
     """A question exactly as a student sees it."""
     with st.container(border=True):
-        st.caption(say("As a student sees it"))
+        st.caption("As a student sees it")
         place = view.question
         try:
             exercises = state.remembered(
@@ -149,20 +149,20 @@ def _finish(work: Work, view: SetEditorView, draft: SetDraft) -> None:
     """Check the set, open it here, save it."""
     found = view.checked
     ready = found.exercises if found is not None and found.draft == draft else None
-    first = say("Check the set first.")
+    first = "Check the set first."
     with st.container(horizontal=True):
         st.button(
-            say("Check the set"),
+            "Check the set",
             icon=":material/fact_check:",
             type="secondary" if ready else "primary",
             disabled="exercises" in work.running,
             key="set-check",
             on_click=runner.run,
             args=(checking_request, draft),
-            help=say("Whether every question can be answered. It may take some seconds."),
+            help="Whether every question can be answered. It may take some seconds.",
         )
         st.button(
-            say("Use it here"),
+            "Use it here",
             icon=":material/play_arrow:",
             type="primary" if ready else "secondary",
             disabled=ready is None,
@@ -173,7 +173,7 @@ def _finish(work: Work, view: SetEditorView, draft: SetDraft) -> None:
         )
         if ready is None:
             st.button(
-                say("Download the set"),
+                "Download the set",
                 icon=":material/download:",
                 disabled=True,
                 key="set-unchecked",
@@ -181,12 +181,12 @@ def _finish(work: Work, view: SetEditorView, draft: SetDraft) -> None:
             )
         else:
             file_button(
-                say("Download the set"), lambda: ready.to_json().encode(), "exercises", "json",
+                "Download the set", lambda: ready.to_json().encode(), "exercises", "json",
                 ready.fingerprint, "set-download", draft.own,
             )  # fmt: skip
     if ready is not None:
         st.success(
-            say_counted(
+            one_or_many(
                 len(ready.questions),
                 "{count} question that can be answered, {points} points.",
                 "{count} questions, all of which can be answered, {points} points.",

@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say, say_of
 from kanon.errors import KanonError
 from kanon.metrics import METRICS
 from kanon.schema import Role
@@ -31,14 +30,14 @@ from kanon.teaching.questions import KINDS, NumberQuestion
 from kanon.teaching.small_tables import MOST_RECORDS
 
 _KINDS = {
-    "recode": say("Recode the table by hand"),
-    "levels": say("Choose a level for each column"),
-    "number": say("Work out a number"),
-    "choice": say("Choose a class"),
+    "recode": "Recode the table by hand",
+    "levels": "Choose a level for each column",
+    "number": "Work out a number",
+    "choice": "Choose a class",
 }
 _CHOICES = {
-    "smallest": say("The class that GAA takes"),
-    "partner": say("The class with which it is merged"),
+    "smallest": "The class that GAA takes",
+    "partner": "The class with which it is merged",
 }
 _HIGHEST = 20
 """The highest level that can be typed while a tree is none yet."""
@@ -49,7 +48,7 @@ def questions_part(view: SetEditorView, draft: SetDraft) -> None:
     place, count = view.question, len(draft.questions)
     if count:
         st.pills(
-            say("Question"),
+            "Question",
             range(count),
             **bound(f"set-shown-{count}", place, "question", into=_to, keep=True),
             format_func=lambda at: plain(called(at + 1, draft.questions[at])),
@@ -57,22 +56,22 @@ def questions_part(view: SetEditorView, draft: SetDraft) -> None:
         )
     with st.container(horizontal=True):
         st.button(
-            say("Add a question"), icon=":material/add:", key="set-question-add",
+            "Add a question", icon=":material/add:", key="set-question-add",
             disabled=count >= MOST_QUESTIONS or not draft.tables,
             on_click=lambda: change_draft(with_question, question=count, tried=Attempt()),
         )  # fmt: skip
         if place >= count:
             return
         for label, icon, step in (
-            (say("Earlier"), "arrow_upward", -1),
-            (say("Later"), "arrow_downward", 1),
+            ("Earlier", "arrow_upward", -1),
+            ("Later", "arrow_downward", 1),
         ):
             st.button(
                 label, icon=f":material/{icon}:", key=f"set-move{step}",
                 disabled=not 0 <= place + step < count, on_click=_move, args=(place, step),
             )  # fmt: skip
         st.button(
-            say("Remove this question"), icon=":material/delete:", key="set-question-remove",
+            "Remove this question", icon=":material/delete:", key="set-question-remove",
             on_click=_remove, args=(place,),
         )  # fmt: skip
     _fields(draft, place)
@@ -103,27 +102,27 @@ def _fields(draft: SetDraft, place: int) -> None:
     tables = {table.name: table for table in draft.tables}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            say("Kind"), KINDS, **_bound(question, place, "kind", "recode"),
+            "Kind", KINDS, **_bound(question, place, "kind", "recode"),
             format_func=lambda kind: _KINDS[kind], width=280,
         )  # fmt: skip
         st.selectbox(
-            say("About the table"),
+            "About the table",
             list(dict.fromkeys([*tables, question["table"]])),
             **_bound(question, place, "table", ""),
             width=220,
         )
         st.number_input(
-            say("Points"), min_value=0.01, max_value=1000.0, step=0.5, format="%g",
+            "Points", min_value=0.01, max_value=1000.0, step=0.5, format="%g",
             **_bound(question, place, "points", 1.0), width=120,
         )  # fmt: skip
         _of_kind(question, place, tables.get(question["table"]))
     st.text_input(
-        say("Title, may be empty"),
+        "Title, may be empty",
         **_bound(question, place, "title", ""),
         max_chars=60,
     )
     st.text_area(
-        say("What you say before it, may be empty"),
+        "What you say before it, may be empty",
         **_bound(question, place, "text", ""),
         max_chars=1000,
         height=80,
@@ -134,33 +133,33 @@ def _of_kind(question: Mapping[str, Any], place: int, table: TableDraft | None) 
     match question["kind"]:
         case "recode" | "levels":
             st.number_input(
-                say("k asked for"), min_value=2, max_value=MOST_RECORDS,
+                "k asked for", min_value=2, max_value=MOST_RECORDS,
                 **_bound(question, place, "k", 2), width=120,
             )  # fmt: skip
             _metric(question, place)
         case "number":
             st.selectbox(
-                say("Number"), list(NumberQuestion.TITLES),
+                "Number", list(NumberQuestion.TITLES),
                 **_bound(question, place, "number", "k"),
-                format_func=lambda name: say_of(NumberQuestion.TITLES[name]), width=240,
+                format_func=lambda name: NumberQuestion.TITLES[name], width=240,
             )  # fmt: skip
             if question.get("number") == "alteration":
                 _metric(question, place)
             if question.get("number") in ("entropy-l", "distinct-l", "t"):
                 _sensitive(question, place, table)
             st.number_input(
-                say("Tolerance, may be empty"), min_value=0.0, step=0.01, format="%g",
-                **_bound(question, place, "tolerance", None), placeholder=say("usual"), width=200,
+                "Tolerance, may be empty", min_value=0.0, step=0.01, format="%g",
+                **_bound(question, place, "tolerance", None), placeholder="usual", width=200,
             )  # fmt: skip
             _levels(question, place, table)
         case "choice":
             st.selectbox(
-                say("Which class"), list(_CHOICES),
+                "Which class", list(_CHOICES),
                 **_bound(question, place, "choose", "smallest"),
                 format_func=lambda name: _CHOICES[name], width=280,
             )  # fmt: skip
             st.number_input(
-                say("After how many merges"), min_value=0, max_value=MOST_RECORDS - 1,
+                "After how many merges", min_value=0, max_value=MOST_RECORDS - 1,
                 **_bound(question, place, "merges", 0), width=200,
             )  # fmt: skip
             _metric(question, place)
@@ -168,8 +167,8 @@ def _of_kind(question: Mapping[str, Any], place: int, table: TableDraft | None) 
 
 def _metric(question: Mapping[str, Any], place: int) -> None:
     st.selectbox(
-        say("Costs by"), list(METRICS), **_bound(question, place, "metric", "nllm"),
-        format_func=lambda name: say_of(METRICS[name].card.title), width=200,
+        "Costs by", list(METRICS), **_bound(question, place, "metric", "nllm"),
+        format_func=lambda name: METRICS[name].card.title, width=200,
     )  # fmt: skip
 
 
@@ -178,10 +177,10 @@ def _sensitive(question: Mapping[str, Any], place: int, table: TableDraft | None
     known = [column.name for column in columns if column.role is Role.SENSITIVE]
     now = question.get("sensitive")
     st.selectbox(
-        say("Sensitive column"),
+        "Sensitive column",
         [None, *dict.fromkeys([*known, *([now] if now else [])])],
         **_bound(question, place, "sensitive", None),
-        format_func=lambda name: say("The only one") if name is None else name,
+        format_func=lambda name: "The only one" if name is None else name,
         width=220,
     )
 
@@ -198,7 +197,7 @@ def _levels(question: Mapping[str, Any], place: int, table: TableDraft | None) -
             highest = _HIGHEST
         level = now.get(column.name, 0)
         st.number_input(
-            say("Raise {column} to level", column=plain(column.name)),
+            f"Raise {plain(column.name)} to level",
             min_value=0,
             max_value=max(highest, level),
             **bound(f"set-level-{place}-{at}", level, _raise, place, column.name),

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from kanon.base.language import say
 from kanon.errors import ExerciseError
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, MemoryTable
@@ -111,10 +110,8 @@ def own_table(work: Work, size: int) -> TableDraft:
     kept, trees = work.table.coarse_records, work.table.trees
     if not isinstance(kept, MemoryTable):
         raise ExerciseError(
-            say(
-                "The table stays in its engine, and an exercise needs its records here; download "
-                "a few of them as a table of their own, and open that."
-            )
+            "The table stays in its engine, and an exercise needs its records here; download "
+            "a few of them as a table of their own, and open that."
         )
     roles = {
         name: role
@@ -126,7 +123,7 @@ def own_table(work: Work, size: int) -> TableDraft:
     schema = Schema(roles)
     used = {name: trees[name] for name in schema.quasi_identifiers if name in trees}
     table = SmallTable(frame, schema, MemorySource(frame, schema, used))
-    return table_from(say("my table"), table, own=True)
+    return table_from("my table", table, own=True)
 
 
 # --- checking and opening -------------------------------------------------------------------
@@ -140,7 +137,7 @@ def checking_request(_: Work, draft: SetDraft) -> Request:
     return Request(
         "exercises", checked_draft, (draft,), with_checked,
         cancelled=lambda work: with_fields(
-            work, notice=say("Checking was cancelled; nothing was changed.")
+            work, notice="Checking was cancelled; nothing was changed."
         ),
     )  # fmt: skip
 

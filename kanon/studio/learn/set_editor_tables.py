@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kanon.base.language import say, say_of
 from kanon.errors import KanonError
 from kanon.hierarchy.outline import to_outline
 from kanon.schema import Role
@@ -54,18 +53,18 @@ def tables_part(work: Work, view: SetEditorView, draft: SetDraft, opened: Exerci
     with st.container(horizontal=True, vertical_alignment="center"):
         if len(draft.tables) > 1:
             st.segmented_control(
-                say("Table"),
+                "Table",
                 range(len(draft.tables)),
                 **bound(f"set-table-{len(draft.tables)}", place, "table", into=look, keep=True),
                 format_func=lambda at: plain(shortened(draft.tables[at].name)),
                 label_visibility="collapsed",
             )
         with closing_popover(
-            say("Add a table"), f"set-add-{len(draft.tables)}-{view.began}", icon=":material/add:"
+            "Add a table", f"set-add-{len(draft.tables)}-{view.began}", icon=":material/add:"
         ):
             _sources(work, view, draft, opened)
     if place < 0:
-        st.caption(say("Add a table first: an empty one to type in, or one that there is."))
+        st.caption("Add a table first: an empty one to type in, or one that there is.")
         return draft
     table = draft.tables[place]
     _columns(view, place, table)
@@ -78,13 +77,13 @@ def tables_part(work: Work, view: SetEditorView, draft: SetDraft, opened: Exerci
 def _sources(work: Work, view: SetEditorView, draft: SetDraft, opened: ExerciseSet) -> None:
     """A button per table that can be taken."""
     st.button(
-        say("An empty table"), key="set-add-empty", width="stretch",
-        on_click=lambda: _add(replace(_EMPTY, name=say("table"))),
+        "An empty table", key="set-add-empty", width="stretch",
+        on_click=lambda: _add(replace(_EMPTY, name="table")),
     )  # fmt: skip
-    st.caption(say("With its roles and hierarchies"))
+    st.caption("With its roles and hierarchies")
     for name, preset in PRESETS.items():
         st.button(
-            plain(say_of(preset.title)), key=f"set-add-{name}", width="stretch",
+            plain(preset.title), key=f"set-add-{name}", width="stretch",
             on_click=lambda name=name: _add(table_from(name, preset_table(name))),
         )  # fmt: skip
     for at, (name, table) in enumerate(opened.tables.items()):
@@ -92,7 +91,7 @@ def _sources(work: Work, view: SetEditorView, draft: SetDraft, opened: ExerciseS
             continue
         own = opened.fingerprint in view.own_sets
         st.button(
-            plain(say("{table}, of the set that is open", table=name)),
+            plain(f"{name}, of the set that is open"),
             key=f"set-add-opened-{at}", width="stretch",
             on_click=lambda name=name, table=table, own=own: _add(
                 table_draft(name, table, own)
@@ -100,7 +99,7 @@ def _sources(work: Work, view: SetEditorView, draft: SetDraft, opened: ExerciseS
         )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
-            say("First records"),
+            "First records",
             min_value=2,
             max_value=MOST_RECORDS,
             **bound(f"set-own-records-{view.records}", view.records, "records", into=SetEditorView),
@@ -108,16 +107,16 @@ def _sources(work: Work, view: SetEditorView, draft: SetDraft, opened: ExerciseS
         )
         allowed = settings().original_values_downloads
         st.button(
-            say("Of the table I work on"),
+            "Of the table I work on",
             key="set-add-own",
             disabled=not allowed,
             on_click=_add_own,
-            help=say(
+            help=(
                 "Its quasi-identifiers and sensitive columns, as they are: whoever gets the set "
                 "gets these records."
             )
             if allowed
-            else say("Files with original values are switched off on this server."),
+            else "Files with original values are switched off on this server.",
         )
 
 
@@ -146,41 +145,41 @@ def _columns(view: SetEditorView, place: int, table: TableDraft) -> None:
     """The name of the table, and name and role of each column."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
-            say("Name of the table"),
+            "Name of the table",
             **_typed(view, "name", place, table.name, lambda one, name: replace(one, name=name)),
             max_chars=100,
             width=260,
         )
         st.button(
-            say("Add a column"), icon=":material/add:", key="set-column-add",
+            "Add a column", icon=":material/add:", key="set-column-add",
             disabled=len(table.columns) >= MOST_COLUMNS,
             on_click=_restructure, args=(place, lambda one: with_column(one, ColumnDraft())),
         )  # fmt: skip
         st.button(
-            say("Remove this table"), icon=":material/delete:", key="set-table-remove",
+            "Remove this table", icon=":material/delete:", key="set-table-remove",
             on_click=_remove, args=(place,),
         )  # fmt: skip
     for at, column in enumerate(table.columns):
         number = at + 1
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.text_input(
-                say("Name of column {number}", number=number),
+                f"Name of column {number}",
                 **_typed(view, f"column-{at}", place, column.name, _set(at, "name")),
                 max_chars=100,
-                placeholder=say("Name of column {number}", number=number),
+                placeholder=f"Name of column {number}",
                 label_visibility="collapsed",
                 width=260,
             )
             st.selectbox(
-                say("Role of column {number}", number=number),
+                f"Role of column {number}",
                 list(Role),
                 **_typed(view, f"role-{at}", place, column.role, _set(at, "role")),
-                format_func=lambda role: say_of(role.value),
+                format_func=lambda role: role.value,
                 label_visibility="collapsed",
                 width=220,
             )
             st.button(
-                say("Remove column {number}", number=number), type="tertiary",
+                f"Remove column {number}", type="tertiary",
                 key=f"set-column-remove-{at}", disabled=len(table.columns) == 1,
                 on_click=_restructure, args=(place, lambda one, at=at: without_column(one, at)),
             )  # fmt: skip
@@ -194,17 +193,12 @@ def _records(view: SetEditorView, place: int, table: TableDraft) -> TableDraft:
         lambda: pd.DataFrame(table.records, columns=names, dtype="str"),
         column_config={
             name: st.column_config.TextColumn(
-                column.name or say("column {number}", number=int(name) + 1)
+                column.name or f"column {int(name) + 1}"
             )
             for name, column in zip(names, table.columns, strict=True)
         },
     )  # fmt: skip
-    st.caption(
-        say(
-            "A record a line, up to {most}; cells can be pasted from a spreadsheet.",
-            most=MOST_RECORDS,
-        )
-    )
+    st.caption(f"A record a line, up to {MOST_RECORDS}; cells can be pasted from a spreadsheet.")
     found = with_records(table, typed.now)
     if found != table:
         change_table(place, lambda _: found)
@@ -222,7 +216,7 @@ def _trees(view: SetEditorView, place: int, table: TableDraft) -> None:
 
 def _tree(view: SetEditorView, place: int, table: TableDraft, at: int) -> None:
     column = table.columns[at]
-    called = column.name or say("column {number}", number=at + 1)
+    called = column.name or f"column {at + 1}"
     flat, problem = "", ""
     try:
         tree = tree_of(table, at)
@@ -230,20 +224,18 @@ def _tree(view: SetEditorView, place: int, table: TableDraft, at: int) -> None:
     except KanonError as error:
         problem = error.sentence
     st.text_area(
-        say("Tree of {column}", column=plain(called)),
+        f"Tree of {plain(called)}",
         **_typed(view, f"tree-{at}", place, column.tree, _set(at, "tree")),
         height=220,
         placeholder=flat,
-        help=say(
-            "A node a line: the root first, what is below a node farther in. After = stands the "
-            "weight of a step, for the metric Custom: Felid = 3. Empty for all values directly "
-            "below *."
-        ),
+        help="A node a line: the root first, what is below a node farther in. After = stands the "
+        "weight of a step, for the metric Custom: Felid = 3. Empty for all values directly "
+        "below *.",
     )
     if flat:
         st.button(
-            say("Begin with its values"), key=f"set-flat-{at}", type="tertiary",
-            help=say("Then put groups between the root and the values."),
+            "Begin with its values", key=f"set-flat-{at}", type="tertiary",
+            help="Then put groups between the root and the values.",
             on_click=change_table, args=(place, lambda one: _set(at, "tree")(one, flat)),
         )  # fmt: skip
     if problem and table.records:

@@ -11,7 +11,7 @@ from html import escape
 
 import pandas as pd
 
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import counted
 from kanon.charts.dark import on_dark
 from kanon.charts.lesson_look import class_colour
 from kanon.charts.style import translucent
@@ -52,7 +52,7 @@ too, records that stay as they are and candidates beyond the nearest ones, their
 _NEAREST = 2
 """So many candidates besides the chosen one are left out last."""
 
-_CHOSEN = f'<span aria-hidden="true">✓</span><span class="aloud">{escape(say("chosen"))}</span>'
+_CHOSEN = '<span aria-hidden="true">✓</span><span class="aloud">chosen</span>'
 
 
 def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> str:
@@ -75,16 +75,16 @@ def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> st
             _cell(old, new, new != late or (not its and bool(past[1])))
             for old, late, new in zip(was[2:], past[2:], cells[2:], strict=True)
         ]
-        badge = _badge(its) if its else escape(say("suppressed"))
+        badge = _badge(its) if its else escape("suppressed")
         tint = f'style="background: {translucent(class_colour(its), 0.1)}"' if its else "class=gone"
         last = int(number) + (0 if cells[1:] != past[1:] else _FURTHER)
         rows.append(
             f'<tr {tint} data-rank={last}><td class="number">{number}</td><td>{badge}</td>'
             f"{''.join(shown)}"
         )
-    names = [say("Record"), say("Class"), *map(_text, now.columns[2:])]
-    label = say("Each record and its class.")
-    return sheet(say("The records after this step"), names, rows, label)
+    names = ["Record", "Class", *map(_text, now.columns[2:])]
+    label = "Each record and its class."
+    return sheet("The records after this step", names, rows, label)
 
 
 def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: str) -> str:
@@ -121,15 +121,15 @@ def choice_sheet(table: SmallTable, before: Recoding, choice: Choice, second: st
         last = place + (_FURTHER if place > _NEAREST else 0)
         about = f"data-rank={last}" if place else "class=chosen"
         rows.append(f"<tr {about}>{''.join(cells)}")
-    names = [f'<span class="aloud">{say("Chosen")}</span>', say("Candidate")]
-    names += [say("Per record × records")] if sums else []
-    names += [say("Cost ↓")] if costs else []
+    names = ['<span class="aloud">Chosen</span>', "Candidate"]
+    names += ["Per record × records"] if sums else []
+    names += ["Cost ↓"] if costs else []
     names += [second] if seconds else []
     names += [_text(choice.rules[rule].column) for rule in own]
-    names += [say("Refused")] if refused else []
-    best = say("Best: {candidate}.", candidate=_text(choice.best))
+    names += ["Refused"] if refused else []
+    best = f"Best: {_text(choice.best)}."
     said = f"{_text(choice.question)} {_left_out_at(_RULE, best)}"
-    label = say_counted(len(ranked), "{count} candidate", "{count} candidates")
+    label = counted(len(ranked), "candidate")
     return sheet(said, names, rows, label, len(ranked) > _MANY)
 
 
@@ -154,7 +154,7 @@ def sheet(
     """A table that scrolls by itself where it is too large, and can be reached by keyboard."""
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     body = "".join(f"{row}</tr>" for row in rows)
-    more = say("… and {count} more", count="{count}")
+    more = f"… and {'{count}'} more"
     return (
         f'<div class="lesson{" long" if long else ""}" tabindex="0" role="region" '
         f'aria-label="{escape(label)}"><table>'

@@ -9,7 +9,6 @@ import streamlit as st
 
 from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_of
 from kanon.base.sentences import classes_told_apart, left_out, lost, smallest_class
 from kanon.charts.lesson import picture_table
 from kanon.charts.lesson_numbers import running_chart
@@ -50,7 +49,7 @@ _IN_A_ROW = 3
 _BESIDE = 4
 """A table with more columns stands below the picture."""
 
-_WHICH = {"first": say("The first ones"), "drawn": say("Drawn at random")}
+_WHICH = {"first": "The first ones", "drawn": "Drawn at random"}
 """Which records of the session's table a lesson is about."""
 
 
@@ -85,12 +84,12 @@ def _choices(work: Work, view: StepsView) -> None:
     """One row: table, algorithm, metric, strategy, k; another for records of one's own."""
     own = table_of(view) == OWN
     places = iter(st.columns([26, 27, 18, *([24] if uses(view.algorithm, "strategy") else []), 17]))
-    titles = {name: say_of(one.title) for name, one in PRESETS.items()}
-    titles[OWN] = say("The table I work on")
-    about = say("Some records of your table.") if own else say_of(PRESETS[table_of(view)].about)
-    until = say("Until you choose one, it is the table on which the algorithm is seen best.")
+    titles = {name: one.title for name, one in PRESETS.items()}
+    titles[OWN] = "The table I work on"
+    about = "Some records of your table." if own else PRESETS[table_of(view)].about
+    until = "Until you choose one, it is the table on which the algorithm is seen best."
     next(places).selectbox(
-        say("Table of the lesson"),
+        "Table of the lesson",
         list(titles),
         **bound(
             "learn-table",
@@ -109,7 +108,7 @@ def _choices(work: Work, view: StepsView) -> None:
             strategy_choice(work, view)
     most, k = largest_k(work, view)
     next(places).number_input(
-        say("k asked for"),
+        "k asked for",
         2,
         most,
         **bound(
@@ -117,7 +116,7 @@ def _choices(work: Work, view: StepsView) -> None:
             k,
             lambda value: change(k=int(value), step=0, playing=False),
         ),
-        help=say("Every record is to look like at least k − 1 others."),
+        help="Every record is to look like at least k − 1 others.",
     )
     if own:
         _records(work, view)
@@ -128,7 +127,7 @@ def _records(work: Work, view: StepsView) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         most = max(min(MOST, work.table.records.n_records), FEWEST)
         st.number_input(
-            say("Records of the lesson"),
+            "Records of the lesson",
             FEWEST,
             most,
             **bound(
@@ -139,7 +138,7 @@ def _records(work: Work, view: StepsView) -> None:
             width=220,
         )
         st.segmented_control(
-            say("Which records"),
+            "Which records",
             list(_WHICH),
             **bound(
                 "learn-which",
@@ -150,13 +149,13 @@ def _records(work: Work, view: StepsView) -> None:
         )
         if view.seed is not None:
             st.number_input(
-                say("Seed of the draw"),
+                "Seed of the draw",
                 0,
                 2**31,
                 **bound(
                     "learn-seed", view.seed, lambda value: change(seed=int(value or 0), step=0)
                 ),
-                help=say("The same seed draws the same records."),
+                help="The same seed draws the same records.",
                 width=220,
             )
 
@@ -191,19 +190,17 @@ def draw_step(found: TableLesson, at: int, key: str, own: bool, settings: Pictur
             st.html(sheet)
         if step.choices:
             data_button(
-                say("Candidates"), lambda: candidates_table(step), f"{key}-candidates", about,
+                "Candidates", lambda: candidates_table(step), f"{key}-candidates", about,
                 kind="tertiary", original=own,
             )  # fmt: skip
     with right:
         st.html(records_sheet(found.table, step.recoding, before.recoding))
         st.caption(
-            say(
-                "Equal numbers and colours are one class. Behind an arrow stands what a value "
-                "became; in a frame, what this step changed."
-            )
+            "Equal numbers and colours are one class. Behind an arrow stands what a value "
+            "became; in a frame, what this step changed."
         )
         data_button(
-            say("Records"), lambda: records_table(found.table, step.recoding), f"{key}-records",
+            "Records", lambda: records_table(found.table, step.recoding), f"{key}-records",
             about, kind="tertiary", original=own,
         )  # fmt: skip
         shown = _numbers(lesson, at)
@@ -242,18 +239,13 @@ def _projected(found: TableLesson, at: int, buttons: Callable[[], object]) -> No
 
 
 def _heading(lesson: Lesson, at: int) -> str:
-    return say(
-        "Step {step} of {last}: {heading}",
-        step=at,
-        last=len(lesson.steps) - 1,
-        heading=lesson.steps[at].heading,
-    )
+    return f"Step {at} of {len(lesson.steps) - 1}: {lesson.steps[at].heading}"
 
 
 def _weighed(found: TableLesson, at: int) -> list[str]:
     """What was weighed in a step: a table per choice."""
     lesson = found.lesson
-    second = {"l": say("l left ↑"), "t": say("t left ↓"), "k": say("k left ↑")}.get(
+    second = {"l": "l left ↑", "t": "t left ↓", "k": "k left ↑"}.get(
         LOOKS_AT[lesson.task.strategy], ""
     )
     before = lesson.steps[max(at - 1, 0)].recoding
@@ -265,27 +257,27 @@ def _weighed(found: TableLesson, at: int) -> list[str]:
 def _numbers(lesson: Lesson, at: int) -> list[Number]:
     """What the table amounts to now."""
     n, now = lesson.task.classes.n_records, lesson.steps[at].numbers
-    metric = plain(say_of(lesson.metric.card.title))
+    metric = plain(lesson.metric.card.title)
     told_apart = classes_told_apart(now.classes, lesson.task.classes.n_classes)
     shown = [
-        Number(say("Minimum k ↑"), say("none") if now.min_k is None else thin(now.min_k),
+        Number("Minimum k ↑", "none" if now.min_k is None else thin(now.min_k),
                smallest_class(now.min_k)),
-        Number(say("Classes ↑"), thin(now.classes), told_apart),
-        Number(say("Suppressed ↓"),
-               say("{suppressed} of {records}", suppressed=thin(now.suppressed), records=n),
+        Number("Classes ↑", thin(now.classes), told_apart),
+        Number("Suppressed ↓",
+               f"{thin(now.suppressed)} of {n}",
                left_out(now.suppressed, n)),
-        Number(say("Alteration ↓"), percent(now.alteration), lost(now.alteration, metric)),
+        Number("Alteration ↓", percent(now.alteration), lost(now.alteration, metric)),
     ]  # fmt: skip
     if lesson.sensitive is not None:
         column = plain(shortened(lesson.sensitive, 24))
         shown += [
-            Number(say("Entropy l ↑"), written(now.l),
-                   say("In the class that tells most, {column} is as hard to guess as among so "
-                       "many equally frequent values.", column=column)),
-            Number(say("t ↓"), say("{t} of 1", t=written(now.t)),
-                   say("How far the shares of {column} in the class that tells most are from "
-                       "those of the whole table: half of the differences added up (total "
-                       "variation). By norm 1, which plans can ask for, it is twice as much, of 2.",
-                       column=column)),
+            Number("Entropy l ↑", written(now.l),
+                   f"In the class that tells most, {column} is as hard to guess as among so "
+"many equally frequent values."),
+            Number("t ↓", f"{written(now.t)} of 1",
+                   f"How far the shares of {column} in the class that tells most are from "
+"those of the whole table: half of the differences added up (total "
+"variation). By norm 1, which plans can ask for, it is twice as much, of "
+"2."),
         ]  # fmt: skip
     return shown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.language import say, say_of
 from kanon.errors import KanonError
 from kanon.metrics import METRICS
 from kanon.studio.learn.exercises import look
@@ -25,11 +24,11 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
     """The files to hand out, and the marks of a class."""
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**{say('Hand out')}**")
+        st.markdown("**Hand out**")
         _handed_out(view, exercises, exercises.fingerprint in work.view(SetEditorView).own_sets)
         editor_entry(work, exercises)
     with right:
-        st.markdown(f"**{say('Mark a class')}**")
+        st.markdown("**Mark a class**")
         class_field(work, view, exercises)
     class_marks(view, exercises)
 
@@ -37,24 +36,23 @@ def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> 
 def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
     """The set as a file and as a sheet to print; ``own``: it has records of the session's table."""
     file_button(
-        say("Download the exercise set"), lambda: exercises.to_json().encode(), "exercises",
+        "Download the exercise set", lambda: exercises.to_json().encode(), "exercises",
         "json", exercises.fingerprint, "exercise-set", own,
-        help=say(
-            "Students open it under “Another exercise set, saved answers”. No answer stands in it."
-        ),
+        help="Students open it under “Another exercise set, saved answers”. No answer stands in "
+"it.",
     )  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            say("Costs on the handout"),
+            "Costs on the handout",
             ["", *METRICS],
             **bound("exercise-metric", view.metric, "metric", into=look),
             format_func=lambda name: (
-                say_of(METRICS[name].card.title) if name else say("Those that the questions go by")
+                METRICS[name].card.title if name else "Those that the questions go by"
             ),
             width=280,
         )
         st.checkbox(
-            say("With solutions"),
+            "With solutions",
             **bound("exercise-solutions", view.solutions, "solutions", into=look),
         )
     about = (exercises.fingerprint, view.metric, view.solutions)
@@ -68,7 +66,7 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
         st.error(plain(error.sentence), icon=":material/error:")
         return
     file_button(
-        say("Download the handout to print"), lambda: page.encode(), "handout", "html",
+        "Download the handout to print", lambda: page.encode(), "handout", "html",
         repr(about), "exercise-handout", own,
-        help=say("A page that opens without a network. Print it from the browser."),
+        help="A page that opens without a network. Print it from the browser.",
     )  # fmt: skip

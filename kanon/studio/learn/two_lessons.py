@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from kanon.algorithms.catalogue import algorithm_named, algorithms, uses
-from kanon.base.language import say_of
 from kanon.errors import KanonError
 from kanon.strategies import STRATEGIES
 from kanon.studio.learn.lesson import TableLesson, metrics_of, strategies_of, table_of, told
@@ -95,14 +94,14 @@ def names_of(work: Work, view: StepsView, other: StepsView, brief: bool = False)
     """What a lesson is called beside another: what they differ in; nothing if they do not."""
     named = []
     if view.algorithm != other.algorithm:
-        named.append(say_of(algorithm_named(view.algorithm).CARD.title))
+        named.append(algorithm_named(view.algorithm).CARD.title)
     one, two = (metrics_of(work, each)[1] for each in (view, other))
     if one != two:
-        named.append(say_of(metric_called(work, one).card.title))
+        named.append(metric_called(work, one).card.title)
     if all(uses(each.algorithm, "strategy") for each in (view, other)):
         one, two = (strategies_of(work, each)[1] for each in (view, other))
         if one != two:
-            title = say_of(STRATEGIES[one].title)
+            title = STRATEGIES[one].title
             named.append(title.partition(":")[0] if brief else title)
     return ", ".join(named)
 

@@ -9,7 +9,6 @@ import streamlit as st
 
 from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_of
 from kanon.charts.lesson import picture_table
 from kanon.charts.lesson_half import halved
 from kanon.charts.lesson_look import Room
@@ -39,11 +38,11 @@ from kanon.teaching.side_by_side import SideBySide, cost_so_far
 from kanon.teaching.tables import records_table
 
 _RULES = {
-    "merges": say(
+    "merges": (
         "Both stand after the same number of merges; the one that needs fewer waits at its release."
     ),
-    "steps": say("Both stand at the same step; the one that has fewer steps waits at its release."),
-    "share": say(
+    "steps": "Both stand at the same step; the one that has fewer steps waits at its release.",
+    "share": (
         "The algorithms work differently, so both stand after the same share of their steps, "
         "rounded down to a whole step."
     ),
@@ -66,9 +65,9 @@ _HALF = Room(320, None, 13)
 """A half of the page, at its narrowest."""
 
 _ENDINGS = {
-    "same": say("Both end with the same release."),
-    "values": say("Both end with the same classes, which show other values."),
-    "classes": say("Their releases differ."),
+    "same": "Both end with the same release.",
+    "values": "Both end with the same classes, which show other values.",
+    "classes": "Their releases differ.",
 }
 
 
@@ -76,12 +75,10 @@ def beside_choices(work: Work, view: StepsView) -> None:
     """The switch for a second lesson, and its choices below those of the first."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.toggle(
-            say("Compare with another"),
+            "Compare with another",
             **bound("learn-beside", view.beside is not None, set_beside),
-            help=say(
-                "Two lessons side by side, on the same table and with the same k. Changing one "
-                "leaves the other where it is."
-            ),
+            help="Two lessons side by side, on the same table and with the same k. Changing one "
+            "leaves the other where it is.",
         )
         if view.beside is None:
             return
@@ -131,10 +128,8 @@ def two_steps(work: Work, two: Two, at: int) -> None:
         row(lambda found, at, side: _picture(found, at, side, own))
         row(lambda found, at, side: _records(found, at, side, own))
     st.caption(
-        say(
-            "Equal numbers and colours are one class. Behind an arrow stands what a value became; "
-            "in a frame, what this step changed."
-        )
+        "Equal numbers and colours are one class. Behind an arrow stands what a value "
+        "became; in a frame, what this step changed."
     )
 
 
@@ -144,14 +139,14 @@ def _compared(work: Work, views: tuple[StepsView, StepsView], pair: SideBySide) 
     one, other = (names_of(work, *each, brief=True) for each in (views, views[::-1]))
     if not one:
         st.info(
-            say("Both sides are the same; choose something else for one of them."),
+            "Both sides are the same; choose something else for one of them.",
             icon=":material/info:",
         )
         return
     st.markdown(plain(f"{_parted(pair, one, other)} {_ENDINGS[pair.ending]}"))
     said = _RULES[pair.rule]
     if pair.one.metric != pair.other.metric:
-        units = say("Their metrics count costs in units of their own.")
+        units = "Their metrics count costs in units of their own."
         said = f"{said} {units}"
     st.caption(said)
 
@@ -160,39 +155,31 @@ def _parted(pair: SideBySide, one: str, other: str) -> str:
     """The same up to where, and what each does then."""
     place = pair.parting
     if place is None:
-        return say("{one} and {other} have the same classes all along.", one=one, other=other)
+        return f"{one} and {other} have the same classes all along."
     at, there = pair.positions(place)
     does = {"one": _does(one, pair.one.steps[at]), "other": _does(other, pair.other.steps[there])}
     if place == 1:
-        return say("They differ from the first step on: {one}; {other}.", **does)
+        return "They differ from the first step on: {one}; {other}.".format(**does)
     if pair.rule == "merges":
-        return say("The same up to merge {number}; then {one}; {other}.", number=place - 1, **does)
+        return "The same up to merge {number}; then {one}; {other}.".format(
+            number=place - 1, **does
+        )
     if pair.rule == "steps":
-        return say(
-            "The same classes up to step {number}; then {one}; {other}.", number=place - 1, **does
+        return "The same classes up to step {number}; then {one}; {other}.".format(
+            number=place - 1, **does
         )
     at, there = pair.positions(place - 1)
-    return say(
+    return (
         "The same classes up to step {at} of {first} and step {there} of {second}; then {one}; "
-        "{other}.",
-        at=at,
-        there=there,
-        first=one,
-        second=other,
-        **does,
-    )
+        "{other}."
+    ).format(at=at, there=there, first=one, second=other, **does)
 
 
 def _does(name: str, step: Step) -> str:
     """What one of them does in a step."""
     if isinstance(step.detail, Merge):
-        return say(
-            "{name} takes “{picked}” with “{partner}”",
-            name=name,
-            picked=step.detail.picked.label,
-            partner=step.detail.partner.label,
-        )
-    return say("{name} has “{heading}”", name=name, heading=step.heading)
+        return f"{name} takes “{step.detail.picked.label}” with “{step.detail.partner.label}”"
+    return f"{name} has “{step.heading}”"
 
 
 # --- a side ---------------------------------------------------------------------------------
@@ -200,7 +187,7 @@ def _said(found: TableLesson, at: int) -> None:
     """What happens in the step."""
     lesson = found.lesson
     step, last = lesson.steps[at], len(lesson.steps) - 1
-    heading = say("Step {step} of {last}: {heading}", step=at, last=last, heading=step.heading)
+    heading = f"Step {at} of {last}: {step.heading}"
     st.markdown(f"**{plain(heading)}**  \n{plain(step.sentence)}")
 
 
@@ -209,14 +196,9 @@ def _numbers(found: TableLesson, at: int) -> None:
     lesson = found.lesson
     now = lesson.steps[at].numbers
     st.markdown(
-        say(
-            "Minimum k ↑ **{least}** · Cost so far ↓ **{cost}** ({metric}) · Alteration ↓ "
-            "**{alteration}**",
-            least=say("none") if now.min_k is None else thin(now.min_k),
-            cost=written(cost_so_far(lesson, at)),
-            metric=plain(say_of(lesson.metric.card.title)),
-            alteration=percent(now.alteration),
-        )
+        f"Minimum k ↑ **{'none' if now.min_k is None else thin(now.min_k)}** · Cost so far ↓ "
+        f"**{written(cost_so_far(lesson, at))}** ({plain(lesson.metric.card.title)}) · "
+        f"Alteration ↓ **{percent(now.alteration)}**"
     )
 
 
@@ -235,6 +217,6 @@ def _records(found: TableLesson, at: int, side: str, own: bool) -> None:
     now, before = steps[at].recoding, steps[max(at - 1, 0)].recoding
     st.html(records_sheet(found.table, now, before))
     data_button(
-        say("Records"), lambda: records_table(found.table, now), f"lesson-records-{side}",
+        "Records", lambda: records_table(found.table, now), f"lesson-records-{side}",
         f"{found.key}-{at}", kind="tertiary", original=own,
     )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kanon.base.language import say, say_of
 from kanon.errors import HierarchyError, MetricError, quoted
 from kanon.hierarchy.tables import parse_weight
 from kanon.metrics import PUBLISHED, Metric
@@ -19,10 +18,7 @@ def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> 
     """The work with a metric of the user's own in two phases; PlanError for an unfit name."""
     name = " ".join(name.split())
     check_metric_name(name, work.settings.composed)
-    notice = say(
-        "{metric} can now be chosen wherever a metric can, and is compared too.",
-        metric=quoted(name),
-    )
+    notice = f"{quoted(name)} can now be chosen wherever a metric can, and is compared too."
     return with_fields(
         work,
         composed={**work.settings.composed, name: _part(intermediate, multiplier)},
@@ -49,13 +45,9 @@ def with_attribute_weight(work: Work, column: str, text: str) -> Work:
         weight = -1.0
     if not 0 <= weight <= LARGEST_ATTRIBUTE_WEIGHT:
         raise MetricError(
-            say(
-                "The weight {weight} of {column} is not allowed; it is a number with a decimal "
-                "point, from 0 to {most}, and 1 counts as usual.",
-                weight=quoted(text),
-                column=quoted(column),
-                most=LARGEST_ATTRIBUTE_WEIGHT,
-            )
+            f"The weight {quoted(text)} of {quoted(column)} is not allowed; it is a number "
+            f"with a decimal point, from 0 to {LARGEST_ATTRIBUTE_WEIGHT}, and 1 counts as "
+            "usual."
         )
     weights = {**work.settings.attribute_weights, column: weight}
     return with_fields(work, attribute_weights=weights, problem=None, notice=None)
@@ -67,11 +59,9 @@ def without_composed(work: Work, name: str) -> Work:
     lines = () if made is None else made.comparison.lines
     compared = any(line.configuration.metric == name for line in lines)
     notice = (
-        say(
-            "{metric} is gone, and with it the comparison that it was part of.", metric=quoted(name)
-        )
+        f"{quoted(name)} is gone, and with it the comparison that it was part of."
         if compared
-        else say("{metric} is gone.", metric=quoted(name))
+        else f"{quoted(name)} is gone."
     )
     return with_fields(
         work,
@@ -91,6 +81,4 @@ def equal_metrics(work: Work, metric: Metric) -> list[str]:
     """What the other metrics are called that count exactly as this one does."""
     others = [metric_called(work, name) for name in (*PUBLISHED, *work.settings.composed)]
     phases = (metric.intermediate, metric.multiplier)
-    return [
-        say_of(one.card.title) for one in others if (one.intermediate, one.multiplier) == phases
-    ]
+    return [one.card.title for one in others if (one.intermediate, one.multiplier) == phases]

@@ -10,7 +10,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import joined
-from kanon.base.language import say, say_of
 from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
 from kanon.hierarchy import Hierarchy
 from kanon.matrices import CostMatrix, as_share, cell_text, cut, difference, matrix_of, matrix_table
@@ -60,7 +59,7 @@ class Costs:
     @property
     def titles(self) -> list[str]:
         """What the metrics are called."""
-        return [say_of(metric.card.title) for metric in self.metrics]
+        return [metric.card.title for metric in self.metrics]
 
     @property
     def shown(self) -> list[CostMatrix]:
@@ -78,14 +77,14 @@ class Costs:
             if percent:
                 share = self.shown[place].written(costs[place], percent)
                 largest = one.written(one.largest)
-                line = say("{sum}; {share} % of {largest}", sum=line, share=share, largest=largest)
+                line = f"{line}; {share} % of {largest}"
             found.append(line)
         if self.view.mode == "difference":
             apart = difference(*self.shown)
             first, second = (apart.written(cost, percent) + unit for cost in costs)
             both = apart.written(float(apart.values[cell]), percent)
             if percent:
-                both = say("{difference} percentage points", difference=both)
+                both = f"{both} percentage points"
             found.append(f"{' − '.join(self.titles)}: {first} − {second} = {both}")
         return found
 
@@ -95,18 +94,14 @@ class Costs:
         if self.view.mode == "difference":
             first, second = self.titles
             said.append(
-                say(
-                    "Each cell is the cost by {first} minus the cost by {second}. 0: both cost "
-                    "the same. Above 0, purple: {first} costs more. Below 0, orange: {second} "
-                    "costs more.",
-                    first=first,
-                    second=second,
-                )
+                f"Each cell is the cost by {first} minus the cost by {second}. 0: both cost "
+                f"the same. Above 0, purple: {first} costs more. Below 0, orange: {second} "
+                "costs more."
             )
             said.append(
-                say("It is in percentage points.")
+                "It is in percentage points."
                 if self.view.share
-                else say(
+                else (
                     "Each metric has a unit of its own, so which of them costs more says little "
                     "by itself; “As shares” gives both the same one."
                 )
@@ -117,11 +112,8 @@ class Costs:
                 for title, one in zip(self.titles, self.matrices, strict=True)
             )
             said.append(
-                say(
-                    "A share is a cost divided by the largest one in this hierarchy by the same "
-                    "metric, which loses a value completely: {largest}.",
-                    largest=largest,
-                )
+                "A share is a cost divided by the largest one in this hierarchy by the same "
+                f"metric, which loses a value completely: {largest}."
             )
         return said
 

@@ -9,13 +9,12 @@ from typing import Any, TypeGuard
 import plotly.graph_objects as go
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.session import state
 from kanon.studio.widgets.picture import chart
 
 _FOLDER = Path(__file__).parent
 
-_HINT = say("Click a cell to see how its cost adds up; drag to zoom in.")
+_HINT = "Click a cell to see how its cost adds up; drag to zoom in."
 
 _cells = st.components.v2.component(
     "kanon_cells",

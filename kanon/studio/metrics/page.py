@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted
 from kanon.errors import quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.intermediate_costs import COMPOSED, INTERMEDIATES
@@ -40,11 +40,11 @@ _STYLE = """<style>
 [data-testid="stLayoutWrapper"]:has(> .st-key-costs-beside) { flex: 1 1 18rem; min-width: 18rem; }
 </style>"""
 
-MODES = {"one": say("One metric"), "two": say("Two"), "difference": say("Difference")}
+MODES = {"one": "One metric", "two": "Two", "difference": "Difference"}
 MULTIPLIER_NAMES = {
-    "none": say("1 for every attribute"),
-    "w1": say("w1: tall hierarchies weigh less"),
-    "w2": say("w2: flat hierarchies weigh more"),
+    "none": "1 for every attribute",
+    "w1": "w1: tall hierarchies weigh less",
+    "w2": "w2: flat hierarchies weigh more",
 }
 
 
@@ -58,7 +58,7 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         key = f"costs-column-{work.version}"
         st.selectbox(
-            say("Quasi-identifier"),
+            "Quasi-identifier",
             list(work.table.trees),
             **bound(key, column, "column"),
             format_func=shortened,
@@ -66,7 +66,7 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
             width=190,
         )
         st.segmented_control(
-            say("Show"),
+            "Show",
             list(MODES),
             **bound("costs-mode", view.mode, "mode", into=MatrixView, keep=True),
             format_func=lambda name: MODES[name],
@@ -74,11 +74,11 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
             width="content",
         )
         titles, usable = metric_titles(work), usable_metrics(work)
-        wanted = [("first", say("Metric"), view.first)]
+        wanted = [("first", "Metric", view.first)]
         if view.mode != "one":
             wanted = [
-                ("first", say("First metric"), view.first),
-                ("second", say("Second metric"), view.second),
+                ("first", "First metric", view.first),
+                ("second", "Second metric", view.second),
             ]
         for field, label, chosen in wanted:
             key = f"costs-{field}"
@@ -92,12 +92,10 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
             )
         if view.mode != "one":
             st.toggle(
-                say("As shares"),
+                "As shares",
                 **bound("costs-share", view.share, "share", into=MatrixView, read=bool),
-                help=say(
-                    "Each cost divided by what it costs to lose a value completely: metrics in "
-                    "different units become comparable."
-                ),
+                help="Each cost divided by what it costs to lose a value completely: metrics in "
+                "different units become comparable.",
             )
 
 
@@ -107,11 +105,8 @@ def narrowed(work: Work, column: str, tree: Hierarchy, view: MatrixView) -> None
         return
     groups = drillable(tree)
     st.selectbox(
-        say(
-            "{nodes} are more than {most}, so groups stand for their values. Look into",
-            nodes=say_counted(tree.n_nodes, "{count} node", "{count} nodes"),
-            most=LARGEST_MATRIX,
-        ),
+        f"{counted(tree.n_nodes, 'node')} are more than "
+        f"{LARGEST_MATRIX}, so groups stand for their values. Look into",
         groups,
         **bound(
             f"costs-focus-{work.version}-{column}",
@@ -130,7 +125,7 @@ def cell_choice(work: Work, costs: Costs) -> None:
     labels = costs.labels
     places = range(len(labels))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for end, label, place in ((0, say("From"), row), (1, say("to"), column)):
+        for end, label, place in ((0, "From", row), (1, "to", column)):
             st.selectbox(
                 label,
                 places,
@@ -182,50 +177,50 @@ def matrices(work: Work, column: str, view: MatrixView) -> None:
             about = f"{view}|{column}|{versions}|{work.table.missing}|{work.settings.composed}"
             made = PictureSettings.of_table(work, f"hierarchy of {quoted(column)}")
             with st.container(horizontal=True, vertical_alignment="center"):
-                data_button(say("Data"), costs.table, "cost-matrix", about, kind="tertiary")
+                data_button("Data", costs.table, "cost-matrix", about, kind="tertiary")
                 picture_links("costs", made)
         with st.container(key="costs-beside"):
             cell_choice(work, costs)
             if drawable(tree):
                 tree_editor(costs.drawing(work, column), key="costs-tree", edited=lambda _: None)
-    with st.expander(say("How it is computed")):
+    with st.expander("How it is computed"):
         for metric in costs.metrics:
             st.markdown(how_metric(metric, trees, column))
 
 
 def compose(work: Work) -> None:
     """A metric of one's own from the two phases."""
-    st.subheader(say("Compose a metric"))
+    st.subheader("Compose a metric")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         intermediate = st.selectbox(
-            say("What a rise counts"),
+            "What a rise counts",
             COMPOSED,
             key="compose-intermediate",
-            format_func=lambda name: say_of(INTERMEDIATES[name].title),
+            format_func=lambda name: INTERMEDIATES[name].title,
             width=220,
         )
         multiplier = st.selectbox(
-            say("times, per attribute"),
+            "times, per attribute",
             list(MULTIPLIERS),
             key="compose-multiplier",
             format_func=lambda name: MULTIPLIER_NAMES[name],
             width=260,
         )
         field = f"compose-name-{len(work.settings.composed)}"
-        st.text_input(say("Name"), key=field, width=180)
-        st.button(say("Keep it"), key="compose-keep", on_click=keep_metric, args=(field,))
+        st.text_input("Name", key=field, width=180)
+        st.button("Keep it", key="compose-keep", on_click=keep_metric, args=(field,))
     metric = of_phases(intermediate, multiplier)
     same = equal_metrics(work, metric)
     said = plain(formula(metric))
     if same:
-        said = say("{formula}, which is {metrics}.", formula=said, metrics=plain(", ".join(same)))
+        said = f"{said}, which is {plain(', '.join(same))}."
     st.markdown(said)
     for kept in work.settings.composed:
         with st.container(horizontal=True, vertical_alignment="center"):
             said = plain(formula(metric_called(work, kept)))
             st.markdown(f"**{plain(kept)}**: {said}", width="content")
             st.button(
-                say("Remove"),
+                "Remove",
                 key=f"compose-remove-{kept}",
                 type="tertiary",
                 on_click=lambda kept=kept: state.put(without_composed(state.work(), kept)),
@@ -240,12 +235,10 @@ def keep_metric(field: str) -> None:
 
 def attribute_weights(work: Work) -> None:
     """How much losing a column hurts."""
-    st.subheader(say("How much does losing a column hurt?"))
+    st.subheader("How much does losing a column hurt?")
     st.caption(
-        say(
-            "A column with 2 counts twice while partners are chosen, so that less of it is lost; 0 "
-            "means that it may go. It guides the search only: alteration is measured as before."
-        )
+        "A column with 2 counts twice while partners are chosen, so that less of it is lost; "
+        "0 means that it may go. It guides the search only: alteration is measured as before."
     )
     columns = work.table.quasi_identifiers
     for start in range(0, len(columns), 5):
@@ -270,12 +263,10 @@ def take_weight(name: str, key: str) -> None:
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("What does blurring cost?"), aloud=True)
+    work = head("What does blurring cost?", aloud=True)
     if not work.table.trees:
-        st.info(say("No quasi-identifier has a hierarchy yet, so nothing can be blurred."))
-        st.page_link(
-            "pages/data.py", label=say("Choose roles on Data"), icon=":material/arrow_forward:"
-        )
+        st.info("No quasi-identifier has a hierarchy yet, so nothing can be blurred.")
+        st.page_link("pages/data.py", label="Choose roles on Data", icon=":material/arrow_forward:")
         return
     looked_at = work.looked_at
     column = looked_at if looked_at in work.table.trees else next(iter(work.table.trees))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.charts.privacy import (
     AFTER_COLOUR,
     BEFORE_COLOUR,
@@ -52,12 +51,10 @@ def attack(
         "person", (result.settings, tuple(known), tuple(work.view(PrivacyView).person.items())),
         lambda: person_used(work.view(PrivacyView), classes, known),
     )  # fmt: skip
-    st.subheader(say("Try to find somebody"))
+    st.subheader("Try to find somebody")
     st.caption(
-        say(
-            "Choose what an attacker knows about one person: a neighbour, a colleague, a list with "
-            "names."
-        )
+        "Choose what an attacker knows about one person: a neighbour, a colleague, a list "
+        "with names."
     )
     offered = state.remembered(
         "occurring", (result.settings, tuple(known)),
@@ -97,10 +94,10 @@ def facts_known(
     """What is known, and of whom; for each fact, the values that occur."""
     known = list(offered)
     st.multiselect(
-        say("Known"),
+        "Known",
         list(classes.attributes),
         **bound(f"privacy-known-{work.version}", known, know_of, person),
-        placeholder=say("Nothing is known"),
+        placeholder="Nothing is known",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name, values in offered.items():
@@ -112,9 +109,9 @@ def facts_known(
                 width=190,
             )
         st.button(
-            say("Take a random record"),
+            "Take a random record",
             icon=":material/casino:",
-            help=say("One that is unique by what is known, if there is one."),
+            help="One that is unique by what is known, if there is one.",
             on_click=take_random,
             args=(classes, known),
             key="privacy-random",

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many, percent, thin
 from kanon.base.sentences import number_said, records_said
 from kanon.classes import EquivalenceClasses
 from kanon.measures.linkage import Linkage, Match, projected
@@ -115,32 +114,28 @@ def about_person(before: Match, after: Match, baseline: Match | None, suppressed
     left the release.
     """
     sentences = [
-        say("**Before:** {found}", found=_found(before)),
-        say("**After:** {found}", found=_found(after)),
+        f"**Before:** {_found(before)}",
+        f"**After:** {_found(after)}",
     ]
     if before.records and not after.records and suppressed:
-        sentences.append(say("The record of such a person was suppressed: it left the release."))
+        sentences.append("The record of such a person was suppressed: it left the release.")
     if baseline is not None and baseline.sureness is not None:
         sentences.append(
-            say(
-                "**Without either:** whoever knows how frequent each value is in the table guesses "
-                "{values}, {share} sure.",
-                values=_values(baseline),
-                share=percent(100 * baseline.sureness),
-            )
+            "**Without either:** whoever knows how frequent each value is in the table "
+            f"guesses {_values(baseline)}, {percent(100 * baseline.sureness)} sure."
         )
     return sentences
 
 
 def _found(match: Match) -> str:
     if not match.records:
-        return say("no record matches, so the attacker learns nothing about this person.")
+        return "no record matches, so the attacker learns nothing about this person."
     records = matching_said(match)
     sure = match.sureness
     if sure is None:
-        return say_counted(match.records, "{records} matches.", "{records} match.", records=records)
+        return one_or_many(match.records, "{records} matches.", "{records} match.", records=records)
     if sure == 1:
-        return say_counted(
+        return one_or_many(
             match.records,
             "{records} matches: the attacker is certain of {values}.",
             "{records} match, and all say the same: the attacker is certain of {values}.",
@@ -148,7 +143,7 @@ def _found(match: Match) -> str:
             values=_values(match),
         )
     if len(match.guesses) == 1:
-        return say_counted(
+        return one_or_many(
             match.records,
             "{records} matches; the best guess is {values}, {share} sure.",
             "{records} match; the best guess is {values}, {share} sure.",
@@ -156,7 +151,7 @@ def _found(match: Match) -> str:
             values=_values(match),
             share=percent(100 * sure),
         )
-    return say_counted(
+    return one_or_many(
         match.records,
         "{records} matches; the best guesses are {values}, {share} sure each.",
         "{records} match; the best guesses are {values}, {share} sure each.",
@@ -170,11 +165,7 @@ def matching_said(match: Match) -> str:
     """How many records match, and of how many persons they are where that is known."""
     if match.persons is None:
         return records_said(match.records)
-    return say(
-        "{records} of {persons}",
-        records=records_said(match.records),
-        persons=number_said(match.persons, "persons"),
-    )
+    return f"{records_said(match.records)} of {number_said(match.persons, 'persons')}"
 
 
 def _values(match: Match, most: int = 3) -> str:
@@ -182,9 +173,9 @@ def _values(match: Match, most: int = 3) -> str:
     shown = [f"“{plain(shortened(value))}”" for value in match.guesses[:most]]
     more = len(match.guesses) - len(shown)
     if more:
-        return say("{values} and {number} more", values=", ".join(shown), number=thin(more))
+        return f"{', '.join(shown)} and {thin(more)} more"
     if len(shown) > 1:
-        return say("{values} and {last}", values=", ".join(shown[:-1]), last=shown[-1])
+        return f"{', '.join(shown[:-1])} and {shown[-1]}"
     return "".join(shown)
 
 
@@ -197,7 +188,7 @@ def about_everybody(
 ) -> str:
     """What the same knowledge reveals about everyone in the table, in a sentence."""
     figures = {
-        "what": plain(", ".join(known)) if known else say("nothing"),
+        "what": plain(", ".join(known)) if known else "nothing",
         "before": percent(100 * before.singled_out),
         "all": number_said(classes.highest_k, before.of),
         "after": percent(100 * after.singled_out),
@@ -205,31 +196,25 @@ def about_everybody(
         "matches_after": _mean(after.matches),
     }
     found = (
-        say(
+        (
             "**Everybody, one after the other:** knowing {what} singles out {before} of {all} "
             "before and {after} after; on average {matches_before} records match before and "
-            "{matches_after} after.",
-            **figures,
-        )
+            "{matches_after} after."
+        ).format(**figures)
         if before.of == "records"
-        else say(
+        else (
             "**Everybody, one after the other:** knowing {what} of one of their records singles "
             "out {before} of {all} before and {after} after; on average {matches_before} persons "
-            "match before and {matches_after} after, by the record that most gives them away.",
-            **figures,
-        )
+            "match before and {matches_after} after, by the record that most gives them away."
+        ).format(**figures)
     )
     if before.right is None or after.right is None or baseline is None:
         return found
     assert baseline.sureness is not None
-    guessed = say(
-        "The best guess is right for {before} of {records} before and {after} after; always "
-        "guessing {values} is right for {share}.",
-        records=records_said(classes.n_records),
-        before=percent(100 * before.right),
-        after=percent(100 * after.right),
-        values=_values(baseline),
-        share=percent(100 * baseline.sureness),
+    guessed = (
+        f"The best guess is right for {percent(100 * before.right)} of "
+        f"{records_said(classes.n_records)} before and {percent(100 * after.right)} after; always "
+        f"guessing {_values(baseline)} is right for {percent(100 * baseline.sureness)}."
     )
     return f"{found} {guessed}"
 

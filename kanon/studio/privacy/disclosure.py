@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import counted, one_or_many, percent, thin
 from kanon.base.rounding import round_apart
 from kanon.base.sentences import (
     best_guess,
@@ -71,31 +70,31 @@ def _level(title: str, card: Card, each: Callable[[Sensitive], np.ndarray]) -> C
 
 
 LEVELS: Mapping[str, ClassMeasure] = {
-    "l": _level(say("l ↑"), entropy_l_diversity.CARD, entropy_l_diversity.each),
-    "t": _level(say("t ↓"), t_closeness.CARD, lambda one: t_closeness.each(one, "variational")),
+    "l": _level("l ↑", entropy_l_diversity.CARD, entropy_l_diversity.each),
+    "t": _level("t ↓", t_closeness.CARD, lambda one: t_closeness.each(one, "variational")),
     "alpha": ClassMeasure(
-        say("surest guess, % ↓"), alpha_k_anonymity.CARD.summary,
+        "surest guess, % ↓", alpha_k_anonymity.CARD.summary,
         lambda one: 100 * alpha_k_anonymity.each(one), True, "%.1f", strict=False,
     ),
     "distinct": ClassMeasure(
-        say("values ↑"), distinct_l_diversity.CARD.summary, distinct_l_diversity.each, False, "%d",
+        "values ↑", distinct_l_diversity.CARD.summary, distinct_l_diversity.each, False, "%d",
         strict=False,
     ),
     "recursive": _level(
-        say("recursive c for l = 2 ↓"), recursive_cl_diversity.CARD,
+        "recursive c for l = 2 ↓", recursive_cl_diversity.CARD,
         lambda one: recursive_cl_diversity.each(one, 2),
     ),
     "emd": _level(
-        say("t, ordered ↓"), t_closeness.CARD, lambda one: t_closeness.each(one, "emd-ordered")
+        "t, ordered ↓", t_closeness.CARD, lambda one: t_closeness.each(one, "emd-ordered")
     ),
-    "delta": _level(say("δ ↓"), delta_disclosure.CARD, delta_disclosure.each),
+    "delta": _level("δ ↓", delta_disclosure.CARD, delta_disclosure.each),
     "delta-present": _level(
-        say("δ over present values ↓"), delta_disclosure.CARD,
+        "δ over present values ↓", delta_disclosure.CARD,
         lambda one: delta_disclosure.each(one, present_only=True),
     ),
-    "beta": _level(say("basic β ↓"), basic_beta_likeness.CARD, basic_beta_likeness.each),
+    "beta": _level("basic β ↓", basic_beta_likeness.CARD, basic_beta_likeness.each),
     "enhanced-beta": _level(
-        say("enhanced β ↓"), enhanced_beta_likeness.CARD, enhanced_beta_likeness.each
+        "enhanced β ↓", enhanced_beta_likeness.CARD, enhanced_beta_likeness.each
     ),
 }  # fmt: skip
 """What classes can be sorted by, by name; t is the total variation distance, half of norm 1."""
@@ -121,10 +120,10 @@ def worst_classes(
     surprising = LEVELS["t"].each(sensitive).round(9)
     order = np.lexsort((-released.counts, -surprising, worst_first))[:MOST_CLASSES]
     shown = sensitive.only(order)
-    columns: dict[str, object] = {say("records"): released.counts[order]}
+    columns: dict[str, object] = {"records": released.counts[order]}
     for name in dict.fromkeys(["l", "t", by, *extra]):
         columns[LEVELS[name].title] = LEVELS[name].shown(shown)
-    columns[say("most frequent")] = pd.array(_most_frequent(shown.folded), dtype="str")
+    columns["most frequent"] = pd.array(_most_frequent(shown.folded), dtype="str")
     columns[LEVELS["alpha"].title] = LEVELS["alpha"].shown(shown)
     trees = zip(released.attributes, released.hierarchies, strict=True)
     for j, (name, tree) in enumerate(trees):
@@ -166,23 +165,14 @@ def class_sentence(released: EquivalenceClasses, column: str, position: int) -> 
     name = plain(shortened(sensitive.values[value]))
     overall = percent(100 * sensitive.total[value] / sensitive.total.sum())
     if most == size:
-        return say(
-            "All {size} have the same {column}: whoever knows that somebody is in this class is "
-            "certain of “{value}”, which {share} of the table have.",
-            size=thin(size),
-            column=plain(column),
-            value=name,
-            share=overall,
+        return (
+            f"All {thin(size)} have the same {plain(column)}: whoever knows that somebody is in "
+            f"this class is certain of “{name}”, which {overall} of the table have."
         )
-    return say(
-        "{number} of {size} have the same {column}: whoever knows that somebody is in this class "
-        "is {sure} sure of “{value}”, which {share} of the table have.",
-        number=thin(most),
-        size=thin(size),
-        column=plain(column),
-        sure=percent(100 * most / size),
-        value=name,
-        share=overall,
+    return (
+        f"{thin(most)} of {thin(size)} have the same {plain(column)}: whoever knows that somebody "
+        f"is in this class is {percent(100 * most / size)} sure of “{name}”, which {overall} of "
+        "the table have."
     )
 
 
@@ -192,24 +182,19 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
     surest = alpha_k_anonymity.each(sensitive)
     certain = surest == 1
     if np.count_nonzero(sensitive.total) == 1:
-        return say(
-            "All records of the table have the same {column}: nothing can be learnt.",
-            column=plain(column),
-        )
+        return f"All records of the table have the same {plain(column)}: nothing can be learnt."
     if certain.any():
         classes, records = int(certain.sum()), int(released.counts[certain].sum())
         usual = int(sensitive.total.argmax())
         alike = sensitive.only(np.flatnonzero(certain))
         others = int(alike.count[alike.value != usual].sum())
         commonest = plain(shortened(sensitive.values[usual]))
-        where = say(
-            "In {classes} with {records} ({share} of all), everybody has the same {column}.",
-            classes=say_counted(classes, "{count} class", "{count} classes"),
-            records=records_said(records),
-            share=percent(100 * records / released.n_records),
-            column=plain(column),
+        where = (
+            f"In {counted(classes, 'class', 'classes')} with "
+            f"{records_said(records)} ({percent(100 * records / released.n_records)} of all), "
+            f"everybody has the same {plain(column)}."
         )
-        certainly = say_counted(
+        certainly = one_or_many(
             classes,
             "Whoever knows that somebody is in that class knows that value for certain, although "
             "at least {least} records look alike.",
@@ -218,36 +203,23 @@ def what_it_means(released: EquivalenceClasses, column: str) -> str:
             least=thin(int(released.counts.min())),
         )
         if not others:
-            which = say(
-                "It is “{value}”, the most frequent value of the table, for all of them.",
-                value=commonest,
-            )
+            which = f"It is “{commonest}”, the most frequent value of the table, for all of them."
         elif others == records:
-            which = say(
-                "It is “{value}”, the most frequent value of the table, for none of them.",
-                value=commonest,
-            )
+            which = f"It is “{commonest}”, the most frequent value of the table, for none of them."
         else:
-            which = say(
-                "For {number} of the {records} it is not “{value}”, the most frequent value of the "
-                "table.",
-                number=thin(others),
-                records=thin(records),
-                value=commonest,
+            which = (
+                f"For {thin(others)} of the {thin(records)} it is not “{commonest}”, the most "
+                "frequent value of the table."
             )
         return f"{where} {certainly} {which}"
     # The surest guess; among equally sure ones, where most persons are concerned.
     position = int(np.lexsort((-released.counts, -surest))[0])
     size = int(released.counts[position])
     most = int(sensitive.only(np.array([position])).count.max())
-    return say(
-        "No class gives the value away for certain. The surest guess is in a class where {number} "
-        "of {size} records have the same {column}: whoever knows that somebody is in it is {sure} "
-        "sure of that value.",
-        number=thin(most),
-        size=thin(size),
-        column=plain(column),
-        sure=percent(100 * float(surest[position])),
+    return (
+        "No class gives the value away for certain. The surest guess is in a class where "
+        f"{thin(most)} of {thin(size)} records have the same {plain(column)}: whoever knows that "
+        f"somebody is in it is {percent(100 * float(surest[position]))} sure of that value."
     )
 
 
@@ -261,12 +233,12 @@ def of_attribute(done: Run, column: str) -> list[Number]:
     return [
         *worst(done, column),
         Number(
-            say("Different values ↑ better"),
-            say("{number} of {all}", number=thin(fewest), all=thin(values)),
+            "Different values ↑ better",
+            f"{thin(fewest)} of {thin(values)}",
             different_values(fewest, values, plain(column)),
         ),
         Number(
-            say("Surest guess ↓ better"),
+            "Surest guess ↓ better",
             percent(100 * surest),
             best_guess(surest),
         ),
@@ -292,36 +264,27 @@ def of_risk(
     limit = threshold_text(risk.threshold)
     return [
         Number(
-            say("Highest risk ↓ better"),
+            "Highest risk ↓ better",
             percent(100 * risk.highest),
             chance(risk.highest, int(released.hiding.min())),
         ),
         Number(
-            say("Mean risk ↓ better"),
+            "Mean risk ↓ better",
             percent(100 * risk.mean),
             mean_chance(risk.mean, released.n_classes, released.n_records)
             if released.persons is None
             else mean_chance_in_persons(risk.mean),
         ),
         Number(
-            say("Risk above {limit} ↓ better", limit=limit),
+            f"Risk above {limit} ↓ better",
             percent(100 * risk.share_above),
-            say(
-                "{share} of the records are in classes of fewer than {size}.",
-                share=percent(100 * risk.share_above),
-                size=limit.removeprefix("1/"),
-            ),
+            f"{percent(100 * risk.share_above)} of the records are in classes of fewer than "
+            f"{limit.removeprefix('1/')}.",
         ),
         Number(
-            say("Unique records ↓ better")
-            if released.of == "records"
-            else say("Unique persons ↓ better"),
-            say(
-                "{number}, before {before}",
-                number=thin(released.unique),
-                before=thin(original.unique),
-            ),
-            say_counted(
+            "Unique records ↓ better" if released.of == "records" else "Unique persons ↓ better",
+            f"{thin(released.unique)}, before {thin(original.unique)}",
+            one_or_many(
                 released.unique,
                 "{count} of {all} ({share}) looks like no other one in the release.",
                 "{count} of {all} ({share}) look like no other one in the release.",
@@ -344,43 +307,33 @@ def of_population(
         return []
     return [
         Number(
-            say("Journalist, highest ↓ better"),
+            "Journalist, highest ↓ better",
             percent(100 * risk.highest),
             found_with(
                 risk.highest,
-                say(
-                    "Who does not know whether somebody is in the table, but has the population, "
-                    "finds the person that is easiest to find with"
-                ),
+                "Who does not know whether somebody is in the table, but has the population, "
+                "finds the person that is easiest to find with",
             ),
         ),
         Number(
-            say("Journalist, mean ↓ better"),
+            "Journalist, mean ↓ better",
             percent(100 * risk.mean),
             found_with(
                 risk.mean,
-                say(
-                    "Who begins with the population, or with the release, whichever tells more, "
-                    "recognises a person on average with"
-                ),
+                "Who begins with the population, or with the release, whichever tells more, "
+                "recognises a person on average with",
             ),
         ),
         Number(
-            say("Journalist, above {limit} ↓ better", limit=threshold_text(threshold)),
+            f"Journalist, above {threshold_text(threshold)} ↓ better",
             percent(100 * risk.share_above),
-            say(
-                "{share} of the records are in classes to which fewer people of the population "
-                "belong.",
-                share=percent(100 * risk.share_above),
-            ),
+            f"{percent(100 * risk.share_above)} of the records are in classes to which fewer "
+            "people of the population belong.",
         ),
         Number(
-            say("Marketer ↓ better"),
+            "Marketer ↓ better",
             percent(100 * recognised),
-            say(
-                "Who matches all records with the population recognises {share} of them on "
-                "average.",
-                share=percent(100 * recognised),
-            ),
+            "Who matches all records with the population recognises "
+            f"{percent(100 * recognised)} of them on average.",
         ),
     ]

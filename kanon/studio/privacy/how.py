@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kanon.base.formatting import thin
-from kanon.base.language import Sections, say
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import write_decimals
 from kanon.classes import EquivalenceClasses
 from kanon.privacy import alpha_k_anonymity, entropy_l_diversity, reidentification, t_closeness
@@ -68,21 +68,19 @@ def how_found(released: EquivalenceClasses, threshold: float) -> str:
         return ""
     smallest, n = int(released.hiding.min()), released.n_records
     mean = (
-        say(
-            "classes / records = {classes_by_records} = {mean}",
+        "classes / records = {classes_by_records} = {mean}".format(
             classes_by_records=f"{thin(released.n_classes)}/{thin(n)}",
             mean=write_decimals(risk.mean, 4),
         )
         if released.persons is None
-        else say(
-            "Σ records / persons of the classes, over {records} records, = {mean}",
-            records=thin(n),
-            mean=write_decimals(risk.mean, 4),
+        else (
+            f"Σ records / persons of the classes, over {thin(n)} records, = "
+            f"{write_decimals(risk.mean, 4)}"
         )
     )
     persons = ""
     if released.persons is not None:
-        persons = " " + say(
+        persons = " " + (
             "The size of a class is the number of its persons here: records of one person hide "
             "nobody."
         )
@@ -105,4 +103,4 @@ def how_attacked(person: dict[str, str], known: Sequence[str]) -> str:
     listed = ", ".join(
         f"{plain(name)} = {plain(shortened(value))}" for name, value in facts(person, known).items()
     )
-    return _how("attacked", facts=listed or say("nothing"))
+    return _how("attacked", facts=listed or "nothing")

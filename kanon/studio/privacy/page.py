@@ -6,8 +6,7 @@ import numpy as np
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.charts.curves import curves_table
 from kanon.charts.privacy import (
     AFTER_COLOUR,
@@ -56,13 +55,10 @@ def lacking(work: Work, stale: bool) -> None:
     if not work.table.sensitive_columns:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(
-                say(
-                    "No column is sensitive yet: without one, only the risk of being found is "
-                    "shown."
-                ),
+                "No column is sensitive yet: without one, only the risk of being found is shown.",
                 icon=":material/visibility_off:",
             )
-            st.page_link("pages/data.py", label=say("Choose it"), icon=":material/table:")
+            st.page_link("pages/data.py", label="Choose it", icon=":material/table:")
     if work.findings.result is None or stale or "run" in work.running:
         with st.container(horizontal=True):
             start_button(work, stale, "privacy-run")
@@ -83,7 +79,7 @@ def levels_of(work: Work, result: Result, done: Run, k: int, column: str | None)
     if column is not None and curves is not None:
         with data:
             data_button(
-                say("Data"), lambda: curves_table(curves), "privacy-curves",
+                "Data", lambda: curves_table(curves), "privacy-curves",
                 f"{result.settings}|curves", kind="tertiary",
             )  # fmt: skip
 
@@ -125,18 +121,18 @@ def numbers_of(work: Work, done: Run, column: str | None) -> None:
     """What the worst class gives away, and how easily records are found."""
     released, threshold = done.recoding.released, work.view(PrivacyView).threshold
     if column is not None:
-        st.markdown(say("**Learning the value: {column}**", column=plain(column)))
+        st.markdown(f"**Learning the value: {plain(column)}**")
         st.markdown(what_it_means(released, column))
         in_columns(of_attribute(done, column))
-    st.markdown(say("**Finding the record**"))
+    st.markdown("**Finding the record**")
     in_columns(of_risk(released, done.prepared.classes, threshold))
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     left.select_slider(
-        say("A risk counts as high above"),
+        "A risk counts as high above",
         sorted({*THRESHOLDS, threshold}, reverse=True),
         **bound("privacy-threshold", threshold, "threshold", into=PrivacyView),
         format_func=threshold_text,
-        help=say("1/5 is the risk in a class of five. A round number to begin with, and no norm."),
+        help="1/5 is the risk in a class of five. A round number to begin with, and no norm.",
     )
     right.markdown(what_was_checked(done))
 
@@ -148,21 +144,21 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
     offered = levels_offered(sensitive)
     by = looking.by if looking.by in offered else "l"
     extra = tuple(name for name in looking.extra if name in offered)
-    st.subheader(say("Worst classes first"))
+    st.subheader("Worst classes first")
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     left.selectbox(
-        say("Worst by"),
+        "Worst by",
         offered,
         **bound("privacy-by", by, lambda value: look(by=value, chosen=None)),
         format_func=lambda name: LEVELS[name].title,
-        help=plain(say_of(LEVELS[by].summary)),
+        help=plain(LEVELS[by].summary),
     )
     right.multiselect(
-        say("Also show"),
+        "Also show",
         [name for name in offered if name not in ("l", "t")],
         **bound("privacy-extra", list(extra), "extra", into=PrivacyView, read=tuple),
         format_func=lambda name: LEVELS[name].title,
-        placeholder=say("Other measures"),
+        placeholder="Other measures",
     )
     listed, table = state.remembered(
         "worst", (result.settings, k, column, by, extra),
@@ -179,22 +175,20 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            level.title: st.column_config.NumberColumn(
-                format=level.text, help=say_of(level.summary)
-            )
+            level.title: st.column_config.NumberColumn(format=level.text, help=level.summary)
             for level in LEVELS.values()
         },
     )
     if released.n_classes > len(listed):
-        there = say_counted(
+        there = one_or_many(
             released.n_classes,
             "{count} class; the {most} worst are listed.",
             "{count} classes; the {most} worst are listed.",
             most=MOST_CLASSES,
         )
     else:
-        there = say_counted(released.n_classes, "{count} class.", "{count} classes.")
-    reading = say(
+        there = counted(released.n_classes, "class.", "classes.")
+    reading = (
         "Select a row to look into its class. ↑ ↓: which way is better for the persons in it; l "
         "in values, rounded down; t as total variation distance from 0 to 1, rounded up."
     )
@@ -235,8 +229,8 @@ def one_class(result: Result, done: Run, column: str, k: int, position: int) -> 
         "records", (result.settings, k, position), lambda: records_of(done, position)
     )
     with records:
-        st.markdown(say("**Its records**, {shown} of {all}", shown=thin(shown), all=size))
-        tabs = st.tabs([say("After"), say("Before")])
+        st.markdown(f"**Its records**, {thin(shown)} of {size}")
+        tabs = st.tabs(["After", "Before"])
         for tab, name, rows in zip(tabs, ("after", "before"), both[::-1], strict=True):
             tab.dataframe(
                 rows,
@@ -258,7 +252,7 @@ def found_out(work: Work, result: Result) -> None:
     k, done = release_shown(work, result)
     released = done.recoding.released
     if not released.n_classes:
-        st.info(say("Every record was suppressed: the release is empty."))
+        st.info("Every record was suppressed: the release is empty.")
         choose_k(work, result, k, "privacy-k")
         return
     there = [each.name for each in released.sensitive]
@@ -267,9 +261,9 @@ def found_out(work: Work, result: Result) -> None:
     numbers_of(work, done, column)
     position = None if column is None else classes_of(work, result, done, column, k)
     known, person = attack(work, result, done, column, k)
-    with st.expander(say("A population behind the table: who else could it be?")):
+    with st.expander("A population behind the table: who else could it be?"):
         population(work, result, done, k)
-    with st.expander(say("How it is computed")):
+    with st.expander("How it is computed"):
         if column is not None and position is not None:
             st.markdown(how_class(released, column, position))
         st.markdown(how_found(released, work.view(PrivacyView).threshold))
@@ -278,7 +272,7 @@ def found_out(work: Work, result: Result) -> None:
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("What can still be found out about someone?"), aloud=True)
+    work = head("What can still be found out about someone?", aloud=True)
     stale = outdated(work)
     unready(work)
     if classes_elsewhere(work):

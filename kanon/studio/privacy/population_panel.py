@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many
 from kanon.errors import KanonError
 from kanon.measures.linkage import people_below
 from kanon.run import Run
@@ -30,15 +30,13 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
     """Who else could it be: the population that the persons of the table come from."""
     classes, released = done.prepared.classes, done.recoding.released
     st.markdown(
-        say(
-            "An attacker who does not know whether somebody is in the table has to reckon with "
-            "everybody of the population. Upload it, with the same quasi-identifiers under the "
-            "same names: {columns}. It is kept for this session only, and nowhere on disk.",
-            columns=plain(", ".join(classes.attributes)),
-        )
+        "An attacker who does not know whether somebody is in the table has to reckon with "
+        "everybody of the population. Upload it, with the same quasi-identifiers under the "
+        f"same names: {plain(', '.join(classes.attributes))}. It is kept for this session "
+        "only, and nowhere on disk."
     )
     key = f"privacy-population-{work.version}-{work.view(PrivacyView).uploads}"
-    upload_field(say("A table of the population"), key=key, on_change=take_population, args=(key,))
+    upload_field("A table of the population", key=key, on_change=take_population, args=(key,))
     people = work.purpose.population
     if people is None:
         return
@@ -57,12 +55,12 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
         return
     in_columns(numbers)
     beyond = counted_people.unplaced
-    found = say_counted(
+    found = one_or_many(
         len(people.table), "{file}: {count} person.", "{file}: {count} people.",
         file=plain(people.name),
     )  # fmt: skip
     if beyond:
-        found += " " + say_counted(
+        found += " " + one_or_many(
             beyond,
             "{count} of them has a value that no hierarchy holds, or none, and counts only where "
             "a release says nothing about that column, so the risk is rather overstated.",
@@ -70,7 +68,7 @@ def population(work: Work, result: Result, done: Run, k: int) -> None:
             "a release says nothing about that column, so the risk is rather overstated.",
         )
     st.caption(found)
-    st.button(say("Forget it"), icon=":material/delete:", on_click=forget_population)
+    st.button("Forget it", icon=":material/delete:", on_click=forget_population)
 
 
 def forget_population() -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say, say_of
 from kanon.errors import KanonError
 from kanon.plan import Plan
 from kanon.report.contents import Report
@@ -43,13 +42,13 @@ from kanon.studio.shell.frame import head, unready
 from kanon.studio.widgets.files import OF_PLAN, content, file_name, publish_choice
 from kanon.studio.widgets.result import fade, name_in_files
 
-FORMS = {False: say("Internal"), True: say("For publication")}
+FORMS = {False: "Internal", True: "For publication"}
 ABOUT_FORM = {
-    False: say(
+    False: (
         "**Internal**: for the file. It shows labels of hierarchies and five records, so only "
         "who may see the table may see it, and every printed page says so."
     ),
-    True: say(
+    True: (
         "**For publication**: for anybody. Of the table it tells no more than the release does, "
         "but for the names of columns; your texts stay as you type them."
     ),
@@ -71,11 +70,11 @@ def take_text(name: str, value: str) -> None:
 def field(name: str) -> None:
     """The field of one text."""
     text = state.work().purpose.texts.get(name, "")
-    how = {**bound(f"report-{name}", text, take_text, name), "help": say_of(ASKED[name])}
+    how = {**bound(f"report-{name}", text, take_text, name), "help": ASKED[name]}
     if name in LONG:
-        st.text_area(say_of(LABELS[name]), height=110, **how)
+        st.text_area(LABELS[name], height=110, **how)
     else:
-        st.text_input(say_of(LABELS[name]), **how)
+        st.text_input(LABELS[name], **how)
 
 
 def texts() -> Words | None:
@@ -99,7 +98,7 @@ def choices(work: Work, fresh: bool) -> None:
     """The form, the k, and the buttons."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
-            say("Form"),
+            "Form",
             list(FORMS),
             **bound(
                 "report-public", work.view(ReportView).public, "public", into=ReportView, keep=True
@@ -108,17 +107,17 @@ def choices(work: Work, fresh: bool) -> None:
         )
         most = max(2, work.table.records.n_records)
         st.number_input(
-            say("k, records per class at least")
+            "k, records per class at least"
             if work.table.person is None
-            else say("k, persons per class at least"),
+            else "k, persons per class at least",
             min_value=2,
             max_value=most,
             **bound("report-k", min(work.settings.k, most), "k", read=int),
             width=240,
-            help=say("The report is about the release for this k."),
+            help="The report is about the release for this k.",
         )
         st.button(
-            say("Make the report"),
+            "Make the report",
             type="secondary" if fresh else "primary",
             icon=":material/description:",
             disabled="reporting" in work.running or isinstance(work.table.records, StoredTable),
@@ -132,11 +131,11 @@ def choices(work: Work, fresh: bool) -> None:
         chosen = bound("report-publish", list(view.publish), "publish", into=ReportView, read=tuple)
         publish_choice(**chosen)
     st.checkbox(
-        say("Say whether the release has what its purpose asks for"),
+        "Say whether the release has what its purpose asks for",
         **bound(
             "report-in-context", work.view(ReportView).in_context, "in_context", into=ReportView
         ),
-        help=say("Who gets it, the thresholds and their sources are chosen on the page Decide."),
+        help="Who gets it, the thresholds and their sources are chosen on the page Decide.",
     )
 
 
@@ -147,18 +146,15 @@ def notice(work: Work, stale: bool) -> None:
         kept = classes_kept(work)
         if kept is not None:
             st.info(
-                say(
-                    "{kept} A report needs all of them, so there is none. The measures of the "
-                    "release and its plan are on the page Anonymise, as files.",
-                    kept=said_kept(kept),
-                )
+                f"{said_kept(kept)} A report needs all of them, so there is none. The "
+                "measures of the release and its plan are on the page Anonymise, as files."
             )
         elif isinstance(work.table.records, StoredTable):
             st.info(IN_ENGINE)
         elif work.findings.reported is None and not making:
-            st.info(say("There is no report of this table yet; press Make the report."))
+            st.info("There is no report of this table yet; press Make the report.")
         since = partial(changed_since, work, "reporting", report_depends_on)
-        fade("report-shown", say("Make the report"), stale, making, since)
+        fade("report-shown", "Make the report", stale, making, since)
 
 
 def verdict(report: Report | PublicReport) -> None:
@@ -166,14 +162,10 @@ def verdict(report: Report | PublicReport) -> None:
     st.markdown(f"**{plain(report.title)}.** {plain(report.verdict)}")
     st.table(
         {
-            say("Required"): [plain(one.required) for one in report.guarantees],
-            say("Reached"): [plain(one.reached) for one in report.guarantees],
-            say("Unit"): [
-                plain(f"{say_of(one.unit)} {say_of(one.arrow)}") for one in report.guarantees
-            ],
-            say("Verdict"): [
-                say("met") if one.holds else say("not met") for one in report.guarantees
-            ],
+            "Required": [plain(one.required) for one in report.guarantees],
+            "Reached": [plain(one.reached) for one in report.guarantees],
+            "Unit": [plain(f"{one.unit} {one.arrow}") for one in report.guarantees],
+            "Verdict": ["met" if one.holds else "not met" for one in report.guarantees],
         }
     )
     st.markdown("\n".join(f"- {plain(said)}" for said in report.in_words))
@@ -182,7 +174,7 @@ def verdict(report: Report | PublicReport) -> None:
     if isinstance(report, PublicReport):
         return
     if report.changes:
-        with st.expander(say("Changed since the last report"), icon=":material/difference:"):
+        with st.expander("Changed since the last report", icon=":material/difference:"):
             st.markdown("\n".join(f"- {plain(said)}" for said in report.changes))
     st.caption(plain(what_is_in_it(report)))
 
@@ -227,69 +219,69 @@ def downloads(
     last_name = file_name("last-report", "json", last) if last else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         file_button(
-            say("Report of the old settings") if stale else say("Report"),
+            "Report of the old settings" if stale else "Report",
             file_name(f"report-{form}", "html", about),
             content(lambda: handed_over(work, reported, report)),
             "html",
             type="secondary" if stale else "primary",
-            help=say("One page that opens offline and prints on A4."),
+            help="One page that opens offline and prints on A4.",
         )
         if isinstance(report, Report):
             file_button(
-                say("Measures as CSV"),
+                "Measures as CSV",
                 file_name(f"measures-{form}", "csv", about),
                 content(lambda: measures_csv(report)),
                 "csv",
             )
         file_button(
-            say("All numbers as JSON"),
+            "All numbers as JSON",
             file_name(f"numbers-{form}", "json", about),
             content(lambda: numbers_json(report)),
             "json",
         )
         file_button(
-            say("Plan"),
+            "Plan",
             plan_name,
             plan,
             "plan",
             "description",
-            help=say("From it and the table the release and its report can be made again.")
+            help="From it and the table the release and its report can be made again."
             + " "
             + OF_PLAN,
         )
         if typed:
             file_button(
-                say("Your texts"),
+                "Your texts",
                 words_name,
                 typed,
                 "words",
                 "description",
-                help=say("WORDS.json for the command line."),
+                help="WORDS.json for the command line.",
             )
         if told:
             file_button(
-                say("Purpose file (JSON)"),
+                "Purpose file (JSON)",
                 context_name,
                 context,
                 "context",
                 "description",
-                help=say("CONTEXT.json for the command line."),
+                help="CONTEXT.json for the command line.",
             )
         if last:
             file_button(
-                say("What the last report said"),
+                "What the last report said",
                 last_name,
                 last,
                 "last",
                 "description",
-                help=say("LAST.json for the command line."),
+                help="LAST.json for the command line.",
             )
     given = {
         "words": words_name, "context": context_name, "last": last_name,
         "population": people.name if people and not view.public else "",
         "release": file[0] if file else "",
     }  # fmt: skip
-    st.caption(say("The same report from the command line, beside these files:"))
+    st.caption("The same report from the command line, beside these files:")
     st.code(
         command(
             plan_name, work.table.file.name, view.public, view.publish, reported.closely, **given
@@ -302,20 +294,18 @@ def downloads(
 def preview(work: Work, report: Report | PublicReport, about: Hashable) -> None:
     """The report itself, as it opens."""
     st.toggle(
-        say("Preview"),
+        "Preview",
         **bound("report-preview", work.view(ReportView).preview, "preview", into=ReportView),
-        help=say(
-            "The report as it opens in a browser. A policy within it lets nothing be fetched."
-        ),
+        help="The report as it opens in a browser. A policy within it lets nothing be fetched.",
     )
     if work.view(ReportView).preview:
         page = state.remembered("report-page", about, lambda: rendered(report).decode("utf-8"))
-        st.iframe(page, height=640, alt=say("The report"))
+        st.iframe(page, height=640, alt="The report")
 
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("What goes on file about this release?"))
+    work = head("What goes on file about this release?")
     unready(work)
     stale = outdated_report(work)
     words = texts()

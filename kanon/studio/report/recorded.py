@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import write_number
-from kanon.base.language import say
 from kanon.errors import SettingsError
 from kanon.release.record import record_file, recorded
 from kanon.sources.stored import StoredTable
@@ -25,21 +24,20 @@ def earlier_releases(work: Work) -> None:
     table = state.remembered(
         "table-fingerprint", work.table.digest, lambda: fingerprint_of_table(work)
     )
-    st.subheader(say("Releases of this table"))
+    st.subheader("Releases of this table")
     try:
         lines = recorded(table)
     except SettingsError as error:
         st.error(plain(error.sentence), icon=":material/error:")
         return
     st.caption(
-        say(
-            "Whoever runs this server keeps a record of releases: who had one, when, and what was "
-            "found; no cells and no names of columns. Shown are those of a table with the same "
-            "bytes. A line is written when a download is made, whether or not the browser kept it."
-        )
+        "Whoever runs this server keeps a record of releases: who had one, when, and what "
+        "was found; no cells and no names of columns. Shown are those of a table with the "
+        "same bytes. A line is written when a download is made, whether or not the browser "
+        "kept it."
     )
     if not lines:
-        st.info(say("None is recorded yet."))
+        st.info("None is recorded yet.")
         return
     st.table([_row(line) for line in reversed(lines)])
 
@@ -47,13 +45,13 @@ def earlier_releases(work: Work) -> None:
 def _row(line: Mapping[str, Any]) -> dict[str, str]:
     """A line as a row of the table."""
     return {
-        say("When (UTC)"): plain(line["when"][:19].replace("T", " ")),
-        say("Who"): plain(line["who"]),
-        say("By"): plain(line["by"]),
+        "When (UTC)": plain(line["when"][:19].replace("T", " ")),
+        "Who": plain(line["who"]),
+        "By": plain(line["by"]),
         "k": str(line["k"]),
-        say("Required and reached"): plain("; ".join(map(_said, line["models"]))),
-        say("Release (SHA-256)"): (line["release"] or "–")[:12],
-        say("Plan (SHA-256)"): line["plan"][:12],
+        "Required and reached": plain("; ".join(map(_said, line["models"]))),
+        "Release (SHA-256)": (line["release"] or "–")[:12],
+        "Plan (SHA-256)": line["plan"][:12],
     }
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import counted
 from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
 from kanon.release.context import Context
@@ -27,10 +27,10 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.work import Work
 
-IN_ENGINE = say(
+IN_ENGINE = (
     "A report checks the released rows once more, for which the table has to be in memory, and "
-    "this one stays where it is: load it as a file on the page Data, or run python -m kanon report "
-    "with --engine memory."
+    "this one stays where it is: load it as a file on the page Data, or run python -m kanon "
+    "report with --engine memory."
 )
 """Why there is no report of a table that stays in an engine."""
 
@@ -110,17 +110,16 @@ def what_is_in_it(report: Report) -> str:
     """The sections of a report, in a sentence."""
     tried = [*report.alternatives.metrics, *report.alternatives.algorithms]
     others = sum(not one.chosen for one in tried)
-    return say(
+    return (
         "In it: your texts; the table, {columns}; {hierarchies}, drawn; the plan; the "
         "guarantees; risks before and after; {measures} of what was lost; {curves} around k; "
-        "{others} considered; versions and fingerprints.",
-        columns=say_counted(len(report.profile), "{count} column", "{count} columns"),
-        hierarchies=say_counted(
-            len(report.hierarchies), "{count} hierarchy", "{count} hierarchies"
-        ),
-        measures=say_counted(len(report.lost), "{count} measure", "{count} measures"),
-        curves=say_counted(len(report.curves), "{count} curve", "{count} curves"),
-        others=say_counted(others, "{count} other release", "{count} other releases"),
+        "{others} considered; versions and fingerprints."
+    ).format(
+        columns=counted(len(report.profile), "column"),
+        hierarchies=counted(len(report.hierarchies), "hierarchy", "hierarchies"),
+        measures=counted(len(report.lost), "measure"),
+        curves=counted(len(report.curves), "curve"),
+        others=counted(others, "other release"),
     )
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon.base.language import say
-
 
 @dataclass(frozen=True)
 class ReportView:
@@ -19,5 +17,5 @@ class ReportView:
     in_context: bool = False  # whether it says what its purpose, as on Decide, asks for
 
     LABELS: ClassVar[Mapping[str, str]] = {
-        "in_context": say("Say whether the release has what its purpose asks for")
+        "in_context": "Say whether the release has what its purpose asks for"
     }

@@ -5,40 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.studio.session.collection import Collection
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.work import Work, value_of, with_fields
 
 _LABELS = {
-    "person": say("Which column says who a record is about?"),
-    "missing": say("What happens to records with a missing value"),
-    "levels": say("Levels of coarsened columns"),
-    "algorithm": say("Algorithm"),
-    "metric": say("Metric"),
-    "strategy": say("Strategy"),
-    "scope": say("Whose l, t or k strategies look at"),
-    "sensitive": say("Sensitive column"),
-    "cost": say("A merge counts"),
-    "tie_seed": say("Tie seed"),
-    "seed": say("Seed"),
-    "options": say("Details of the algorithm"),
-    "node": say("Levels"),
-    "suppression": say("Suppress at most, %"),
-    "keep_suppressed": say("Keep the rows of suppressed records, blanked"),
-    "row_order": say("Keep the table's order of rows"),
-    "models": say("Also require"),
-    "k": say("k"),
-    "attribute_weights": say("How much does losing a column hurt?"),
-    "composed": say("Metrics of your own"),
-    "compared": say("Metrics"),
-    "algorithms": say("Algorithms"),
-    "strategies": say("Strategies"),
-    "scopes": say("Whose l, t or k strategies look at"),
-    "bands": say("Show what ties decide"),
-    "context": say("What is it for?"),
-    "population_origin": say("A table of the population"),
+    "person": "Which column says who a record is about?",
+    "missing": "What happens to records with a missing value",
+    "levels": "Levels of coarsened columns",
+    "algorithm": "Algorithm",
+    "metric": "Metric",
+    "strategy": "Strategy",
+    "scope": "Whose l, t or k strategies look at",
+    "sensitive": "Sensitive column",
+    "cost": "A merge counts",
+    "tie_seed": "Tie seed",
+    "seed": "Seed",
+    "options": "Details of the algorithm",
+    "node": "Levels",
+    "suppression": "Suppress at most, %",
+    "keep_suppressed": "Keep the rows of suppressed records, blanked",
+    "row_order": "Keep the table's order of rows",
+    "models": "Also require",
+    "k": "k",
+    "attribute_weights": "How much does losing a column hurt?",
+    "composed": "Metrics of your own",
+    "compared": "Metrics",
+    "algorithms": "Algorithms",
+    "strategies": "Strategies",
+    "scopes": "Whose l, t or k strategies look at",
+    "bands": "Show what ties decide",
+    "context": "What is it for?",
+    "population_origin": "A table of the population",
 }
 """Every setting that something may depend on, by the name of its field."""
 
@@ -71,11 +70,11 @@ def _one_as_before(before: Work, now: Work) -> Iterator[tuple[str, Work]]:
     for column, role in before.table.roles.items():
         if now.table.roles.get(column) is not role:
             roles = {**now.table.roles, column: role}
-            yield say("Role of {column}", column=column), with_fields(now, roles=roles)
+            yield f"Role of {column}", with_fields(now, roles=roles)
     for column, choice in before.table.choices.items():
         if now.table.choices.get(column) is not choice:
             choices = {**now.table.choices, column: choice}
-            yield say("Hierarchy of {column}", column=column), with_fields(now, choices=choices)
+            yield f"Hierarchy of {column}", with_fields(now, choices=choices)
     for name, label in _LABELS.items():
         value = value_of(before, name)
         if value_of(now, name) != value:

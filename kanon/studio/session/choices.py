@@ -8,8 +8,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from kanon.base.formatting import counted
 from kanon.base.kinds import ColumnKind, sizes
-from kanon.base.language import say, say_counted
 from kanon.base.sentences import records_said
 from kanon.base.values import MISSING_LABEL, ValueCounts
 from kanon.errors import HierarchyError, KanonError, listing, quoted
@@ -41,8 +41,7 @@ from kanon.sources.coverage import lacking_values, with_missing_leaf
 class BuilderField(NamedTuple):
     """What is typed for a builder: its name, its label, and how it is asked for.
 
-    What is ``fine`` has a good default and is asked for only where there is room. Its texts are in
-    English, and said by :func:`kanon.base.language.say_of`.
+    What is ``fine`` has a good default and is asked for only where there is room.
     """
 
     name: str
@@ -54,10 +53,7 @@ class BuilderField(NamedTuple):
 
 
 class Builder(NamedTuple):
-    """A way to make a hierarchy: what it is called, what it does, what is typed for it.
-
-    Its texts are in English, and said by :func:`kanon.base.language.say_of`.
-    """
+    """A way to make a hierarchy: what it is called, what it does, what is typed for it."""
 
     title: str
     about: str
@@ -220,7 +216,7 @@ def choose(
     try:
         if builder == "file":
             if "content" not in typed and "imported" not in typed:
-                hint = say("Choose a CSV or JSON file of the hierarchy.")
+                hint = "Choose a CSV or JSON file of the hierarchy."
                 return HierarchyChoice(builder, typed, hint=hint, counts=counts)
             found: HierarchyFile = (
                 typed["imported"]
@@ -254,10 +250,11 @@ def _matched(choice: HierarchyChoice, tree: Hierarchy) -> HierarchyChoice:
     """The choice with a tree, and with what that tree lacks of the column."""
     lacking = lacking_values(choice.counts, tree)
     if lacking:
-        problem = say(
-            "This hierarchy lacks {values} ({listed}) of {records}; add what is missing on the "
-            "page Hierarchies, or to the file.",
-            values=say_counted(len(lacking), "{count} distinct value", "{count} distinct values"),
+        problem = (
+            "This hierarchy lacks {values} ({listed}) of {records}; add what is missing on "
+            "the page Hierarchies, or to the file."
+        ).format(
+            values=counted(len(lacking), "distinct value"),
             listed=listing(lacking),
             records=records_said(sum(lacking.values())),
         )
@@ -287,10 +284,9 @@ def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
     odd = strays(texts)
     if not odd:
         return choice
-    note = say(
-        "All other values are numbers; if {listed} stands for missing, add it to the cells that "
-        "count as missing under 'How it was read'.",
-        listed=listing(odd),
+    note = (
+        f"All other values are numbers; if {listing(odd)} stands for missing, add it to the cells "
+        "that count as missing under 'How it was read'."
     )
     return replace(choice, notes=(*choice.notes, note))
 
@@ -349,13 +345,13 @@ def _in_order(texts: Sequence[str], kind: ColumnKind | None) -> list[str]:
 
 # --- from text to a plan, or to a tree that a plan writes out -------------------------------
 def _intervals(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
-    origin = _number_or_none(say("The number that bounds count from"), typed.get("origin", ""))
+    origin = _number_or_none("The number that bounds count from", typed.get("origin", ""))
     return IntervalsPlan(
         build="intervals",
-        widths=_numbers(say("Widths"), typed.get("widths", ""), "5, 10, 20"),
+        widths=_numbers("Widths", typed.get("widths", ""), "5, 10, 20"),
         origin=0.0 if origin is None else origin,
-        lowest=_number_or_none(say("The lowest bound"), typed.get("lowest", "")),
-        highest=_number_or_none(say("The highest bound"), typed.get("highest", "")),
+        lowest=_number_or_none("The lowest bound", typed.get("lowest", "")),
+        highest=_number_or_none("The highest bound", typed.get("highest", "")),
     )
 
 
@@ -364,16 +360,14 @@ def _mask(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
     step = str(typed.get("step", "")).strip()
     if step and str(keep).strip():
         raise HierarchyError(
-            say(
-                "Give either the characters kept at each level or how many are masked at a time, "
-                "not both."
-            )
+            "Give either the characters kept at each level or how many are masked at a time, "
+            "not both."
         )
     if step:
-        steps = _whole_numbers(say("Characters masked at a time"), step, "2")
+        steps = _whole_numbers("Characters masked at a time", step, "2")
         kept = mask_steps(max(map(len, counts), default=0), steps[0])
     else:
-        kept = _whole_numbers(say("Kept characters"), keep, "4, 3, 2")
+        kept = _whole_numbers("Kept characters", keep, "4, 3, 2")
     return MaskPlan(build="mask", keep=kept, side=typed.get("side") or "left")
 
 
@@ -382,7 +376,7 @@ def _codes(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan
     return CodesPlan(
         build="codes",
         separators=str(typed.get("separators") or "").strip(),
-        prefixes=_whole_numbers(say("Kept characters"), prefixes, "3, 2") if prefixes else [],
+        prefixes=_whole_numbers("Kept characters", prefixes, "3, 2") if prefixes else [],
         ranges=parse_ranges(str(typed.get("ranges") or "")),
     )
 
@@ -392,11 +386,8 @@ def _dates(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan
     unknown = [level for level in levels if level not in DATE_LEVELS]
     if unknown or not levels:
         raise HierarchyError(
-            say(
-                "Periods are {known} with commas between, not {given}.",
-                known=", ".join(DATE_LEVELS),
-                given=quoted(unknown[0] if unknown else ""),
-            )
+            f"Periods are {', '.join(DATE_LEVELS)} with commas between, not "
+            f"{quoted(unknown[0] if unknown else '')}."
         )
     return DatesPlan(build="dates", levels=levels)  # type: ignore[arg-type]
 
@@ -407,17 +398,14 @@ def _ages(typed: Mapping[str, Any], counts: Mapping[str, int]) -> HierarchyPlan:
         date.fromisoformat(day)
     except ValueError:
         raise HierarchyError(
-            say(
-                "The day at which ages are counted is written like 2026-11-25, not {given}.",
-                given=quoted(day),
-            )
+            f"The day at which ages are counted is written like 2026-11-25, not {quoted(day)}."
         ) from None
     return AgesPlan(
         build="ages",
         day=day,
-        widths=_numbers(say("Widths"), typed.get("widths", ""), "1, 5, 10"),
-        lowest=_number_or_none(say("The lowest bound"), typed.get("lowest", "")),
-        highest=_number_or_none(say("The highest bound"), typed.get("highest", "")),
+        widths=_numbers("Widths", typed.get("widths", ""), "1, 5, 10"),
+        lowest=_number_or_none("The lowest bound", typed.get("lowest", "")),
+        highest=_number_or_none("The highest bound", typed.get("highest", "")),
     )
 
 
@@ -437,7 +425,7 @@ _PLANS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int]], HierarchyP
 
 
 def _quantiles(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
-    parts = _whole_numbers(say("Numbers of intervals"), typed.get("parts", ""), "8, 4, 2")
+    parts = _whole_numbers("Numbers of intervals", typed.get("parts", ""), "8, 4, 2")
     return quantile_intervals(values.counts, parts, values.chosen)
 
 
@@ -445,12 +433,12 @@ def _ordered(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
     listed = [line.strip() for line in str(typed.get("order", "")).splitlines() if line.strip()]
     return ordered(
         listed or _in_order(values.texts, values.chosen),
-        _whole_numbers(say("Members per group"), typed.get("sizes", ""), "3, 2"),
+        _whole_numbers("Members per group", typed.get("sizes", ""), "3, 2"),
     )
 
 
 def _frequency(typed: Mapping[str, Any], values: ValueCounts) -> Hierarchy:
-    least = _whole_numbers(say("The number of records"), typed.get("least", ""), "10")
+    least = _whole_numbers("The number of records", typed.get("least", ""), "10")
     return by_frequency(values.counts, least[0])
 
 
@@ -470,15 +458,9 @@ def _numbers(what: str, text: object, example: str) -> list[float]:
         found = []
     if not found:
         said = (
-            say(
-                "{what} are numbers with commas between, such as {example}, not {given}.",
-                what=what, example=example, given=quoted(text),
-            )
+            f"{what} are numbers with commas between, such as {example}, not {quoted(text)}."
             if str(text).strip()
-            else say(
-                "{what} are numbers with commas between, such as {example}.",
-                what=what, example=example,
-            )
+            else f"{what} are numbers with commas between, such as {example}."
         )  # fmt: skip
         raise HierarchyError(said)
     return found
@@ -487,9 +469,7 @@ def _numbers(what: str, text: object, example: str) -> list[float]:
 def _whole_numbers(what: str, text: object, example: str) -> list[int]:
     found = _numbers(what, text, example)
     if any(not number.is_integer() for number in found):
-        raise HierarchyError(
-            say("{what} are whole numbers, such as {example}.", what=what, example=example)
-        )
+        raise HierarchyError(f"{what} are whole numbers, such as {example}.")
     return [int(number) for number in found]
 
 
@@ -499,5 +479,5 @@ def _number_or_none(what: str, text: object) -> float | None:
     try:
         return float(str(text))
     except ValueError:
-        said = say("{what} is a number or left empty, not {given}.", what=what, given=quoted(text))
+        said = f"{what} is a number or left empty, not {quoted(text)}."
         raise HierarchyError(said) from None

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kanon.algorithms.catalogue import check_task, serves_every_k, uses
-from kanon.base.language import say
 from kanon.errors import KanonError, PlanError, quoted
 from kanon.experiments.comparison import PAPER_K, Comparison, Line
 from kanon.experiments.sweep import PlannedRun
@@ -62,11 +61,8 @@ def needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
             continue
         if phases(found.setdefault(guide.name, guide)) != phases(guide):
             raise PlanError(
-                say(
-                    "Two configurations are guided by different metrics called {metric}; hide one "
-                    "of them.",
-                    metric=quoted(guide.name),
-                )
+                "Two configurations are guided by different metrics called "
+                f"{quoted(guide.name)}; hide one of them."
             )
     return list(found.values())
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kanon.algorithms.catalogue import algorithms, uses
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many
 from kanon.errors import PlanError, listing, quoted
 from kanon.experiments.comparison import TIE_SEEDS
 from kanon.experiments.sweep import Configuration
@@ -132,7 +132,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
             found.append(PlannedLine(own, ground.plan, name, title, True, seeds, ground, None))
     if len(found) > MOST_LINES:
         raise PlanError(
-            say_counted(
+            one_or_many(
                 len(found),
                 "{count} line is too many to compare; {most} can be. Choose fewer metrics or "
                 "strategies.",
@@ -152,29 +152,25 @@ def incomparable(work: Work, each: NamedConfiguration) -> str:
     or other records, they are shares of something else.
     """
     if not each.fits:
-        return say("its plan does not fit this table")
+        return "its plan does not fit this table"
     if each.plan.algorithm.name not in algorithms_offered():
-        return say("its levels were chosen for one k, and a comparison runs over many")
+        return "its levels were chosen for one k, and a comparison runs over many"
     own, now = each.plan.roles.quasi_identifiers, work.table.quasi_identifiers
     if set(own) != set(now):
         more, less = ([c for c in one if c not in other] for one, other in ((own, now), (now, own)))
         if not less:
-            return say("its quasi-identifiers are others: with {more}", more=listing(more))
+            return f"its quasi-identifiers are others: with {listing(more)}"
         if not more:
-            return say("its quasi-identifiers are others: without {less}", less=listing(less))
-        return say(
-            "its quasi-identifiers are others: with {more} and without {less}",
-            more=listing(more),
-            less=listing(less),
-        )
+            return f"its quasi-identifiers are others: without {listing(less)}"
+        return f"its quasi-identifiers are others: with {listing(more)} and without {listing(less)}"
     if each.plan.person != work.table.person:
         return (
-            say("its k counts records")
+            "its k counts records"
             if each.plan.person is None
-            else say("its k counts persons by {column}", column=quoted(each.plan.person))
+            else f"its k counts persons by {quoted(each.plan.person)}"
         )
     if each.plan.read.missing != work.table.missing and incomplete_records(work):
-        return say("it treats records with missing values differently, so its records are others")
+        return "it treats records with missing values differently, so its records are others"
     return ""
 
 

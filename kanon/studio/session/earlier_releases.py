@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon.base.language import say
 from kanon.base.progress import Progress
 from kanon.plan import Plan
 from kanon.release.common_classes import Release
@@ -66,6 +65,6 @@ def worked_out(
     progress: Progress, given: Sequence[dict[str, Any]], table: Table
 ) -> CombinedReleases:
     """What releases say together, in a worker, to which a plan is sent as its content."""
-    progress(0, say("Laying the releases side by side"))
+    progress(0, "Laying the releases side by side")
     plans = [{"plan": Plan.from_content(each["plan"])} for each in given]
     return combine([Release(**each | plan) for each, plan in zip(given, plans, strict=True)], table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kanon.base.formatting import thin
-from kanon.base.language import say
 from kanon.errors import KanonError, PlanError
 from kanon.settings import settings
 from kanon.sources.stored import StoredTable
@@ -54,12 +53,10 @@ def classes_kept(work: Work) -> int | None:
 
 def said_kept(number: int) -> str:
     """That so many classes stay where they are."""
-    return say(
-        "The quasi-identifiers of this table have {number} different combinations of values, and "
-        "{most} come here at most (setting classes): they stay in the engine that has the table, "
-        "which counts, merges and writes.",
-        number=thin(number),
-        most=thin(settings().classes),
+    return (
+        f"The quasi-identifiers of this table have {thin(number)} different combinations of "
+        f"values, and {thin(settings().classes)} come here at most (setting classes): they stay "
+        "in the engine that has the table, which counts, merges and writes."
     )
 
 
@@ -67,16 +64,8 @@ def check_classes_here(work: Work) -> None:
     """Check that the classes of the table come here."""
     if uncounted(work):
         raise PlanError(
-            say(
-                "The classes of this table are not counted yet, and they may be too many to come "
-                "here."
-            )
+            "The classes of this table are not counted yet, and they may be too many to come here."
         )
     number = classes_kept(work)
     if number is not None:
-        raise PlanError(
-            say(
-                "{kept} The page Anonymise releases such a table.",
-                kept=said_kept(number),
-            )
-        )
+        raise PlanError(f"{said_kept(number)} The page Anonymise releases such a table.")

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 import kanon.measures
-from kanon.base.language import say_of
 from kanon.cards import parts_of
 from kanon.metrics import METRICS
 from kanon.plan import Plan
@@ -60,9 +59,9 @@ def measures_table(measures: Mapping[str, Any]) -> pd.DataFrame:
     for name, value in _numbers(measures):
         first, _, rest = name.partition(".")
         if first in cards:
-            of_metric = say_of(METRICS[rest].card.title) if rest in METRICS else rest
-            title = ", ".join(filter(None, [say_of(cards[first].title), of_metric]))
-            rows.append((title, name, value, say_of(cards[first].arrow)))
+            of_metric = METRICS[rest].card.title if rest in METRICS else rest
+            title = ", ".join(filter(None, [cards[first].title, of_metric]))
+            rows.append((title, name, value, cards[first].arrow))
         else:
             words = name.replace("_", " ").replace(".", ", ")
             rows.append((words[:1].upper() + words[1:], name, value, ""))
@@ -81,4 +80,4 @@ def _numbers(measures: Mapping[str, Any], before: str = "") -> Iterator[tuple[st
 def not_counted(measures: Mapping[str, Any]) -> list[str]:
     """What the measures are called that would need every class here."""
     cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
-    return [say_of(cards[name].title) for name in measures.get("not_counted", [])]
+    return [cards[name].title for name in measures.get("not_counted", [])]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from kanon.base.language import say
 from kanon.base.values import ValueCounts
 from kanon.errors import HierarchyError
 from kanon.schema import Role, singles_out
@@ -33,7 +32,7 @@ def with_roles(work: Work, columns: Iterable[str], role: Role) -> Work:
     """The work with another role for some columns, as if each had been chosen by hand."""
     roles, reasons = dict(work.table.roles), dict(work.table.reasons)
     for column in columns:
-        told = [say("Set by you."), singles_out(work.table.records.distinct_of(column))]
+        told = ["Set by you.", singles_out(work.table.records.distinct_of(column))]
         roles[column], reasons[column] = role, " ".join(filter(None, told))
     undecided = work.table.undecided.difference(columns)
     return with_choices(
@@ -121,14 +120,14 @@ def undone(work: Work, column: str) -> Work:
     again since.
     """
     if not work.table.history(column).past:
-        raise HierarchyError(say("There is nothing to undo."))
+        raise HierarchyError("There is nothing to undo.")
     return _stepped(work, column, lambda history: history.past, History.back)
 
 
 def redone(work: Work, column: str) -> Work:
     """The work with the change that was undone last, in all columns that it was undone in."""
     if not work.table.history(column).future:
-        raise HierarchyError(say("There is nothing to redo."))
+        raise HierarchyError("There is nothing to redo.")
     return _stepped(work, column, lambda history: history.future, History.forward)
 
 
@@ -184,5 +183,5 @@ def _first_choice(folder: str, column: str, values: ValueCounts) -> HierarchyCho
         if choice.plan is not None:
             if folder != ADULT_FOLDER:
                 return choice
-            return replace(choice, notes=(*choice.notes, say("It comes with kanon.")))
+            return replace(choice, notes=(*choice.notes, "It comes with kanon."))
     return start_with(column, values)

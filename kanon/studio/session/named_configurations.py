@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kanon.base.checked_json import read_json
-from kanon.base.language import say
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
@@ -37,10 +36,8 @@ def pin(work: Work, line: PlannedLine, title: str) -> Work:
     kept = _with_pin(work, title, line.plan, line.ground.trees)
     return with_fields(
         kept,
-        notice=say(
-            "{title} is kept: it stays as it is, whatever is chosen from now on.",
-            title=quoted(kept.kept.pinned[-1].title),
-        ),
+        notice=f"{quoted(kept.kept.pinned[-1].title)} is kept: it stays as it is, whatever is "
+        "chosen from now on.",
     )
 
 
@@ -90,7 +87,7 @@ def used(work: Work, title: str) -> Work:
     each = next(each for each in work.kept.pinned if each.title == title)
     check_columns(work.table.records.columns, each.plan.columns)
     done = with_plan(work, each.plan)
-    said = say("Roles, hierarchies and settings are those of {title}.", title=quoted(title))
+    said = f"Roles, hierarchies and settings are those of {quoted(title)}."
     return with_fields(done, notice=said)
 
 
@@ -104,11 +101,11 @@ def imported(work: Work, content: bytes, title: str) -> Work:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise PlanError(say("The file is no plan: it is not text in UTF-8.")) from None
+        raise PlanError("The file is no plan: it is not text in UTF-8.") from None
     given = read_json(text)
     if isinstance(given, dict) and "project" in given:
         raise PlanError(
-            say("This is a project, not a plan: open it under Project, below the navigation.")
+            "This is a project, not a plan: open it under Project, below the navigation."
         )
     given, change = of_this_version(given)
     plan = Plan.from_content(given)
@@ -116,11 +113,8 @@ def imported(work: Work, content: bytes, title: str) -> Work:
     for name, part in plan.metrics.items():
         if name in work.settings.composed and work.settings.composed[name] != part:
             raise PlanError(
-                say(
-                    "The plan composes a metric called {name}, and yours of that name is another "
-                    "one; remove yours on the page Metrics first.",
-                    name=quoted(name),
-                )
+                f"The plan composes a metric called {quoted(name)}, and yours of that name is "
+                "another one; remove yours on the page Metrics first."
             )
     check_columns(work.table.records.columns, plan.columns)
     one = _on_table(NamedConfiguration(title, plan, {}), work)
@@ -129,22 +123,17 @@ def imported(work: Work, content: bytes, title: str) -> Work:
         _runnable(prepare(plan, work.table.records))
     kept = _with_pin(work, title, plan, one.trees, one.findings)
     if not one.fits:
-        said = [say("{title} was imported.", title=quoted(title)), _unfit([title]), change]
+        said = [f"{quoted(title)} was imported.", _unfit([title]), change]
         return with_fields(kept, notice=" ".join(filter(None, said)))
     said = [
-        say(
-            "{title} was imported: it stays as it is, whatever is chosen from now on.",
-            title=quoted(kept.kept.pinned[-1].title),
+        (
+            f"{quoted(kept.kept.pinned[-1].title)} was imported: it stays as it is, whatever is "
+            "chosen from now on."
         )
     ]
     beyond = [part.model for part in plan.privacy if part.model != "k-anonymity"]
     if beyond:
-        said.append(
-            say(
-                "It asks for {models} too, which the curves over k leave out.",
-                models=listing(beyond),
-            )
-        )
+        said.append(f"It asks for {listing(beyond)} too, which the curves over k leave out.")
     if change:
         said.append(change)
     return with_fields(
@@ -159,11 +148,9 @@ def check_whole(plan: Plan) -> None:
     ]
     if elsewhere:
         raise PlanError(
-            say(
-                "The hierarchy of {columns} is a file beside the plan; a plan can be imported "
-                "whose hierarchies are written in it, as those are that kanon saves here.",
-                columns=listing(elsewhere),
-            )
+            f"The hierarchy of {listing(elsewhere)} is a file beside the plan; a plan can be "
+            "imported whose hierarchies are written in it, as those are that kanon saves "
+            "here."
         )
 
 
@@ -177,17 +164,16 @@ def carried(old: Work, new: Work) -> Work:
     fitting = [each.title for each in pinned if each.fits]
     said = [new.message.notice or ""]
     if fitting:
-        said.append(say("{titles} fits this table and stays kept.", titles=listing(fitting)))
+        said.append(f"{listing(fitting)} fits this table and stays kept.")
     if len(fitting) < len(pinned):
         said.append(_unfit([each.title for each in pinned if not each.fits]))
     return with_fields(new, pinned=pinned, notice=" ".join(filter(None, said)))
 
 
 def _unfit(titles: Sequence[str]) -> str:
-    return say(
-        "{titles} does not fit this table: under Keep, on the page Compare, stands what is new in "
-        "it.",
-        titles=listing(titles),
+    return (
+        f"{listing(titles)} does not fit this table: under Keep, on the page Compare, stands what "
+        "is new in it."
     )
 
 
@@ -214,10 +200,8 @@ def _check_classes_come(plan: Plan, table: Table) -> None:
         return
     if table.most_classes(columns) > most and (table.known_classes(columns) or most + 1) > most:
         raise PlanError(
-            say(
-                "This table may have more classes by these quasi-identifiers than come here, so "
-                "nobody looked whether the configuration fits."
-            )
+            "This table may have more classes by these quasi-identifiers than come here, so "
+            "nobody looked whether the configuration fits."
         )
 
 
@@ -248,9 +232,7 @@ def checked_title(title: str, taken: Sequence[str]) -> str:
     """The name of a kept configuration, without needless spaces."""
     title = " ".join(title.split())
     if not title or len(title) > LONGEST_TITLE:
-        raise PlanError(
-            say("A kept configuration needs a name of 1 to {most} characters.", most=LONGEST_TITLE)
-        )
+        raise PlanError(f"A kept configuration needs a name of 1 to {LONGEST_TITLE} characters.")
     if title.casefold() in {other.casefold() for other in taken}:
-        raise PlanError(say("The name {name} is taken; give another one.", name=quoted(title)))
+        raise PlanError(f"The name {quoted(title)} is taken; give another one.")
     return title

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
-from kanon.base.language import say
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address, allowed_folder, allowed_path
 from kanon.sources.stored_source import check_outside, kind_written
@@ -69,26 +68,20 @@ def checked_destination(
 ) -> Address:
     """Where a release may be written to: nothing is there yet, and it is allowed."""
     if not typed.strip():
-        raise TableError(say("Say where the release goes: a new folder, or a file."))
+        raise TableError("Say where the release goes: a new folder, or a file.")
     target = Address.parse(typed)
     if target.is_url:
-        raise TableError(say("A release is written to a path, not to a URL."))
+        raise TableError("A release is written to a path, not to a URL.")
     path = allowed_path(target.path, environment)
     target = replace(target, place=str(path))
     check_outside(target, address)
     try:
         kind = kind_written(target)
         if kind != "duckdb" and path.exists() and not path.is_dir():
-            raise TableError(
-                say("{path} exists already: give another name.", path=quoted(path, 200))
-            )
+            raise TableError(f"{quoted(path, 200)} exists already: give another name.")
         if not path.parent.is_dir():
-            raise TableError(
-                say("The folder {folder} does not exist.", folder=quoted(path.parent, 200))
-            )
+            raise TableError(f"The folder {quoted(path.parent, 200)} does not exist.")
     except OSError as error:
-        why = error.strerror or say("not a usable path")
-        raise TableError(
-            say("{path} cannot be written ({why}).", path=quoted(path, 200), why=why)
-        ) from None
+        why = error.strerror or "not a usable path"
+        raise TableError(f"{quoted(path, 200)} cannot be written ({why}).") from None
     return target

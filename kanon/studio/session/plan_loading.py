@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kanon.base.language import say
 from kanon.base.values import ValueCounts
 from kanon.hierarchy.codes import ranges_text
 from kanon.hierarchy.files import HierarchyFile
@@ -39,9 +38,7 @@ def with_plan(work: Work, plan: Plan) -> Work:
         work,
         roles={column: named.get(column, Role.INSENSITIVE) for column in work.table.roles},
         reasons={
-            column: say("As the plan says.")
-            if column in named
-            else say("The plan does not name it.")
+            column: "As the plan says." if column in named else "The plan does not name it."
             for column in work.table.roles
         },
         levels={column: level for column, (_, level) in plan.coarsened.items()},

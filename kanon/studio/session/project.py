@@ -11,7 +11,6 @@ from typing import Any
 
 from kanon import __version__
 from kanon.base.checked_json import read_json
-from kanon.base.language import say
 from kanon.errors import KanonError, PlanError, listing, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.files import HierarchyFile, parse_nodes, read_hierarchy, to_nodes
@@ -100,7 +99,7 @@ def _without_identifiers(plan: Plan, work: Work) -> dict[str, Any]:
 def reading_asked(work: Work, content: bytes) -> ReadSettings | None:
     """How a project file has an uploaded table read, if that is otherwise than it was read."""
     given = _given(content)
-    plan = _plan(of_this_version(given["plan"])[0], say("The project file"))
+    plan = _plan(of_this_version(given["plan"])[0], "The project file")
     return None if work.table.content is None else _other_reading(work, plan)
 
 
@@ -108,17 +107,17 @@ def opened_project(work: Work, content: bytes, again: Work | None = None) -> Wor
     """The work on the same table, with all that a project file has chosen for it."""
     given = _given(content)
     plan_content, change = of_this_version(given["plan"])
-    plan = _plan(plan_content, say("The project file"))
+    plan = _plan(plan_content, "The project file")
     earlier = [part["plan"] for part in given["kept"] if isinstance(part, dict) and "plan" in part]
     change = change or next(filter(None, (of_this_version(each)[1] for each in earlier)), "")
     if "words" in given:  # earlier files have none
-        words = parse_words(given["words"], say("The project file: the key words"))
+        words = parse_words(given["words"], "The project file: the key words")
         work = with_fields(work, texts=words_given(words))
     if "context" in given:
         try:
             context = Context.from_content(given["context"])
         except PlanError as error:
-            raise error.within(say("The project file")) from None
+            raise error.within("The project file") from None
         work = with_fields(work, context=context)
     work = _read_as(with_fields(work, problem=None), plan, again)
     kept: list[NamedConfiguration] = []
@@ -139,31 +138,27 @@ def _given(content: bytes) -> dict[str, Any]:
     try:
         given = read_json(content.decode("utf-8-sig"), "The project file")
     except UnicodeDecodeError:
-        raise PlanError(say("The project file is not text in UTF-8.")) from None
+        raise PlanError("The project file is not text in UTF-8.") from None
     if isinstance(given, dict) and "project" not in given and "algorithm" in given:
-        raise PlanError(
-            say("This is a plan, not a project: import it on the page Compare, under Keep.")
-        )
+        raise PlanError("This is a plan, not a project: import it on the page Compare, under Keep.")
     if not isinstance(given, dict) or given.get("project") != _FORMAT:
-        raise PlanError(
-            say('This is no project file of kanon: it lacks "project": {format}.', format=_FORMAT)
-        )
+        raise PlanError(f'This is no project file of kanon: it lacks "project": {_FORMAT}.')
     parts = {"plan": dict, "hierarchies": dict, "compared": dict, "kept": list}
     for key, kind in parts.items():
         if not isinstance(given.get(key), kind):
             raise PlanError(
-                say("The project file: the key {key} has to be an object.", key=key)
+                f"The project file: the key {key} has to be an object."
                 if kind is dict
-                else say("The project file: the key {key} has to be a list.", key=key)
+                else f"The project file: the key {key} has to be a list."
             )
     return given
 
 
 def _reports(given: Any) -> list[ReportRecord]:
     """What the reports of the project said."""
-    where = say("The project file: the key reports")
+    where = "The project file: the key reports"
     if not isinstance(given, list):
-        raise PlanError(say("{where} has to be a list.", where=where))
+        raise PlanError(f"{where} has to be a list.")
     return [parse_record(each, where) for each in given]
 
 
@@ -173,7 +168,7 @@ def _levels(given: Any) -> dict[str, int]:
         type(level) is int and level >= 1 for level in given.values()
     ):
         raise PlanError(
-            say("The project file: the key levels has to be an object of whole numbers from 1.")
+            "The project file: the key levels has to be an object of whole numbers from 1."
         )
     return given
 
@@ -184,15 +179,13 @@ def _said(work: Work, opened: Work, plan: Plan, change: str) -> str:
     lacking = [
         name for name in opened.table.quasi_identifiers if opened.table.choices[name].plan is None
     ]
-    said = [say("The project was opened on this table.")]
+    said = ["The project was opened on this table."]
     if beyond:
-        said.append(say("It says nothing of {columns}.", columns=listing(beyond)))
+        said.append(f"It says nothing of {listing(beyond)}.")
     if gone:
-        said.append(say("The table lacks {columns}, which no release has.", columns=listing(gone)))
+        said.append(f"The table lacks {listing(gone)}, which no release has.")
     if lacking:
-        said.append(
-            say("To be mended on the page Hierarchies: {columns}.", columns=listing(lacking))
-        )
+        said.append(f"To be mended on the page Hierarchies: {listing(lacking)}.")
     if change:
         said.append(change)
     return " ".join(said)
@@ -206,9 +199,9 @@ def _plan(content: Any, where: str) -> Plan:
 
 
 def _pinned(part: Any, before: Sequence[str]) -> NamedConfiguration:
-    where = say("The project file: entry {number} of kept", number=len(before) + 1)
+    where = f"The project file: entry {len(before) + 1} of kept"
     if not isinstance(part, dict) or not isinstance(part.get("title"), str):
-        raise PlanError(say("{where} has no title.", where=where))
+        raise PlanError(f"{where} has no title.")
     plan = _plan(of_this_version(part.get("plan"))[0], where)
     try:
         check_whole(plan)
@@ -248,19 +241,19 @@ def _with_choices_of(work: Work, given: Mapping[str, Any]) -> Work:
 
 
 def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
-    where = say("The project file: the hierarchy of {column}", column=quoted(column))
+    where = f"The project file: the hierarchy of {quoted(column)}"
     if not isinstance(part, dict) or part.get("builder") not in [*BUILDERS]:
         known = ", ".join(BUILDERS)
-        raise PlanError(say("{where} has no builder; known are {known}.", where=where, known=known))
+        raise PlanError(f"{where} has no builder; known are {known}.")
     texts = part.get("typed", {})
     if not isinstance(texts, dict) or not all(
         name in FIELDS and isinstance(text, str) for name, text in texts.items()
     ):
-        raise PlanError(say("{where} has fields that its builder does not know.", where=where))
+        raise PlanError(f"{where} has fields that its builder does not know.")
     typed: dict[str, Any] = dict(texts)
     trees = {name: _tree(part[name], where) for name in _TREES if name in part}
     if part["builder"] == "drawn" and "drawn" not in trees:
-        raise PlanError(say("{where} was drawn, and its nodes are missing.", where=where))
+        raise PlanError(f"{where} was drawn, and its nodes are missing.")
     if "drawn" in trees:
         typed["drawn"] = trees["drawn"]
     if "imported" in trees:
@@ -270,7 +263,7 @@ def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
 
 def _tree(nodes: Any, where: str) -> Hierarchy:
     if not isinstance(nodes, list):
-        raise PlanError(say("{where} has nodes that are no list.", where=where))
+        raise PlanError(f"{where} has nodes that are no list.")
     try:
         return parse_nodes(nodes)
     except KanonError as error:
@@ -310,15 +303,12 @@ def _read_as(work: Work, plan: Plan, again: Work | None) -> Work:
     ]
     if missing:
         raise PlanError(
-            say(
-                "The project is about {columns}, which this table lacks: load the table it was "
-                "saved with, or the next month's of the same columns.",
-                columns=listing(missing),
-            )
+            f"The project is about {listing(missing)}, which this table lacks: load the table "
+            "it was saved with, or the next month's of the same columns."
         )
     roles = {name: plan.columns[name].role if name in plan.columns else role
              for name, role in work.table.roles.items()}  # fmt: skip
-    chosen = dict.fromkeys(plan.columns, say("As in the project."))
+    chosen = dict.fromkeys(plan.columns, "As in the project.")
     work = with_fields(
         work,
         roles=roles,
@@ -352,16 +342,13 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
 
 
 def _known(key: str, given: Any, among: Iterable[str]) -> tuple[str, ...]:
-    where = say("The project file: the key compared.{key}", key=key)
+    where = f"The project file: the key compared.{key}"
     if not isinstance(given, list):
-        raise PlanError(say("{where} has to be a list of names.", where=where))
+        raise PlanError(f"{where} has to be a list of names.")
     strange = [name for name in given if name not in list(among)]
     if strange:
         raise PlanError(
-            say(
-                "{where}: {name} is unknown; known are {known}.",
-                where=where, name="{cells}", known=", ".join(among),
-            ),
+            f"{where}: {'{cells}'} is unknown; known are {', '.join(among)}.",
             strange[:1],
         )  # fmt: skip
     return tuple(given)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kanon.base.formatting import thin
-from kanon.base.language import say, say_of
 from kanon.errors import PlanError
 from kanon.release.context import Context
 from kanon.report.origin import Origin
@@ -14,7 +13,7 @@ from kanon.report.words import LONGEST, TERMS, Words, parse_words
 from kanon.sources.reading import TableFile
 
 LABELS: Mapping[str, str] = {"title": "Title", **TERMS}
-"""What each text is called on the page; said by :func:`kanon.base.language.say_of`."""
+"""What each text is called on the page."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +35,7 @@ class Purpose:
         for name, text in self.texts.items():
             if len(text) > LONGEST:
                 raise PlanError(
-                    say(
-                        "{text} has {length} characters; a report takes up to {most}, so shorten "
-                        "it.",
-                        text=say_of(LABELS[name]),
-                        length=thin(len(text)),
-                        most=thin(LONGEST),
-                    )
+                    f"{LABELS[name]} has {thin(len(text))} characters; a report takes up to "
+                    f"{thin(LONGEST)}, so shorten it."
                 )
         return parse_words(dict(self.texts), "The report")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from kanon.base.language import say
 from kanon.studio.session.work import Work, with_fields
 
 Limit = Literal["job_minutes", "study_minutes", "engine_minutes"]
@@ -23,30 +22,30 @@ OPENINGS = ("uploading", "opening", "reading", "project", "people")
 def called(doing: str) -> str:
     """What a calculation is called where it stands among others."""
     return {
-        "advising": say("The advisor"),
-        "bound": say("The lower bound"),
-        "closer": say("A closer lower bound"),
-        "combining": say("Releases put together"),
-        "comparison": say("Comparing"),
-        "counting": say("Counting the classes"),
-        "exercises": say("The exercise set"),
-        "lattice": say("The lattice"),
-        "learning": say("Learning"),
-        "marking": say("Marking"),
-        "opening": say("Opening a table"),
-        "people": say("Opening a table"),
-        "predicting": say("Learning from releases"),
-        "project": say("Reading the table"),
-        "reading": say("Reading the table"),
-        "releasing": say("Anonymising and writing the release"),
-        "reporting": say("The report"),
-        "reverse": say("The greatest k"),
-        "run": say("Anonymising"),
-        "searches": say("The searches"),
-        "simulating": say("The study"),
-        "singling": say("Columns together"),
-        "uploading": say("Opening a table"),
-        "writing": say("Writing the release"),
+        "advising": "The advisor",
+        "bound": "The lower bound",
+        "closer": "A closer lower bound",
+        "combining": "Releases put together",
+        "comparison": "Comparing",
+        "counting": "Counting the classes",
+        "exercises": "The exercise set",
+        "lattice": "The lattice",
+        "learning": "Learning",
+        "marking": "Marking",
+        "opening": "Opening a table",
+        "people": "Opening a table",
+        "predicting": "Learning from releases",
+        "project": "Reading the table",
+        "reading": "Reading the table",
+        "releasing": "Anonymising and writing the release",
+        "reporting": "The report",
+        "reverse": "The greatest k",
+        "run": "Anonymising",
+        "searches": "The searches",
+        "simulating": "The study",
+        "singling": "Columns together",
+        "uploading": "Opening a table",
+        "writing": "Writing the release",
     }[doing]
 
 
@@ -98,17 +97,17 @@ class Calculation(Protocol):
 
 def cancelled_run(work: Work) -> Work:
     """The work after a run was cancelled: nothing has changed."""
-    return with_fields(work, notice=say("The run was cancelled; nothing was changed."))
+    return with_fields(work, notice="The run was cancelled; nothing was changed.")
 
 
 def opening_cancelled(work: Work) -> Work:
     """The work after the opening of a file or a table was cancelled: nothing has changed."""
-    return with_fields(work, notice=say("Opening was cancelled; nothing was changed."))
+    return with_fields(work, notice="Opening was cancelled; nothing was changed.")
 
 
 def reading_cancelled(work: Work) -> Work:
     """The work after reading the table once more was cancelled: nothing has changed."""
-    return with_fields(work, notice=say("Reading was cancelled; nothing was changed."))
+    return with_fields(work, notice="Reading was cancelled; nothing was changed.")
 
 
 def said_on_page(work: Work, sentence: str) -> Work:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import kanon.privacy
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted
 from kanon.cards import Card, parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, Unsatisfiable, quoted
@@ -25,22 +25,22 @@ from kanon.sources.histograms import whole_histogram
 from kanon.studio.session.work import Work
 
 DISTANCES = {
-    "variational": say("total variation, 0 to 1"),
-    "norm1": say("norm 1 (twice the total variation), 0 to 2"),
-    "emd-equal": say("earth mover's, all values equally far apart, 0 to 1"),
-    "emd-ordered": say("earth mover's, numbers in their order, 0 to 1"),
+    "variational": "total variation, 0 to 1",
+    "norm1": "norm 1 (twice the total variation), 0 to 2",
+    "emd-equal": "earth mover's, all values equally far apart, 0 to 1",
+    "emd-ordered": "earth mover's, numbers in their order, 0 to 1",
 }
 """How t-closeness counts distances, in words."""
 
 _GLOSSES = {
-    "entropy-l-diversity": say("the values of every class are well mixed"),
-    "t-closeness": say("every class is mixed much like the whole table"),
-    "distinct-l-diversity": say("every class has several different values"),
-    "recursive-cl-diversity": say("no value far outweighs the rarer ones"),
-    "alpha-k-anonymity": say("no value fills too much of a class"),
-    "delta-disclosure": say("every value is in every class, about as often"),
-    "basic-beta-likeness": say("no value is much more frequent in a class"),
-    "enhanced-beta-likeness": say("the same, stricter for frequent values"),
+    "entropy-l-diversity": "the values of every class are well mixed",
+    "t-closeness": "every class is mixed much like the whole table",
+    "distinct-l-diversity": "every class has several different values",
+    "recursive-cl-diversity": "no value far outweighs the rarer ones",
+    "alpha-k-anonymity": "no value fills too much of a class",
+    "delta-disclosure": "every value is in every class, about as often",
+    "basic-beta-likeness": "no value is much more frequent in a class",
+    "enhanced-beta-likeness": "the same, stricter for frequent values",
 }
 """What a model asks for, in so few words that they stand beside its name in a list."""
 
@@ -87,10 +87,9 @@ def refusal(models: Sequence[Model], whole: EquivalenceClasses) -> str | None:
     """Why no release can meet one of the models, in a sentence; None if each can be met."""
     for model in models:
         if isinstance(model, SensitiveModel) and _unordered(model, whole):
-            return say(
-                "{model} needs numbers, and {column} holds other values; choose another distance.",
-                model=model.sentence,
-                column=quoted(model.column),
+            return (
+                f"{model.sentence} needs numbers, and {quoted(model.column)} holds other values; "
+                "choose another distance."
             )
     try:
         check_reachable(models, whole)
@@ -124,14 +123,14 @@ def best(model: SensitiveModel, whole: EquivalenceClasses) -> str:
     if level is None:
         return ""
     if math.isinf(level):
-        return say("no number is enough for this column")
+        return "no number is enough for this column"
     if model.card.direction == "higher":
-        return say("at most {level} for this column", level=rounded(level, up=False))
+        return f"at most {rounded(level, up=False)} for this column"
     if level == 0:
-        return say("as low as you like: all records in one class reach 0")
+        return "as low as you like: all records in one class reach 0"
     if sign(model) == "<":
-        return say("above {level} for this column", level=rounded(level, up=True))
-    return say("at least {level} for this column", level=rounded(level, up=True))
+        return f"above {rounded(level, up=True)} for this column"
+    return f"at least {rounded(level, up=True)} for this column"
 
 
 def sign(model: SensitiveModel) -> str:
@@ -149,7 +148,7 @@ def short(model: SensitiveModel) -> str:
     >>> short(RecursiveCLDiversity(c=3.0, l=2, column="ill"))
     'recursive c < 3 with l = 2'
     """
-    wanted = f"{say_of(level_name(type(model)))} {sign(model)} "
+    wanted = f"{level_name(type(model))} {sign(model)} "
     wanted += f"{getattr(model, model.symbol):.12g}"
     others = [
         f"{part.name} = {getattr(model, part.name)}"
@@ -157,14 +156,12 @@ def short(model: SensitiveModel) -> str:
         if part.name not in (model.symbol, "column", "distance", "k")
     ]
     if isinstance(model, TCloseness):
-        return f"{wanted} ({say_of(SPOKEN[model.distance])})"
-    return (
-        say("{model} with {others}", model=wanted, others=", ".join(others)) if others else wanted
-    )
+        return f"{wanted} ({SPOKEN[model.distance]})"
+    return f"{wanted} with {', '.join(others)}" if others else wanted
 
 
 def level_name(kind: type[SensitiveModel]) -> str:
-    """The level of a model in two words at most, said by :func:`short` in another language.
+    """The level of a model in two words at most.
 
     >>> level_name(KINDS["entropy-l-diversity"]), level_name(KINDS["t-closeness"])
     ('entropy l', 't')
@@ -191,7 +188,7 @@ def glossed(card: Card) -> str:
     >>> glossed(KINDS["entropy-l-diversity"].card)
     'Entropy l-diversity — the values of every class are well mixed'
     """
-    title = say_of(card.title)
+    title = card.title
     return f"{title} — {_GLOSSES[card.name]}" if card.name in _GLOSSES else title
 
 
@@ -199,8 +196,8 @@ def summary(models: Sequence[SensitiveModel]) -> str:
     """Several models in a few words; nothing for none."""
     told = [short(model) for model in models]
     if len(told) > 2:
-        return say_counted(len(told), "{count} model", "{count} models")
-    return say("{one} and {other}", one=told[0], other=told[1]) if len(told) == 2 else "".join(told)
+        return counted(len(told), "model")
+    return f"{told[0]} and {told[1]}" if len(told) == 2 else "".join(told)
 
 
 def others_of(plan: Plan) -> list[SensitiveModel]:
@@ -269,14 +266,8 @@ def not_used(model: SensitiveModel, part: str, typed: float | None) -> str:
     """
     holding = f"{part} = {getattr(model, part):.12g}"
     if typed is None:
-        return say("An empty field is not used: {holding} still holds.", holding=holding)
+        return f"An empty field is not used: {holding} still holds."
     allowed = ranges(type(model))[part]
     if isinstance(model, TCloseness):
         allowed = replace(allowed, highest=HIGHEST[model.distance])
-    return say(
-        "{typed} is not used, as {name} has to be {allowed}: {holding} still holds.",
-        typed=f"{typed:.12g}",
-        name=part,
-        allowed=allowed.text,
-        holding=holding,
-    )
+    return f"{typed:.12g} is not used, as {part} has to be {allowed.text}: {holding} still holds."

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kanon.algorithms.catalogue import uses
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many
 from kanon.errors import PlanError, listing, quoted
 from kanon.plan import VERSION, Plan
 from kanon.schema import Role
@@ -26,7 +26,7 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
     ]
     if unfit:
         raise PlanError(
-            say_counted(
+            one_or_many(
                 len(unfit),
                 "{columns} has no usable hierarchy yet; see the page Hierarchies.",
                 "{columns} have no usable hierarchy yet; see the page Hierarchies.",
@@ -37,16 +37,13 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
     for column in work.table.coarse_columns:
         if column not in coarsened:
             raise PlanError(
-                say(
-                    "{column} is to be coarsened, and the hierarchy that was chosen cannot be "
-                    "used; mend it on the page Data, or release the column as it is.",
-                    column=quoted(column),
-                )
+                f"{quoted(column)} is to be coarsened, and the hierarchy that was chosen "
+                "cannot be used; mend it on the page Data, or release the column as it is."
             )
     incomplete = missing_undecided(work)
     if incomplete:  # never dropped, and never kept, in silence
         raise PlanError(
-            say_counted(
+            one_or_many(
                 incomplete,
                 "{count} record lacks a quasi-identifier; choose on the page Data what happens to "
                 "it.",
@@ -55,12 +52,10 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
             )
         )
     if work.table.file.unclear:
-        raise PlanError(
-            say("Say on the page Data whether the first line of the table holds names.")
-        )
+        raise PlanError("Say on the page Data whether the first line of the table holds names.")
     if work.table.undecided:  # never released in silence
         raise PlanError(
-            say_counted(
+            one_or_many(
                 len(work.table.undecided),
                 "Nobody has decided what {columns} is to the people in the table; choose its role "
                 "on the page Data.",
@@ -70,22 +65,17 @@ def plan_of(work: Work, in_engine: bool = False) -> Plan:
             )
         )
     if not work.table.quasi_identifiers:
-        raise PlanError(say("No column is a quasi-identifier yet; choose roles on the page Data."))
+        raise PlanError("No column is a quasi-identifier yet; choose roles on the page Data.")
     for model in work.models_lost:  # never dropped in silence: somebody asked for it
         raise PlanError(
-            say(
-                "{model} is required, and that column is not sensitive any more; make it sensitive "
-                "on the page Data, or no longer require it on the page Anonymise.",
-                model=model.sentence,
-            )
+            f"{model.sentence} is required, and that column is not sensitive any more; make "
+            "it sensitive on the page Data, or no longer require it on the page Anonymise."
         )
     if work.table.person is not None and work.table.person_known is None:
         raise PlanError(
-            say(
-                "{column} says which records are of one person, and it is no identifier any more; "
-                "make it one on the page Data, or choose there that k counts records.",
-                column=quoted(work.table.person),
-            )
+            f"{quoted(work.table.person)} says which records are of one person, and it is no "
+            "identifier any more; make it one on the page Data, or choose there that k "
+            "counts records."
         )
     if not in_engine:
         check_classes_here(work)

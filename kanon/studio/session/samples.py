@@ -19,7 +19,7 @@ ADULT_FOLDER = "adult"
 
 @dataclass(frozen=True)
 class Sample:
-    """A table that comes with kanon; its texts are said by :func:`kanon.base.language.say_of`."""
+    """A table that comes with kanon."""
 
     name: str  # Its file in ``sample_data/`` and its folder in ``hierarchies/``
     title: str  # What pages call it

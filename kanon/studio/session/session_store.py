@@ -12,7 +12,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from kanon.base.language import say_counted
+from kanon.base.formatting import counted
 from kanon.studio.session.work import Work, with_fields
 
 
@@ -85,8 +85,8 @@ class Desks:
         """
         minutes, rest = divmod(self.seconds, 60)
         if rest:
-            return say_counted(round(self.seconds), "{count} second", "{count} seconds")
-        return say_counted(int(minutes), "{count} minute", "{count} minutes")
+            return counted(round(self.seconds), "second")
+        return counted(int(minutes), "minute")
 
     @property
     def any_left(self) -> bool:

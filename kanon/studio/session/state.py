@@ -17,7 +17,6 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.uploaded_file_manager import DeletedFile
 
-from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.studio.session.named_configurations import carried
 from kanon.studio.session.request import called
@@ -67,7 +66,7 @@ def _without_the_rest(old: Work, new: Work) -> Work:
     told = [called(doing) for doing in lost if (doing, old.version) != ("run", 0)]
     if not told:
         return new
-    said = say("Stopped, as there is another table now: {what}.", what=", ".join(told))
+    said = f"Stopped, as there is another table now: {', '.join(told)}."
     return with_fields(new, notice=" ".join(filter(None, [new.message.notice, said])))
 
 

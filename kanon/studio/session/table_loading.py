@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from kanon.base.language import say, say_of
 from kanon.errors import quoted
 from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
@@ -26,7 +25,7 @@ def sample_work(name: str, version: int = 0) -> Work:
     content = sample.path.read_bytes()
     with of_our_own():
         file = read_table(content, sample.path.name)
-    work = with_fields(_work(file, content, say_of(sample.title), name, version), k=sample.k)
+    work = with_fields(_work(file, content, sample.title, name, version), k=sample.k)
     reasons = dict.fromkeys(sample.roles, "")
     work = with_fields(work, roles=sample.roles, reasons=reasons, undecided=frozenset())
     return with_choices(work, folder=name)
@@ -115,7 +114,7 @@ def _adult_work(file: TableFile, version: int) -> Work:
     """The papers take all nine columns as quasi-identifiers, and the records that have them."""
     work = _work(file, None, "Adult (UCI)", "adult", version)
     roles = dict.fromkeys(work.table.roles, Role.QUASI_IDENTIFIER)
-    reasons = dict.fromkeys(roles, say("As the papers."))
+    reasons = dict.fromkeys(roles, "As the papers.")
     return with_choices(
         with_fields(
             work, roles=roles, reasons=reasons, undecided=frozenset(), missing="drop-records"
@@ -128,10 +127,9 @@ def _checked(work: Work) -> Work:
     taken = [column for column in work.table.roles if column.casefold() == SUPPRESSED]
     problem = None
     if taken:
-        problem = say(
-            "The table has a column {column}, the name that a release gives to its mark of "
-            "suppressed records; rename that column before you anonymise.",
-            column=quoted(taken[0]),
+        problem = (
+            f"The table has a column {quoted(taken[0])}, the name that a release gives to its "
+            "mark of suppressed records; rename that column before you anonymise."
         )
     return with_fields(
         work, k=min(work.settings.k, max(2, work.table.records.n_records)), problem=problem
@@ -149,7 +147,7 @@ def _work(
     if isinstance(file, TableFile):  # persons are told apart in memory alone
         person = suggest_person(distinct, roles, file.records.n_records)
     if person is not None:
-        reasons[person] = say(
+        reasons[person] = (
             "Suggested: its name says that it tells apart what records are about, and some have "
             "the same. So k counts persons by it; choose otherwise below."
         )

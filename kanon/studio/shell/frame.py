@@ -7,8 +7,7 @@ import json
 import streamlit as st
 
 from kanon.algorithms.catalogue import FAMILIES, algorithm_named, algorithms, short_title, uses
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.sentences import records_said
 from kanon.errors import listing
 from kanon.strategies import PARTNERS, STRATEGIES
@@ -57,7 +56,7 @@ _STYLE = """<style>
 }
 </style>""".replace(
     "TOO LARGE",
-    json.dumps(say("This file is larger than allowed and was not loaded."), ensure_ascii=False),
+    json.dumps("This file is larger than allowed and was not loaded.", ensure_ascii=False),
 )
 
 
@@ -103,7 +102,7 @@ def unready(work: Work) -> None:
     if unfit:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(
-                say_counted(
+                one_or_many(
                     len(unfit),
                     "{columns} has no usable hierarchy yet.",
                     "{columns} have no usable hierarchy yet.",
@@ -111,9 +110,7 @@ def unready(work: Work) -> None:
                 ),
                 icon=":material/error:",
             )
-            st.page_link(
-                "pages/hierarchies.py", label=say("Mend it"), icon=":material/account_tree:"
-            )
+            st.page_link("pages/hierarchies.py", label="Mend it", icon=":material/account_tree:")
 
 
 def counting(work: Work) -> None:
@@ -122,14 +119,14 @@ def counting(work: Work) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
             plain(problem)
-            or say(
+            or (
                 "How many different combinations of values the quasi-identifiers have is being "
                 "counted; whether they come here depends on that."
             )
         )
         if problem:
             st.button(
-                say("Count the classes"),
+                "Count the classes",
                 icon=":material/play_arrow:",
                 on_click=runner.run,
                 args=(counting_request,),
@@ -144,36 +141,31 @@ def classes_elsewhere(work: Work) -> bool:
         return uncounted(work)  # which was said
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
-            say(
-                "{kept} This page looks at every class, so it shows nothing of such a table. It "
-                "does with fewer quasi-identifiers, or on a server with a higher limit.",
-                kept=said_kept(kept),
-            ),
+            f"{said_kept(kept)} This page looks at every class, so it shows nothing of such a "
+            "table. It does with fewer quasi-identifiers, or on a server with a higher limit.",
             icon=":material/database:",
         )
         st.page_link(
-            "pages/anonymise.py", label=say("Anonymise it there"), icon=":material/arrow_forward:"
+            "pages/anonymise.py", label="Anonymise it there", icon=":material/arrow_forward:"
         )
-        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+        st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
     return True
 
 
 def metric_titles(work: Work) -> dict[str, str]:
     """What the metrics are called that can be chosen, and the one that is; by name."""
     names = dict.fromkeys([*usable_metrics(work), work.settings.metric])
-    return {name: say_of(metric_called(work, name).card.title) for name in names}
+    return {name: metric_called(work, name).card.title for name in names}
 
 
 def algorithm_choice(key: str) -> None:
     """A control for the algorithm; the same wherever it stands."""
     work, known = state.work(), algorithms()
     st.selectbox(
-        say("Algorithm"),
+        "Algorithm",
         list(known),
         **bound(key, work.settings.algorithm, "algorithm"),
-        format_func=lambda name: (
-            f"{say_of(short_title(name))} — {say_of(FAMILIES[known[name].FAMILY])}"
-        ),
+        format_func=lambda name: f"{short_title(name)} — {FAMILIES[known[name].FAMILY]}",
         help=about(work.settings.algorithm),
     )
 
@@ -183,15 +175,13 @@ def metric_choice(key: str) -> None:
     work = state.work()
     usable, titles = usable_metrics(work), metric_titles(work)
     about = [
-        say("What counts as a loss."),
-        plain(say_of(metric_called(work, work.settings.metric).card.summary)),
+        "What counts as a loss.",
+        plain(metric_called(work, work.settings.metric).card.summary),
     ]
     if not uses(work.settings.algorithm, "metric"):
-        about.append(
-            say("The chosen algorithm goes by a rule of its own; the metric only measures.")
-        )
+        about.append("The chosen algorithm goes by a rule of its own; the metric only measures.")
     st.selectbox(
-        say("Metric"),
+        "Metric",
         usable if work.settings.metric in usable else [*usable, work.settings.metric],
         **bound(key, work.settings.metric, "metric"),
         format_func=lambda name: titles[name],
@@ -203,19 +193,19 @@ def strategy_choice(key: str) -> None:
     """A control for the strategy; those that look at l or t are there with a sensitive column."""
     work = state.work()
     about = [
-        say("Which class a smallest one is merged with."),
-        plain(say_of(STRATEGIES[work.strategy_used].summary)),
+        "Which class a smallest one is merged with.",
+        plain(STRATEGIES[work.strategy_used].summary),
     ]
     if work.strategy_used == "k":
         about.append(plain(about_k()))
     if len(usable_strategies(work)) < len(STRATEGIES):
-        about.append(plain(say("All others need GAA and a sensitive column.")))
+        about.append(plain("All others need GAA and a sensitive column."))
     about.append(plain(tie_rule()))
     st.selectbox(
-        say("Strategy"),
+        "Strategy",
         usable_strategies(work),
         **bound(key, work.strategy_used, "strategy"),
-        format_func=lambda name: say_of(STRATEGIES[name].title),
+        format_func=lambda name: STRATEGIES[name].title,
         help=" ".join(about),
     )
 
@@ -224,10 +214,10 @@ def sensitive_choice(key: str) -> None:
     """A control for the sensitive column that strategies and numbers look at."""
     work = state.work()
     st.selectbox(
-        say("Sensitive column"),
+        "Sensitive column",
         work.table.sensitive_columns,
         **bound(key, work.focus, "sensitive"),
-        help=say("Which sensitive column strategies look at, and whose l and t are shown."),
+        help="Which sensitive column strategies look at, and whose l and t are shown.",
     )
 
 
@@ -240,26 +230,22 @@ def _line(work: Work) -> None:
     sensitive = work.table.sensitive_columns
     records, dropped = work.table.records.n_records, work.table.dropped
     about = [
-        say("{kept} of {records}", kept=thin(records - dropped), records=records_said(records))
+        f"{thin(records - dropped)} of {records_said(records)}"
         if dropped
         else records_said(records),
-        say_counted(
-            len(work.table.quasi_identifiers),
-            "{count} quasi-identifier",
-            "{count} quasi-identifiers",
-        ),
+        counted(len(work.table.quasi_identifiers), "quasi-identifier"),
     ]
     if not sensitive:
-        about.append(say("sensitive: none"))
+        about.append("sensitive: none")
     elif len(sensitive) == 1:
-        about.append(say("sensitive: {column}", column=plain(sensitive[0])))
+        about.append(f"sensitive: {plain(sensitive[0])}")
     if work.table.person_counted is not None:
-        about.append(say("k counts persons"))
+        about.append("k counts persons")
     elif work.table.person is not None:
-        about.append(say("k cannot count persons yet"))
+        about.append("k cannot count persons yet")
     if work.settings.models:
         about.append(
-            say_counted(
+            one_or_many(
                 len(work.settings.models), "k and {count} more model", "k and {count} more models"
             )
         )
@@ -270,35 +256,33 @@ def _line(work: Work) -> None:
     }
     if weights:
         listed = ", ".join(f"{shortened(name)} × {weight:g}" for name, weight in weights.items())
-        about.append(say("counts: {columns}", columns=plain(listed)))
+        about.append(f"counts: {plain(listed)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="frame"):
         with closing_popover(
-            say("Table: {title}", title=plain(shortened(work.table.title))),
+            f"Table: {plain(shortened(work.table.title))}",
             f"frame-table-{work.version}",
             type="tertiary",
         ):
             names = list(SAMPLES)
             st.selectbox(
-                say("Work on a sample"),
+                "Work on a sample",
                 names,
                 index=None,
-                placeholder=say("Choose a sample"),
+                placeholder="Choose a sample",
                 **bound(
                     "frame-sample",
                     work.table.origin if work.table.origin in names else None,
                     _take_sample,
                     keep=True,
                 ),
-                format_func=lambda name: say_of(SAMPLES[name].title),
+                format_func=lambda name: SAMPLES[name].title,
             )
-            st.page_link(
-                "pages/data.py", label=say("Load your own table"), icon=":material/upload:"
-            )
+            st.page_link("pages/data.py", label="Load your own table", icon=":material/upload:")
         st.caption(" · ".join(about), width="content")
         if len(sensitive) > 1 and work.focus is not None:
             position = list(work.table.roles).index(work.focus)
             with closing_popover(
-                say("Sensitive: {column}", column=plain(shortened(work.focus, 20))),
+                f"Sensitive: {plain(shortened(work.focus, 20))}",
                 f"frame-focus-{work.version}-{position}",
                 type="tertiary",
             ):
@@ -307,9 +291,9 @@ def _line(work: Work) -> None:
         with st.popover(f"k = {thin(work.settings.k)}", type="tertiary"):
             most = max(2, work.table.records.n_records)
             st.number_input(
-                say("k, records per class at least")
+                "k, records per class at least"
                 if work.table.person is None
-                else say("k, persons per class at least"),
+                else "k, persons per class at least",
                 min_value=2,
                 max_value=most,
                 **bound(f"frame-k-{work.settings.k}", min(work.settings.k, most), "k", read=int),
@@ -319,34 +303,28 @@ def _line(work: Work) -> None:
 def _guided(work: Work) -> None:
     """How, by what loss and with which partners a release is found; the codes are in the helps."""
     algorithm, metric = work.settings.algorithm, metric_called(work, work.settings.metric).card
-    of_algorithm, title = algorithm_named(algorithm), say_of(metric.title)
+    of_algorithm, title = algorithm_named(algorithm), metric.title
     with closing_popover(
-        say("Method: {name}", name=say_of(FAMILIES[of_algorithm.FAMILY])),
+        f"Method: {FAMILIES[of_algorithm.FAMILY]}",
         f"frame-how-{algorithm}",
         type="tertiary",
-        help=plain(say("Algorithm: {title}", title=say_of(of_algorithm.CARD.title))),
+        help=plain(f"Algorithm: {of_algorithm.CARD.title}"),
     ):
         algorithm_choice(f"frame-algorithm-{algorithm}")
     with closing_popover(
-        say("Loss: {title}", title=plain(shortened(title))),
+        f"Loss: {plain(shortened(title))}",
         f"frame-by-{work.settings.metric}",
         type="tertiary",
-        help=plain(say("Metric: {title}. {about}", title=title, about=say_of(metric.summary))),
+        help=plain(f"Metric: {title}. {metric.summary}"),
     ):
         metric_choice(f"frame-metric-{work.settings.metric}")
     if uses(algorithm, "strategy"):
         strategy = STRATEGIES[work.strategy_used]
         with closing_popover(
-            say("Partner: {name}", name=say_of(PARTNERS[work.strategy_used])),
+            f"Partner: {PARTNERS[work.strategy_used]}",
             f"frame-with-{work.strategy_used}",
             type="tertiary",
-            help=plain(
-                say(
-                    "Strategy {title}. {about}",
-                    title=say_of(strategy.title),
-                    about=say_of(strategy.summary),
-                )
-            ),
+            help=plain(f"Strategy {strategy.title}. {strategy.summary}"),
         ):
             strategy_choice(f"frame-strategy-{work.version}-{work.strategy_used}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import one_or_many
 from kanon.studio.session.text import plain
 from kanon.teaching.glossary import Term, glossary, looked_up
 
@@ -20,7 +20,7 @@ def glossary_control() -> None:
 @st.fragment  # what is looked up draws nothing of the page again
 def _control() -> None:
     place = st.popover(
-        say("Glossary"),
+        "Glossary",
         icon=":material/menu_book:",
         width="stretch",
         key="glossary",
@@ -33,23 +33,23 @@ def _control() -> None:
 
 def _look_up() -> None:
     typed = st.text_input(
-        say("Look up a word"),
+        "Look up a word",
         key="glossary-word",
-        placeholder=say("such as class, NLLM or attack"),
-        help=say("A word, or a part of one. What it means here is below, with where it is met."),
+        placeholder="such as class, NLLM or attack",
+        help="A word, or a part of one. What it means here is below, with where it is met.",
     )
     with st.container(height=420, border=False):
         if not (typed or "").strip():
-            st.caption(" · ".join(plain(say_of(name)) for name in glossary()))
+            st.caption(" · ".join(plain(name) for name in glossary()))
             return
         found = looked_up(typed)
         if not found:
-            st.info(say("There is no such word here; try a part of it, or another one."))
+            st.info("There is no such word here; try a part of it, or another one.")
         for term in found[:_SHOWN]:
             st.markdown(_said(term))
         if len(found) > _SHOWN:
             st.caption(
-                say_counted(
+                one_or_many(
                     len(found) - _SHOWN,
                     "And {count} more word: type more of it.",
                     "And {count} more words: type more of it.",
@@ -58,10 +58,10 @@ def _look_up() -> None:
 
 
 def _said(term: Term) -> str:
-    parts = [say("Met on {pages}.", pages=", ".join(map(say_of, term.where)))]
+    parts = [f"Met on {', '.join(term.where)}."]
     if term.see:
-        parts.append(say("See {words}.", words="; ".join(map(say_of, term.see))))
+        parts.append(f"See {'; '.join(term.see)}.")
     if term.source:
-        parts.append(say("Source: {source}.", source=term.source))
-    name, told = plain(say_of(term.name)), plain(say_of(term.told))
+        parts.append(f"Source: {term.source}.")
+    name, told = plain(term.name), plain(term.told)
     return f"**{name}**: {told}  \n:small[{plain(' '.join(parts))}]"

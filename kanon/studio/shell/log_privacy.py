@@ -10,7 +10,6 @@ from typing import Any
 from streamlit import error_util, net_util
 from streamlit.elements import exception
 
-from kanon.base.language import say_of
 from kanon.errors import TRACEBACK, SettingsError, withheld
 
 FAILED = (
@@ -18,7 +17,7 @@ FAILED = (
     "Please report it to whoever runs kanon: the log says where it happened, without any value of "
     "your table."
 )
-"""What a page says of an exception that nobody expected; in the language of the settings."""
+"""What a page says of an exception that nobody expected."""
 
 _made = logging.getLogRecordFactory()
 
@@ -43,7 +42,7 @@ def keep_quiet() -> None:
 
 def _failed() -> str:
     try:
-        return say_of(FAILED)
+        return FAILED
     except SettingsError:  # said in the place of all pages
         return FAILED
 

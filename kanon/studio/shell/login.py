@@ -13,7 +13,6 @@ from importlib.util import find_spec
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.session import state
 from kanon.studio.shell.navigation import set_up_page
 
@@ -40,35 +39,31 @@ def admit() -> bool:
         return True
     if logged_in:
         with st.sidebar:
-            st.button(say("Log out"), icon=":material/logout:", on_click=_log_out, width="stretch")
+            st.button("Log out", icon=":material/logout:", on_click=_log_out, width="stretch")
         return True
     set_up_page()
     # The one page there is: beside a folder called pages, Streamlit would offer what is in it.
-    st.navigation([st.Page(_log_in, title=say("Log in"), default=True)], position="hidden").run()
+    st.navigation([st.Page(_log_in, title="Log in", default=True)], position="hidden").run()
     return False
 
 
 def _log_in() -> None:
-    st.title(say("Who are you?"))
+    st.title("Who are you?")
     if st.user.get("is_logged_in") is None:
         st.error(
-            say(
-                "This server asks for a login, and none is set up: whoever runs it has to add the "
-                "section [auth] to its secrets (see docs/operate/deployment.md)."
-            ),
+            "This server asks for a login, and none is set up: whoever runs it has to add "
+            "the section [auth] to its secrets (see docs/operate/deployment.md).",
             icon=":material/error:",
         )
     elif find_spec("authlib") is None:
         st.error(
-            say(
-                "The login of this server needs the package Authlib, which is not installed: "
-                "whoever runs it has to run pip install authlib."
-            ),
+            "The login of this server needs the package Authlib, which is not installed: "
+            "whoever runs it has to run pip install authlib.",
             icon=":material/error:",
         )
     else:
-        st.markdown(say("Log in to work with personal data on this server."))
-        st.button(say("Log in"), type="primary", icon=":material/login:", on_click=st.login)
+        st.markdown("Log in to work with personal data on this server.")
+        st.button("Log in", type="primary", icon=":material/login:", on_click=st.login)
 
 
 def _log_out() -> None:

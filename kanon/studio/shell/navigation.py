@@ -7,7 +7,6 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.studio.session.text import plain
 
@@ -25,74 +24,72 @@ def chosen_page() -> StreamlitPage:
     set_up_page()
     return st.navigation(
         {
-            say("Prepare"): [
-                st.Page(
-                    "pages/data.py", title=say("Data"), icon=":material/table:", url_path="data"
-                ),
+            "Prepare": [
+                st.Page("pages/data.py", title="Data", icon=":material/table:", url_path="data"),
                 st.Page(
                     "pages/hierarchies.py",
-                    title=say("Hierarchies"),
+                    title="Hierarchies",
                     icon=":material/account_tree:",
                     url_path="hierarchies",
                 ),
                 st.Page(
                     "pages/metrics.py",
-                    title=say("Metrics"),
+                    title="Metrics",
                     icon=":material/grid_on:",
                     url_path="metrics",
                 ),
             ],
-            say("Anonymise"): [
+            "Anonymise": [
                 st.Page(
                     "pages/anonymise.py",
-                    title=say("Anonymise"),
+                    title="Anonymise",
                     icon=":material/shield:",
                     url_path="anonymise",
                     default=True,
                 ),
                 st.Page(
                     "pages/lattice.py",
-                    title=say("Lattice"),
+                    title="Lattice",
                     icon=":material/lan:",
                     url_path="lattice",
                 ),
             ],
-            say("Understand"): [
+            "Understand": [
                 st.Page(
                     "pages/compare.py",
-                    title=say("Compare"),
+                    title="Compare",
                     icon=":material/stacked_line_chart:",
                     url_path="compare",
                 ),
                 st.Page(
                     "pages/privacy.py",
-                    title=say("Privacy"),
+                    title="Privacy",
                     icon=":material/visibility:",
                     url_path="privacy",
                 ),
                 st.Page(
                     "pages/utility.py",
-                    title=say("Utility"),
+                    title="Utility",
                     icon=":material/query_stats:",
                     url_path="utility",
                 ),
                 st.Page(
                     "pages/decide.py",
-                    title=say("Decide"),
+                    title="Decide",
                     icon=":material/balance:",
                     url_path="decide",
                 ),
             ],
-            say("Pass on"): [
+            "Pass on": [
                 st.Page(
                     "pages/report.py",
-                    title=say("Report"),
+                    title="Report",
                     icon=":material/description:",
                     url_path="report",
                 ),
                 st.Page(
                     "pages/learn.py",
-                    title=say("Learn"),
+                    title="Learn",
                     icon=":material/school:",
                     url_path="learn",
                 ),

@@ -7,7 +7,6 @@ from functools import partial
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.errors import KanonError
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import AT_ONCE, rereading_request
@@ -36,31 +35,26 @@ def belongings() -> None:
         invite()
         now = state.work()
         with closing_popover(
-            say("Project"),
+            "Project",
             f"project-{now.version}-{now.shared.uploads}",
             icon=":material/folder_open:",
             width="stretch",
         ):
             _project()
-        with st.popover(
-            say("Forget everything"), icon=":material/delete_forever:", width="stretch"
-        ):
+        with st.popover("Forget everything", icon=":material/delete_forever:", width="stretch"):
             _forget()
 
 
 def _project() -> None:
     work = state.work()
     st.markdown(
-        say(
-            "**Save what you chose**: roles, hierarchies, weights, settings, kept plans, texts for "
-            "a report."
-        )
+        "**Save what you chose**: roles, hierarchies, weights, settings, kept plans, texts "
+        "for a report."
     )
     st.write(
-        say(
-            "No record is in the file. Its hierarchies do list the values that occur in the table: "
-            "keep it as safe as the table, where a value alone says something about a person."
-        )
+        "No record is in the file. Its hierarchies do list the values that occur in the "
+        "table: keep it as safe as the table, where a value alone says something about a "
+        "person."
     )
     try:
         check_savable(work)
@@ -68,7 +62,7 @@ def _project() -> None:
         st.error(plain(error.sentence), icon=":material/error:")
     else:
         st.download_button(
-            say("Save the project"),
+            "Save the project",
             data=content(lambda: saved_project(work).encode()),  # large trees take a while
             file_name=file_name("project", "json", state.remembered("project", work, new_token)),
             mime="application/json",
@@ -77,13 +71,13 @@ def _project() -> None:
         )
     key = f"{_FILE}-{work.version}-{work.shared.uploads}"
     upload_field(
-        say("Open a project on this table"),
+        "Open a project on this table",
         "plan_megabytes",
         type="json",
         key=key,
         on_change=_open,
         args=(key,),
-        help=say("Load the table first. What was chosen for it now is replaced."),
+        help="Load the table first. What was chosen for it now is replaced.",
     )
     state.said_here(_FILE)
 
@@ -117,20 +111,19 @@ def _refused(work: Work, sentence: str) -> Work:
 
 def _forget() -> None:
     kept = (
-        say(
+        (
             "Your table, hierarchies, runs and what you could download are in the memory of the "
-            "machine that runs kanon, and stay {time} after this page is closed.",
-            time=desks().lasting,
+            f"machine that runs kanon, and stay {desks().lasting} after this page is closed."
         )
         if desks().seconds
-        else say(
+        else (
             "Your table, hierarchies, runs and what you could download are in the memory of the "
             "machine that runs kanon, and go when this page is closed."
         )
     )
-    forgetting = say(
+    forgetting = (
         "Forgetting wipes them now, in this tab and in closed ones; it cannot be undone. Another "
         "open tab forgets by its own button, and files that you saved stay where they are."
     )
     st.write(f"{kept} {forgetting}")
-    st.button(say("Forget now"), on_click=state.forget_everything, type="primary")
+    st.button("Forget now", on_click=state.forget_everything, type="primary")

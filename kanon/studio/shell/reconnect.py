@@ -7,7 +7,6 @@ from pathlib import Path
 import streamlit as st
 from streamlit import runtime
 
-from kanon.base.language import say
 from kanon.studio.session import state
 from kanon.studio.session.server import desks, seat
 
@@ -28,15 +27,15 @@ def welcome() -> None:
     seat()  # so that the end of this connection is noticed
     if state.forgotten():
         _tab(key=_KEY, data={"forgotten": True})
-        st.caption(say("Everything was forgotten. Reload the page to begin anew."))
+        st.caption("Everything was forgotten. Reload the page to begin anew.")
         st.stop()
     if desks().seconds:
         waiting = not state.settled() and desks().any_left
         known = {"token": state.token(), "settled": state.settled(), "waiting": waiting}
         _tab(key=_KEY, data=known, on_before_change=_answered)
         if waiting:
-            st.caption(say("Looking for what this tab worked on …"))
-            st.button(say("Begin anew"), on_click=state.settle)
+            st.caption("Looking for what this tab worked on …")
+            st.button("Begin anew", on_click=state.settle)
             st.stop()
     state.settle()
     if state.lost():
@@ -47,18 +46,15 @@ def welcome() -> None:
 def _say_lost() -> None:
     """Say that the earlier work is gone: else the sample would be taken for the user's table."""
     st.warning(
-        say(
-            "This tab's earlier work is gone: it is kept for {time}, or until the server stops. "
-            "Load your table again; if you saved a project file, open it then under Project, and "
-            "everything that you chose is there again.",
-            time=desks().lasting,
-        ),
+        f"This tab's earlier work is gone: it is kept for {desks().lasting}, or until the "
+        "server stops. Load your table again; if you saved a project file, open it then "
+        "under Project, and everything that you chose is there again.",
         icon=":material/info:",
     )
     with st.container(horizontal=True):
-        if st.button(say("Load the table again"), type="primary", on_click=state.begin_anew):
+        if st.button("Load the table again", type="primary", on_click=state.begin_anew):
             st.switch_page("pages/data.py")
-        st.button(say("Begin anew with a sample"), on_click=state.begin_anew)
+        st.button("Begin anew with a sample", on_click=state.begin_anew)
 
 
 def _answered() -> None:

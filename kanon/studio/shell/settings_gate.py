@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.language import catalogue
 from kanon.errors import SettingsError
+from kanon.settings import settings
 
-_TITLE = "Settings"  # in English: nobody knows the language then
+_TITLE = "Settings"
 
 
 def settled() -> bool:
-    """Whether the limits and the language are known; if not, what is wrong is said on every page.
+    """Whether the settings are known; if not, what is wrong is said on every page.
 
     Call it before anything else is drawn, and before the workers begin.
     """
     try:
-        catalogue()
+        settings()
     except SettingsError as error:
         # These take most of the imports, which the workers are not to wait for.
         from kanon.studio.session.text import plain

@@ -8,7 +8,6 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from kanon.base.language import say
 from kanon.studio.session import state
 
 _text = st.components.v2.component(
@@ -33,20 +32,20 @@ class TourStop:
 STEPS = (
     TourStop(
         "pages/anonymise.py",
-        say("What it costs"),
+        "What it costs",
         (
             (
                 ".st-key-alteration-curve",
-                say(
+                (
                     "In the released table every record looks like at least k − 1 others in the "
-                    "columns that could single somebody out. This curve says how much detail that "
-                    "costs for every k at once. Move the slider below it: the picture, the "
+                    "columns that could single somebody out. This curve says how much detail "
+                    "that costs for every k at once. Move the slider below it: the picture, the "
                     "numbers and the table follow."
                 ),
             ),
             (
                 ".st-key-after",
-                say(
+                (
                     "In this table every record looks like at least k − 1 others in the columns "
                     "that could single somebody out. The numbers above it say how much detail "
                     "that costs."
@@ -54,21 +53,21 @@ STEPS = (
             ),
             (
                 ".st-key-run",
-                say(
+                (
                     "Press Anonymise: every record will look like at least k − 1 others in the "
-                    "columns that could single somebody out, and numbers say how much detail that "
-                    "costs."
+                    "columns that could single somebody out, and numbers say how much detail "
+                    "that costs."
                 ),
             ),
         ),
     ),
     TourStop(
         "pages/data.py",
-        say("Who could be found"),
+        "Who could be found",
         (
             (
                 "[class*='st-key-role-']",
-                say(
+                (
                     "Each column has a role. An identifier never leaves; quasi-identifiers are "
                     "what others may know, so they are blurred; a sensitive column is what must "
                     "not come out. Change a role: the numbers of how exposed the table is follow."
@@ -78,19 +77,19 @@ STEPS = (
     ),
     TourStop(
         "pages/hierarchies.py",
-        say("How values are blurred"),
+        "How values are blurred",
         (
             (
                 ".st-key-tree-editor",
-                say(
+                (
                     "A tree says what a value may become: the higher, the less it says. Drag a "
-                    "value to another group, or select some and press g to group them; Undo takes "
-                    "it back."
+                    "value to another group, or select some and press g to group them; Undo "
+                    "takes it back."
                 ),
             ),
             (
                 "[data-testid=stDataFrame]",
-                say(
+                (
                     "The tree as a table says what a value may become: the higher, the less it "
                     "says. Type over a group to move a value; Undo takes it back."
                 ),
@@ -99,11 +98,11 @@ STEPS = (
     ),
     TourStop(
         "pages/compare.py",
-        say("Which choice is better"),
+        "Which choice is better",
         (
             (
                 ".st-key-compared",
-                say(
+                (
                     "Several metrics, strategies or algorithms at every k. One cursor goes "
                     "through all pictures; the table below them says which is best, and where it "
                     "is undecided."
@@ -111,7 +110,7 @@ STEPS = (
             ),
             (
                 ".st-key-compare",
-                say(
+                (
                     "Press Compare: several metrics, strategies or algorithms run, and all of "
                     "them are shown at every k."
                 ),
@@ -120,19 +119,19 @@ STEPS = (
     ),
     TourStop(
         "pages/privacy.py",
-        say("What still comes out"),
+        "What still comes out",
         (
             (
                 "[class*='st-key-privacy-known-']",
-                say(
+                (
                     "Many alike are not enough: where all of them share one illness, it is known "
-                    "of each. Pick what an attacker knows, and see who fits and what follows. Also "
-                    "require, on the page Anonymise, adds what prevents it."
+                    "of each. Pick what an attacker knows, and see who fits and what follows. "
+                    "Also require, on the page Anonymise, adds what prevents it."
                 ),
             ),
             (
                 ".st-key-privacy-run",
-                say("Press Anonymise: then you see what can still be found out from the release."),
+                "Press Anonymise: then you see what can still be found out from the release.",
             ),
         ),
     ),
@@ -151,7 +150,7 @@ _STYLE = """<style>
 def invite() -> None:
     """Offer the tour, where none is under way."""
     if not state.work().shared.tour and st.button(
-        say("Tour in five steps"), icon=":material/explore:", width="stretch"
+        "Tour in five steps", icon=":material/explore:", width="stretch"
     ):
         _go_to(1)
 
@@ -168,27 +167,25 @@ def guide(page: StreamlitPage) -> None:
         _text(
             key="tour-text",
             data={
-                "head": say(
-                    "Tour, {step} of {steps}: {title}.", step=at, steps=len(STEPS), title=step.title
-                ),
+                "head": f"Tour, {at} of {len(STEPS)}: {step.title}.",
                 "looks": step.looks if here else (),
-                "otherwise": "" if here else say("This step is on another page."),
+                "otherwise": "" if here else "This step is on another page.",
             },
         )
         with st.container(horizontal=True, vertical_alignment="center"):
-            if at > 1 and st.button(say("Back"), icon=":material/arrow_back:", key="tour-back"):
+            if at > 1 and st.button("Back", icon=":material/arrow_back:", key="tour-back"):
                 _go_to(at - 1)
-            if not here and st.button(say("Go there"), type="primary", key="tour-there"):
+            if not here and st.button("Go there", type="primary", key="tour-there"):
                 _go_to(at)
             if at < len(STEPS) and st.button(
-                say("Next"),
+                "Next",
                 icon=":material/arrow_forward:",
                 type="primary" if here else "secondary",
                 key="tour-next",
             ):
                 _go_to(at + 1)
             st.button(
-                say("End the tour"),
+                "End the tour",
                 type="primary" if here and at == len(STEPS) else "tertiary",
                 key="tour-end",
                 on_click=lambda: state.change(tour=0),

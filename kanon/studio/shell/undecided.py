@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import one_or_many
 from kanon.errors import listing
 from kanon.schema import Role
 from kanon.studio.session import state
@@ -22,7 +22,7 @@ def undecided(work: Work) -> None:
     if incomplete:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.warning(
-                say_counted(
+                one_or_many(
                     incomplete,
                     "{count} record lacks a quasi-identifier: what happens to it?",
                     "{count} records lack a quasi-identifier: what happens to them?",
@@ -30,13 +30,13 @@ def undecided(work: Work) -> None:
                 icon=":material/help:",
             )
             st.button(
-                say_counted(incomplete, "Drop {count} record", "Drop {count} records"),
+                one_or_many(incomplete, "Drop {count} record", "Drop {count} records"),
                 key="undecided-drop-records",
                 on_click=_take_missing,
                 args=("drop-records",),
             )
             st.button(
-                say("Keep them: missing counts as a value of its own"),
+                "Keep them: missing counts as a value of its own",
                 key="undecided-as-value",
                 on_click=_take_missing,
                 args=("as-value",),
@@ -50,7 +50,7 @@ def undecided_roles(work: Work) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="undecided-roles"):
         st.warning(
-            say_counted(
+            one_or_many(
                 len(columns),
                 "Not decided: {columns}. Nothing is released before somebody says what it is.",
                 "Not decided: {columns}. Nothing is released before somebody says what they are.",
@@ -59,20 +59,20 @@ def undecided_roles(work: Work) -> None:
             icon=":material/help:",
         )
         st.button(
-            say_counted(len(columns), "Keep it as it is", "Keep them as they are"),
+            one_or_many(len(columns), "Keep it as it is", "Keep them as they are"),
             key="undecided-keep",
             on_click=_take_role,
             args=(Role.INSENSITIVE,),
-            help=say("Insensitive: every value is released unchanged."),
+            help="Insensitive: every value is released unchanged.",
         )
         st.button(
-            say_counted(len(columns), "Leave it out", "Leave them out"),
+            one_or_many(len(columns), "Leave it out", "Leave them out"),
             key="undecided-leave",
             on_click=_take_role,
             args=(Role.IDENTIFIER,),
-            help=say("As an identifier: no release has the column."),
+            help="As an identifier: no release has the column.",
         )
-        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+        st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
 
 
 def _take_role(role: Role) -> None:

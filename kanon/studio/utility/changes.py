@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kanon.base.formatting import percent, thin, write_number
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import one_or_many, percent, thin, write_number
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.base.sentences import wrong_by
 from kanon.measures import association_change, distribution_change, query_error
@@ -48,36 +47,29 @@ def distribution_sentence(changed: Changes) -> str:
     """What changed most, for the person who signs."""
     most, least = changed.distributions[0], changed.distributions[-1]
     if most.total_variation == 0:
-        return say(
+        return (
             "**No column changed**: every value is as frequent as it was, if each released value "
             "counts as each of the values that it may mean, equally likely."
         )
     if len(changed.distributions) > 1 and _alike(most, least):
-        return say(
-            "**All columns changed alike**: to be shared out as in the original table, {records} "
-            "would need another value in each, if each released value counts as each of the values "
-            "that it may mean, equally likely.",
-            records=_records(most),
+        return (
+            "**All columns changed alike**: to be shared out as in the original table, "
+            f"{_records(most)} would need another value in each, if each released value counts as "
+            "each of the values that it may mean, equally likely."
         )
     said = [
-        say(
-            "**{column} changed most**: to be shared out as in the original table, {records} would "
-            "need another {column}, if each released value counts as each of the values that it "
-            "may mean, equally likely.",
-            column=plain(most.name),
-            records=_records(most),
+        (
+            f"**{plain(most.name)} changed most**: to be shared out as in the original table, "
+            f"{_records(most)} would need another {plain(most.name)}, if each released value "
+            "counts as each of the values that it may mean, equally likely."
         )
     ]
     if len(changed.distributions) > 1:
-        amount = (
-            percent(100 * least.total_variation) if least.total_variation else say("not at all")
-        )
-        said.append(
-            say("{column} changed least ({amount}).", column=plain(least.name), amount=amount)
-        )
+        amount = percent(100 * least.total_variation) if least.total_variation else "not at all"
+        said.append(f"{plain(least.name)} changed least ({amount}).")
     if most.suppressed:
         said.append(
-            say_counted(
+            one_or_many(
                 most.suppressed,
                 "The {count} suppressed record has no value at all and counts in every column.",
                 "The {count} suppressed records have no value at all and count in every column.",
@@ -88,10 +80,9 @@ def distribution_sentence(changed: Changes) -> str:
 
 def _records(one: Distribution) -> str:
     number = one.total_variation * one.n_records
-    return say(
-        "{share} of the records ({number})",
-        share=percent(100 * one.total_variation),
-        number=say("fewer than one") if number < 1 else thin(round(number)),
+    return (
+        f"{percent(100 * one.total_variation)} of the records "
+        f"({'fewer than one' if number < 1 else thin(round(number))})"
     )
 
 
@@ -130,32 +121,25 @@ def association_notes(changed: Changes) -> str:
     found, said = changed.before, []
     if found.near_unique:
         said.append(
-            say(
-                "Left out, for having fewer than {number} records for each value in the mean: "
-                "{columns}. What is nearly unique seems to go together with everything.",
-                number=association_change.RECORDS_PER_VALUE,
-                columns=_some([plain(name) for name in found.near_unique]),
-            )
+            f"Left out, for having fewer than {association_change.RECORDS_PER_VALUE} records "
+            "for each value in the mean: "
+            f"{_some([plain(name) for name in found.near_unique])}. What is nearly unique "
+            "seems to go together with everything."
         )
     if found.left_out:
         said.append(
-            say(
-                "Left out, for having more than {most} pairs of values: {columns}.",
+            "Left out, for having more than {most} pairs of values: {columns}.".format(
                 most=thin(association_change.MOST_PAIRS),
                 columns=_some([f"{plain(one)} × {plain(other)}" for one, other in found.left_out]),
             )
         )
     if found.binned:
         said.append(
-            say(
-                "Numbers are counted in {number} bins of equally many records of the original "
-                "table: {columns}.",
-                number=association_change.BINS,
-                columns=_some([plain(name) for name in found.binned]),
-            )
+            f"Numbers are counted in {association_change.BINS} bins of equally many records "
+            f"of the original table: {_some([plain(name) for name in found.binned])}."
         )
     if not found.pairs:
-        said.append(say("There are no two columns left that could go together."))
+        said.append("There are no two columns left that could go together.")
     return " ".join(said)
 
 
@@ -164,7 +148,7 @@ def _some(names: list[str]) -> str:
     listed = ", ".join(names[:4])
     if len(names) <= 4:
         return listed
-    return say_counted(
+    return one_or_many(
         len(names) - 4,
         "{listed} and {count} other",
         "{listed} and {count} others",
@@ -185,29 +169,27 @@ def of_change(done: Run, changed: Changes) -> list[Number]:
     """The three numbers of the page, the last one in its two forms."""
     association = done.measures[association_change.CARD.name]
     median, last = changed.queries.quantile(0.5), changed.queries.quantile(0.9)
-    half = wrong_by(median, say("Half"))
+    half = wrong_by(median, "Half")
     return [
         Number(
-            say("Distribution change {arrow}", arrow=say_of(distribution_change.CARD.arrow)),
+            f"Distribution change {distribution_change.CARD.arrow}",
             percent(100 * done.measures[distribution_change.CARD.name]),
-            say_of(distribution_change.CARD.summary),
+            distribution_change.CARD.summary,
         ),
         Number(
-            say("Association change {arrow}", arrow=say_of(association_change.CARD.arrow)),
-            say("{number} of 1", number=write_decimals(association, 3))
-            if association is not None
-            else "–",
-            say_of(association_change.CARD.summary),
+            f"Association change {association_change.CARD.arrow}",
+            f"{write_decimals(association, 3)} of 1" if association is not None else "–",
+            association_change.CARD.summary,
         ),
         Number(
-            say("Query error, median {arrow}", arrow=say_of(query_error.CARD.arrow)),
+            f"Query error, median {query_error.CARD.arrow}",
             percent(median),
-            f"{half} {say_of(query_error.CARD.summary)}",
+            f"{half} {query_error.CARD.summary}",
         ),
         Number(
-            say("Query error, 9 of 10 {arrow}", arrow=say_of(query_error.CARD.arrow)),
+            f"Query error, 9 of 10 {query_error.CARD.arrow}",
             percent(last),
-            wrong_by(last, say("Nine of ten")) + " " + say("One of ten is off by more."),
+            wrong_by(last, "Nine of ten") + " " + "One of ten is off by more.",
         ),
     ]
 

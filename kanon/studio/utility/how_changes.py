@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kanon.base.formatting import percent, thin
-from kanon.base.language import Sections, say, say_counted
+from kanon.base.formatting import one_or_many, percent, thin
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import write_decimals
 from kanon.measures import association_change, distribution_change, query_error
 from kanon.measures.association_change import strongest
@@ -26,7 +26,7 @@ def _spread(done: Run) -> str:
     spread = _how("spread")
     if not gone:
         return spread
-    suppressed = say_counted(
+    suppressed = one_or_many(
         gone,
         "The {count} suppressed record has no value at all.",
         "The {count} suppressed records have no value at all.",
@@ -52,9 +52,9 @@ def _distribution(done: Run, changed: Changes, shown: Distribution, most: int = 
     each = [write_decimals(one.total_variation, 4) for one in changed.distributions]
     several = " + ".join(each[:4]) + (" + …" if len(each) > 4 else "")
     value = done.measures[distribution_change.CARD.name]
-    whose = " " + say("(the largest terms: {values})", values=named) if named else ""
-    apart_said = say("|before − after|")
-    suppressed = " + " + say("suppressed") if gone else ""
+    whose = " " + f"(the largest terms: {named})" if named else ""
+    apart_said = "|before − after|"
+    suppressed = " + " + "suppressed" if gone else ""
     return _how(
         "distribution",
         column=plain(shown.name),
@@ -73,15 +73,14 @@ def _association(done: Run, changed: Changes) -> str:
     found = strongest(changed.before, changed.after)
     pairs = changed.before.pairs
     if not pairs or value is None:
-        return say(
-            "**Association change.** The mean of |V before − V after| over pairs of columns; here "
-            "there is none to compare."
+        return (
+            "**Association change.** The mean of |V before − V after| over pairs of columns; "
+            "here there is none to compare."
         )
     most = ""
     if found is not None:
         difference = f"|{write_decimals(found.before, 4)} − {write_decimals(found.after, 4)}| = "
-        most = say(
-            "It changed most between {one} and {other}: {difference}.",
+        most = "It changed most between {one} and {other}: {difference}.".format(
             one=plain(found.one),
             other=plain(found.other),
             difference=f"{difference}{abs(found.after - found.before):.4f}",
@@ -103,7 +102,7 @@ def _queries(done: Run, changed: Changes) -> str:
     columns = [plain(names[j]) for j in asked.queries.attributes[middle] if j >= 0]
     about = columns[0]
     for column in columns[1:]:
-        about = say("{columns} and {last}", columns=about, last=column)
+        about = f"{about} and {column}"
     n = asked.n_records
     kinds = asked.queries.of_ranges
     true, estimated = float(asked.true[middle]), float(asked.estimated[middle])

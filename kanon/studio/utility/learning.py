@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
-from kanon.base.formatting import percent, thin
-from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.formatting import one_or_many, percent, thin
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
 from kanon.charts.learning import NOTHING, best_at
 from kanon.errors import PlanError, quoted
@@ -98,10 +98,8 @@ def ground_of(work: Work) -> LearningInputs:
     target = target_used(work)
     if target is None:
         raise PlanError(
-            say(
-                "Every column is a quasi-identifier or an identifier, so none is left to be "
-                "predicted; make one sensitive or insensitive on the page Data."
-            )
+            "Every column is a quasi-identifier or an identifier, so none is left to be "
+            "predicted; make one sensitive or insensitive on the page Data."
         )
     prepared = prepare(plan_of_studies(work), work.table.records)
     labels = labels_of(prepared, target, work.view(UtilityView).learning.share)
@@ -118,21 +116,15 @@ def ks_typed(text: str, most: int) -> tuple[int, ...]:
     wrong = [part for part in parts if not part.isascii() or not part.isdigit()]
     if wrong:
         raise PlanError(
-            say(
-                "{text} is no k; give whole numbers of at least 2, separated by commas.",
-                text=quoted(wrong[0]),
-            )
+            f"{quoted(wrong[0])} is no k; give whole numbers of at least 2, separated by commas."
         )
     ks = [int(part[:12]) for part in parts]
     check_k(ks)
     some = tuple(sorted(k for k in ks if k <= most))
     if not some:
         raise PlanError(
-            say(
-                "No k is left: all that were given are above {most}, the largest that this table "
-                "allows; choose at least one from 2 to {most}.",
-                most=thin(most),
-            )
+            f"No k is left: all that were given are above {thin(most)}, the largest that this "
+            f"table allows; choose at least one from 2 to {thin(most)}."
         )
     return some
 
@@ -168,12 +160,10 @@ def remaining(lesson: LearningTask) -> str:
     """What the button that starts it says."""
     lacking = len(lesson.lacking)
     if lesson.known:
-        return say(
-            "Go on: {lacking} of {all} to train", lacking=thin(lacking), all=thin(len(lesson.fits))
-        )
+        return f"Go on: {thin(lacking)} of {thin(len(lesson.fits))} to train"
     if lesson.experiment.classifier == "mlp":
-        return say_counted(lacking, "Train {count} network", "Train {count} networks")
-    return say_counted(lacking, "Train {count} classifier", "Train {count} classifiers")
+        return one_or_many(lacking, "Train {count} network", "Train {count} networks")
+    return one_or_many(lacking, "Train {count} classifier", "Train {count} classifiers")
 
 
 def score_used(view: LearningView, labels: LabelledRecords) -> str:
@@ -225,13 +215,8 @@ def ks_said(ks: Sequence[int]) -> str:
     '3 k from 3 to 10.'
     """
     if len(ks) == 1:
-        return say("k = {k}.", k=thin(ks[0]))
-    return say(
-        "{number} k from {lowest} to {highest}.",
-        number=len(ks),
-        lowest=thin(ks[0]),
-        highest=thin(ks[-1]),
-    )
+        return f"k = {thin(ks[0])}."
+    return f"{len(ks)} k from {thin(ks[0])} to {thin(ks[-1])}."
 
 
 def split_said(labels: LabelledRecords) -> str:
@@ -239,13 +224,9 @@ def split_said(labels: LabelledRecords) -> str:
     training, validation = (
         int(part.records.sum()) for part in (labels.training, labels.validation)
     )
-    said = say(
-        "{training} records train, the other {validation} validate.",
-        training=thin(training),
-        validation=thin(validation),
-    )
+    said = f"{thin(training)} records train, the other {thin(validation)} validate."
     if labels.unlabelled:
-        apart = say_counted(
+        apart = one_or_many(
             labels.unlabelled,
             "{count} record without a value of the target is in neither part.",
             "{count} records without a value of the target are in neither part.",
@@ -259,11 +240,9 @@ def dead_said(known: Sequence[Outcome]) -> str:
     dead = sum(one.dead for one in known)
     if not dead:
         return ""
-    return say(
-        "{dead} of {networks} came out dead: they give every record the same answer already on "
-        "the table that they were trained on.",
-        dead=thin(dead),
-        networks=thin(len(known)),
+    return (
+        f"{thin(dead)} of {thin(len(known))} came out dead: they give every record the same "
+        "answer already on the table that they were trained on."
     )
 
 
@@ -274,14 +253,11 @@ def chance_said(
     best = max(before.values(), default=float("nan"))
     if np.isnan(chance) or np.isnan(best) or best > chance + NOTHING:
         return ""
-    return say(
-        "{score} is {best} already on the table that was trained on, and who knows nothing "
-        "reaches {chance}: {target} can hardly be predicted from these columns, or not by this "
-        "score. Choose another target or score.",
-        score=say_of(SCORES[score].title),
-        best=write_decimals(best, 3),
-        chance=write_decimals(chance, 3),
-        target=quoted(labels.target),
+    return (
+        f"{SCORES[score].title} is {write_decimals(best, 3)} already on the table that was "
+        f"trained on, and who knows nothing reaches {write_decimals(chance, 3)}: "
+        f"{quoted(labels.target)} can hardly be predicted from these columns, or not by this "
+        "score. Choose another target or score."
     )
 
 
@@ -296,24 +272,16 @@ def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score
         for name, band in found.items()
     }
     if all(np.isnan(value) for value in cells.values()):
-        return say("No score could be taken.")
+        return "No score could be taken."
     sides = [
         {name: _mean([value for key, value in cells.items() if key[at] == name]) for name in names}
         for at, names in ((0, panels), (1, REPRESENTATIONS))
     ]
     trained, validated = map(_best_of, sides)
-    pairs = {
-        say("trained in {trained} and validated in {validated}", trained=one, validated=name): x
-        for (one, name), x in cells.items()
-    }
-    return say(
-        "By the mean {score} over {number} k: best to train on is {trained}; best to validate on "
-        "is {validated}; the best pair is {pair}.",
-        score=say_of(SCORES[score].title),
-        number=thin(len(ks)),
-        trained=trained,
-        validated=validated,
-        pair=_best_of(pairs),
+    pairs = {f"trained in {one} and validated in {name}": x for (one, name), x in cells.items()}
+    return (
+        f"By the mean {SCORES[score].title} over {thin(len(ks))} k: best to train on is "
+        f"{trained}; best to validate on is {validated}; the best pair is {_best_of(pairs)}."
     )
 
 
@@ -333,19 +301,19 @@ def _best_of(values: Mapping[str, float]) -> str:
     }
     most = max(rounded.values())
     names = [name for name, value in rounded.items() if value == most]
-    listed = f" {say('and')} ".join(names)
+    listed = " and ".join(names)
     if len(names) > 1:
-        listed = say("{names} alike", names=listed)
+        listed = f"{listed} alike"
     return f"{listed} ({write_decimals(most, 3)})"
 
 
-PUBLISHED_1 = say(
-    "Published (Viton et al. 2021): proportional is best to validate on at every k; beyond "
-    "k = 5000 none keeps any utility on Adult."
+PUBLISHED_1 = (
+    "Published (Viton et al. 2021): proportional is best to validate on at every k; beyond k = "
+    "5000 none keeps any utility on Adult."
 )
-PUBLISHED_2 = say(
-    "Published (Viton et al. 2021): the highest values are trained in fillParent or proportional, "
-    "and validated in proportional."
+PUBLISHED_2 = (
+    "Published (Viton et al. 2021): the highest values are trained in fillParent or "
+    "proportional, and validated in proportional."
 )
 
 
@@ -353,40 +321,37 @@ def highest_said(found: Mapping[str, Band], ks: Sequence[int], chance: float) ->
     """Whether the proportional representation is the best wherever anything is learnt."""
     learnt = [(k, at) for k, at in zip(ks, best_at(found, chance), strict=True) if at]
     if not learnt:
-        return say("At no k anything is learnt.")
+        return "At no k anything is learnt."
     nothing = ", ".join(thin(k) for k in ks if k not in {k for k, _ in learnt})
     behind = ", ".join(thin(k) for k, at in learnt if "proportional" not in at)
     if behind:
-        said = say("At k = {ks} another one has a higher mean than proportional.", ks=behind)
+        said = f"At k = {behind} another one has a higher mean than proportional."
     elif nothing:
-        said = say(
-            "No representation has a higher mean than proportional wherever anything is learnt."
-        )
+        said = "No representation has a higher mean than proportional wherever anything is learnt."
     else:
-        said = say("No representation has a higher mean than proportional at every k.")
-    return f"{said} {say('At k = {ks} nothing is learnt.', ks=nothing)}" if nothing else said
+        said = "No representation has a higher mean than proportional at every k."
+    return f"{said} At k = {nothing} nothing is learnt." if nothing else said
 
 
 def how_learnt(work: Work, ground: LearningInputs) -> str:
     """The protocol with this session's settings filled in."""
     view, plan = work.view(UtilityView).learning, ground.prepared.plan
     card, score = CLASSIFIERS[view.classifier].card, SCORES[score_used(view, ground.labels)]
-    binary = say(
-        "With two labels, “{label}” is looked for, the rarer one.",
-        label=plain(ground.labels.labels[ground.labels.positive]),
+    binary = (
+        f"With two labels, “{plain(ground.labels.labels[ground.labels.positive])}” is looked for, "
+        "the rarer one."
     )
     return _how(
         "learnt",
         share=percent(100 * view.share),
-        algorithm=plain(say_of(short_title(plan.algorithm.name))),
-        metric=plain(say_of(metric_called(work, plan.algorithm.metric).card.title)),
+        algorithm=plain(short_title(plan.algorithm.name)),
+        metric=plain(metric_called(work, plan.algorithm.metric).card.title),
         k=thin(trained_k(ground.prepared.classes.highest_k)),
         representations="\n".join(
-            f"- *{say_of(one.title)}.* {plain(say_of(one.summary))}"
-            for one in REPRESENTATIONS.values()
+            f"- *{one.title}.* {plain(one.summary)}" for one in REPRESENTATIONS.values()
         ),
-        classifier=plain(say_of(card.title)),
-        about_classifier=plain(say_of(card.summary)),
-        score=say_of(score.title),
-        about_score=say_of(score.summary) + (f" {binary}" if ground.labels.binary else ""),
+        classifier=plain(card.title),
+        about_classifier=plain(card.summary),
+        score=score.title,
+        about_score=score.summary + (f" {binary}" if ground.labels.binary else ""),
     )

@@ -10,7 +10,6 @@ from typing import Any
 import streamlit as st
 
 from kanon.base.formatting import counted, thin
-from kanon.base.language import say, say_of
 from kanon.base.rounding import write_decimals
 from kanon.charts.learning import scores_chart, scores_finding
 from kanon.errors import KanonError
@@ -80,12 +79,10 @@ def show_learning(work: Work) -> None:
         _results(work, ground, lesson)
     elif "learning" not in work.running:
         st.info(
-            say(
-                "Nothing was trained with these settings yet. What is found stays for this "
-                "session, a cancelled experiment goes on where it was."
-            )
+            "Nothing was trained with these settings yet. What is found stays for this "
+            "session, a cancelled experiment goes on where it was."
         )
-    with st.expander(say("How it is computed")):
+    with st.expander("How it is computed"):
         st.markdown(how_learnt(work, ground))
 
 
@@ -102,22 +99,20 @@ def no_ground(work: Work, problem: str) -> None:
     """Say why nothing can be learnt, and where to change that."""
     st.error(plain(problem), icon=":material/error:")
     if not targets_offered(work):
-        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+        st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
 
 
 def target_choice(work: Work, key: str) -> None:
     """A control for the column to be predicted."""
     offered = targets_offered(work)
     st.selectbox(
-        say("Target"),
+        "Target",
         offered,
         index=None if not offered else 0,
         **bound(f"{key}-{work.version}", target_used(work), "target", into=_look, keep=True),
-        help=say(
-            "The column that is to be predicted from the quasi-identifiers: any that leaves as it "
-            "is, sensitive or insensitive."
-        ),
-        placeholder=say("No column"),
+        help="The column that is to be predicted from the quasi-identifiers: any that leaves as "
+        "it is, sensitive or insensitive.",
+        placeholder="No column",
     )
 
 
@@ -127,23 +122,21 @@ def score_choice(work: Work, ground: LearningInputs | None, key: str) -> None:
         score_used(work.view(UtilityView).learning, ground.labels) if ground is not None else "auc"
     )
     st.selectbox(
-        say("Score"),
+        "Score",
         list(SCORES),
         **bound(key, used, "score", into=_look, keep=True),
-        format_func=lambda name: say_of(SCORES[name].title),
-        help=say_of(SCORES[used].summary),
+        format_func=lambda name: SCORES[name].title,
+        help=SCORES[used].summary,
     )
 
 
 def ks_field(typed: str, key: str, look: Callable[..., None]) -> None:
     """A field for the k, kept as it was typed."""
     st.text_input(
-        say("k, separated by commas"),
+        "k, separated by commas",
         **bound(key, typed, "ks", into=look, keep=True),
-        help=say(
-            "The fourteen k of the papers at first. Those above the number of records, or of "
-            "persons where k counts them, are left out."
-        ),
+        help="The fourteen k of the papers at first. Those above the number of records, or of "
+        "persons where k counts them, are left out.",
     )
 
 
@@ -151,14 +144,11 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
     """One row of choices, and what is rarely changed."""
     view = work.view(UtilityView).learning
     titles = {
-        "original": say("1: trained on the original table"),
-        "release": say(
-            "2: trained on the release for k = {k}",
-            k=thin(trained_k(work.table.highest_k)),
-        ),
+        "original": "1: trained on the original table",
+        "release": f"2: trained on the release for k = {thin(trained_k(work.table.highest_k))}",
     }
     st.segmented_control(
-        say("Experiment"),
+        "Experiment",
         list(titles),
         **bound("learning-trained", view.trained, "trained", into=_look, keep=True),
         format_func=lambda name: titles[name],
@@ -167,37 +157,35 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
     with columns[0]:
         target_choice(work, "learning-target")
     columns[1].selectbox(
-        say("Classifier"),
+        "Classifier",
         list(CLASSIFIERS),
         **bound("learning-classifier", view.classifier, "classifier", into=_look, keep=True),
-        format_func=lambda name: say_of(CLASSIFIERS[name].card.title),
-        help=plain(say_of(CLASSIFIERS[view.classifier].card.summary)),
+        format_func=lambda name: CLASSIFIERS[name].card.title,
+        help=plain(CLASSIFIERS[view.classifier].card.summary),
     )
     with columns[2]:
         score_choice(work, ground, "learning-score")
     columns[3].number_input(
-        say("Seeds"),
+        "Seeds",
         min_value=1,
         max_value=50,
         **bound("learning-seeds", view.seeds, "seeds", into=_look, keep=True),
         disabled=not CLASSIFIERS[view.classifier].seeded,
-        help=say(
-            "So many are trained, each from another beginning; shown are their mean and standard "
-            "deviation."
-        ),
+        help="So many are trained, each from another beginning; shown are their mean and standard "
+        "deviation.",
     )
 
 
 def _further(work: Work, problem: str) -> None:
     """What is rarely changed, and what is wrong with it, where that is seen while it is open."""
     view = work.view(UtilityView).learning
-    with st.popover(say("k and share for training"), icon=":material/tune:"):
+    with st.popover("k and share for training", icon=":material/tune:"):
         # A closed popover's fields are not told of new values: their keys hold them.
         ks_field(view.ks, f"learning-ks-{view.ks}", _look)
         if problem:
             st.error(plain(problem), icon=":material/error:")
         st.selectbox(
-            say("Share for training"),
+            "Share for training",
             sorted({*_SHARES, view.share}),
             **bound(f"learning-share-{view.share}", view.share, "share", into=_look, keep=True),
             format_func=lambda share: _SHARES.get(share, f"{share:.2f}"),
@@ -226,7 +214,7 @@ def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
     live = view.live and bool(dead)
     panels = bands_of(lesson, score, live)
     if not panels:
-        st.warning(f"{dead} {say('None is left, so all are shown.')}", icon=":material/error:")
+        st.warning(f"{dead} None is left, so all are shown.", icon=":material/error:")
         live, panels = False, bands_of(lesson, score, False)
     single = view.trained == "original"
     first = next(iter(panels.values()))
@@ -266,18 +254,15 @@ def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
     )  # fmt: skip
     if lesson.lacking:
         st.caption(
-            say(
-                "So far {trained} of {all} are trained; the means are over those.",
-                trained=len(lesson.known),
-                all=len(lesson.fits),
-            )
+            f"So far {len(lesson.known)} of {len(lesson.fits)} are trained; the means are "
+            "over those."
         )
     nothing = chance_said(as_trained, chance, score, ground.labels)
     if nothing:
         st.warning(plain(nothing), icon=":material/info:")
     if dead:
         st.toggle(
-            say("Leave out dead networks"),
+            "Leave out dead networks",
             **bound("learning-live", view.live, "live", into=_look, keep=True),
         )
         st.markdown(dead)
@@ -285,5 +270,5 @@ def _results(work: Work, ground: LearningInputs, lesson: LearningTask) -> None:
         st.markdown(f"**{highest_said(first, ks, chance)}** {PUBLISHED_1}")
     elif len(panels) == len(REPRESENTATIONS):
         st.markdown(f"**{best_said(panels, ks, score)}** {PUBLISHED_2}")
-    with st.expander(say("Mean ± standard deviation at every k"), expanded=single):
+    with st.expander("Mean ± standard deviation at every k", expanded=single):
         st.dataframe(band_table(lesson, score), key="learning-table")

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import one_or_many, thin
 from kanon.charts.representation import ShownPart, representation_chart, representation_table
 from kanon.learning.disclosure import ShareDisclosure, disclosed
 from kanon.learning.export import FILE_KINDS, renamed, representation_file
@@ -50,7 +49,7 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
     with right:
         _choose_attribute(work, recoding.classes.attributes, attribute)
     name = work.view(UtilityView).representation
-    st.caption(plain(say_of(REPRESENTATIONS[name].summary)))
+    st.caption(plain(REPRESENTATIONS[name].summary))
     about = result.settings, k, name
     matrix: Matrix = state.remembered("representation", about, lambda: represent(name, recoding))
     place = recoding.classes.attributes.index(attribute)
@@ -74,13 +73,13 @@ def show_matrix(work: Work, result: Result, done: Run, k: int) -> None:
     else:
         st.caption(plain(nothing_more(name)))
     _downloads(result, done, k, name)
-    with st.expander(say("How it is computed")):
+    with st.expander("How it is computed"):
         st.markdown(how_represented(recoding, matrix, shown, name))
 
 
 def _choose_representation(work: Work) -> None:
     st.segmented_control(
-        say("Representation"),
+        "Representation",
         list(REPRESENTATIONS),
         **bound(
             "utility-representation",
@@ -89,14 +88,14 @@ def _choose_representation(work: Work) -> None:
             into=UtilityView,
             keep=True,
         ),
-        format_func=lambda name: say_of(REPRESENTATIONS[name].title),
-        help=say("What stands in the matrix that a learner is given."),
+        format_func=lambda name: REPRESENTATIONS[name].title,
+        help="What stands in the matrix that a learner is given.",
     )
 
 
 def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> None:
     st.selectbox(
-        say("Columns of"),
+        "Columns of",
         list(attributes),
         **bound(
             f"utility-matrix-attribute-{work.version}",
@@ -105,7 +104,7 @@ def _choose_attribute(work: Work, attributes: Sequence[str], attribute: str) -> 
             into=UtilityView,
             keep=True,
         ),
-        help=say("The quasi-identifier whose part of the matrix is drawn."),
+        help="The quasi-identifier whose part of the matrix is drawn.",
     )
 
 
@@ -116,10 +115,10 @@ def _disclosure(work: Work, result: Result, done: Run, k: int) -> None:
     column = work.focus if work.focus in columns else next(iter(columns), None)
 
     def found() -> ShareDisclosure:
-        with st.spinner(say("Attacking every record of the table, with and without the shares …")):
+        with st.spinner("Attacking every record of the table, with and without the shares …"):
             return disclosed(recoding, column)
 
-    st.markdown(f"**{say('What the shares disclose')}**")
+    st.markdown("**What the shares disclose**")
     if len(work.table.sensitive_columns) > 1:
         sensitive_choice("utility-sensitive")
     numbers = state.remembered("disclosed", (result.settings, k, column), found)
@@ -134,9 +133,7 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
     """The release with its matrix, made when it is asked for."""
     source, recoding = done.prepared.source, done.recoding
     if not isinstance(source, MemorySource):
-        st.caption(
-            say("The rows of this table stay where they are, so no file with a matrix is made.")
-        )
+        st.caption("The rows of this table stay where they are, so no file with a matrix is made.")
         return
     problem = checked(result, done, k).problem
     if problem:
@@ -145,7 +142,7 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
     clashes = state.remembered(
         "representation-names", (result.settings, k), lambda: renamed(source, recoding)
     )
-    st.markdown(f"**{say('The released table with this matrix')}**")
+    st.markdown("**The released table with this matrix**")
     with st.container(horizontal=True, vertical_alignment="center"):
         neutral = neutral_choice("utility-matrix")
         order = order_choice(state.work(), "utility-matrix")
@@ -160,12 +157,12 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
                 original=True,
             )
         st.caption(
-            say("A row per released record: its columns, then those of the matrix."),
+            "A row per released record: its columns, then those of the matrix.",
             width="content",
         )
     values = sum(tree.n_leaves for tree in recoding.hierarchies)
     st.caption(
-        say_counted(
+        one_or_many(
             values,
             "**The names of the matrix's columns list all {count} value of the hierarchies**, "
             "those that the release has blurred too: keep the file as safe as the hierarchies, "
@@ -176,20 +173,11 @@ def _downloads(result: Result, done: Run, k: int, name: str) -> None:
         )
     )
     if clashes:
-        old, new = map(plain, next(iter(clashes.items())))
-        more = len(clashes) - 1
-        if more:
-            said = say(
-                "The table has a column “{old}” of its own: that of the matrix is called “{new}”, "
-                "and {more} more.",
-                old=old, new=new, more=thin(more),
-            )  # fmt: skip
-        else:
-            said = say(
-                "The table has a column “{old}” of its own: that of the matrix is called “{new}”.",
-                old=old, new=new,
-            )  # fmt: skip
-        st.caption(said)
+        old, new = (f"“{plain(name)}”" for name in next(iter(clashes.items())))
+        more = f", and {thin(len(clashes) - 1)} more" if len(clashes) > 1 else ""
+        st.caption(
+            f"The table has a column {old} of its own: that of the matrix is called {new}{more}."
+        )
 
 
 def _file(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say
 from kanon.charts.associations import association_chart, association_table
 from kanon.charts.distributions import (
     distribution_large,
@@ -57,7 +56,7 @@ def show_measures(work: Work, result: Result, done: Run, k: int) -> None:
         settings,
     )
     _all_measures(result, done, about)
-    with st.expander(say("How it is computed"), icon=":material/calculate:"):
+    with st.expander("How it is computed", icon=":material/calculate:"):
         st.markdown(how_changed(done, changed, shown))
 
 
@@ -84,7 +83,7 @@ def _distributions(
         else most.name
     )
     st.selectbox(
-        say("Look closer at"),
+        "Look closer at",
         list(by_name),
         **bound(f"utility-attribute-{work.version}", chosen, "attribute", into=UtilityView),
         width=320,
@@ -130,13 +129,13 @@ def _all_measures(result: Result, done: Run, about: str) -> None:
     table = state.remembered(
         "overview", about, lambda: overview_table(overview_of(done, ends), columns)
     )
-    st.markdown(f"**{say('All measures of this release')}**")
+    st.markdown("**All measures of this release**")
     numbers = {
         name: st.column_config.NumberColumn(format="%g", help=said)
         for name, said in (
-            ("Before", say("The original table: the release that changes nothing.")),
-            ("After", say("This release.")),
-            ("All at root", say("Every quasi-identifier of every record at its root.")),
+            ("Before", "The original table: the release that changes nothing."),
+            ("After", "This release."),
+            ("All at root", "Every quasi-identifier of every record at its root."),
         )
     }
     st.dataframe(
@@ -147,21 +146,17 @@ def _all_measures(result: Result, done: Run, about: str) -> None:
         column_config={
             **numbers,
             "Measure": st.column_config.TextColumn(pinned=True),
-            "Better": st.column_config.TextColumn(help=say("Which way is better."), width=60),
+            "Better": st.column_config.TextColumn(help="Which way is better.", width=60),
             WAY: st.column_config.ProgressColumn(
                 format="%.1f %%",
                 min_value=0,
                 max_value=100,
-                help=say("0 %: as in the original table. 100 %: as with everything at its root."),
+                help="0 %: as in the original table. 100 %: as with everything at its root.",
             ),
         },
     )
     st.caption(
-        say(
-            "Click on a head to sort. Blank: not defined for this release. What a release protects "
-            "is on the page Privacy."
-        )
+        "Click on a head to sort. Blank: not defined for this release. What a release "
+        "protects is on the page Privacy."
     )
-    data_button(
-        say("Data"), lambda: table, "utility-measures", f"{about}|measures", kind="tertiary"
-    )
+    data_button("Data", lambda: table, "utility-measures", f"{about}|measures", kind="tertiary")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.work import Work
@@ -17,17 +16,17 @@ from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
 
 PARTS = {
-    "changed": say("What changed"),
-    "matrix": say("As a matrix"),
-    "learning": say("Learning"),
-    "predicting": say("Which measure predicts"),
+    "changed": "What changed",
+    "matrix": "As a matrix",
+    "learning": "Learning",
+    "predicting": "Which measure predicts",
 }
 
 
 def choose_part(work: Work) -> None:
     """Which part of the page is open."""
     st.segmented_control(
-        say("Look at"),
+        "Look at",
         list(PARTS),
         **bound("utility-part", work.view(UtilityView).part, "part", into=UtilityView, keep=True),
         format_func=lambda name: PARTS[name],
@@ -47,7 +46,7 @@ def about_release(work: Work, stale: bool) -> None:
         k, done = release_shown(work, work.findings.result)
         choose_k(work, work.findings.result, k, "utility-k")
         if not done.recoding.n_classes:
-            st.info(say("Every record was suppressed: the release is empty."))
+            st.info("Every record was suppressed: the release is empty.")
             return
         show = {"changed": show_measures, "matrix": show_matrix}[work.view(UtilityView).part]
         show(work, work.findings.result, done, k)
@@ -55,7 +54,7 @@ def about_release(work: Work, stale: bool) -> None:
 
 def page() -> None:
     """Draw the page."""
-    work = head(say("What can still be learnt from this table?"), aloud=True)
+    work = head("What can still be learnt from this table?", aloud=True)
     unready(work)
     if classes_elsewhere(work):
         return

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
-from kanon.base.formatting import thin
-from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.formatting import one_or_many, thin
+from kanon.base.how_texts import Sections
 from kanon.cards import Card
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.studies import (
@@ -83,7 +83,7 @@ class Trials(NamedTuple):
             try:
                 check_candidate(candidate, self.ks)
             except KanonError as error:
-                raise error.within(say_of(short_title(candidate.algorithm))) from None
+                raise error.within(short_title(candidate.algorithm)) from None
 
 
 def trials_of(work: Work, ground: LearningInputs) -> Trials:
@@ -92,7 +92,7 @@ def trials_of(work: Work, ground: LearningInputs) -> Trials:
     names = [name for name in algorithms_offered() if name in view.algorithms]
     classifiers = [name for name in CLASSIFIERS if name in view.classifiers]
     if not names or not classifiers:
-        raise PlanError(say("Choose at least one algorithm and one classifier."))
+        raise PlanError("Choose at least one algorithm and one classifier.")
     ks = ks_typed(view.ks, ground.prepared.classes.highest_k)
     plans = [_plan_for(work, name) for name in names]
     prediction = Prediction(
@@ -153,8 +153,8 @@ def to_run(trials: Trials) -> str:
     """What the button that starts it says."""
     lacking, every = len(trials.lacking), len(trials.wanted)
     if lacking == every:
-        return say_counted(every, "Train {count} classifier", "Train {count} classifiers")
-    return say("Go on: {lacking} of {all} to train", lacking=thin(lacking), all=thin(every))
+        return one_or_many(every, "Train {count} classifier", "Train {count} classifiers")
+    return f"Go on: {thin(lacking)} of {thin(every)} to train"
 
 
 def measures_used(points: pd.DataFrame) -> dict[str, Card]:
@@ -199,12 +199,12 @@ def agreement_title(found: pd.DataFrame, measures: Mapping[str, Card], score: st
 def agreement_said(found: pd.DataFrame, measures: Mapping[str, Card]) -> list[str]:
     """What holds and what does not, in sentences: the best measures, then entropy."""
     said = [
-        _best_said(found, measures, say("Over all releases"), "agreement", "low", "high"),
-        say("Among releases for the same k nothing can be said: that needs three algorithms.")
+        _best_said(found, measures, "Over all releases", "agreement", "low", "high"),
+        "Among releases for the same k nothing can be said: that needs three algorithms."
         if found["at_equal_k"].isna().all()
         else _best_said(
             found, measures,
-            say("Among releases for the same k, where only the algorithm differs"),
+            "Among releases for the same k, where only the algorithm differs",
             "at_equal_k", "low_at_equal_k", "high_at_equal_k",
         ),
     ]  # fmt: skip
@@ -214,11 +214,8 @@ def agreement_said(found: pd.DataFrame, measures: Mapping[str, Card]) -> list[st
             said.append(_entropy_said(found, measures[name], own))
     measured = found["measure"].nunique()
     said.append(
-        say(
-            "The best of {measures} measures looks better than it is: among so many, some agree "
-            "by luck.",
-            measures=measured,
-        )
+        f"The best of {measured} measures looks better than it is: among so many, some agree "
+        "by luck."
     )
     return said
 
@@ -234,17 +231,14 @@ def _best_said(
     """The best measure by the mean over classifiers, its numbers, and for how many they hold."""
     best = best_measures(found, what)
     if not best:
-        return say("{where}, no agreement could be taken.", where=where)
+        return f"{where}, no agreement could be taken."
     own = found[found["measure"] == best[0]]
     if not (own[what] > 0).all():
-        return say("{where}, no measure orders them as every classifier does.", where=where)
-    numbers, named = _interval(own, what, low, high), say_of(measures[best[0]].title)
+        return f"{where}, no measure orders them as every classifier does."
+    numbers, named = _interval(own, what, low, high), measures[best[0]].title
     if len(best) == 1:
-        return say(
-            "{where}, {measure} orders them most as the classifiers do: {numbers}.",
-            where=where, measure=named, numbers=numbers,
-        )  # fmt: skip
-    return say_counted(
+        return f"{where}, {named} orders them most as the classifiers do: {numbers}."  # fmt: skip
+    return one_or_many(
         len(best) - 1,
         "{where}, {measure}, and {count} other as well, order them most as the classifiers do: "
         "{numbers}.",
@@ -260,44 +254,36 @@ def _place(found: pd.DataFrame, what: str, name: str) -> str:
     if name not in mean.index:
         return ""
     better, alike = int((mean > mean[name]).sum()), int((mean == mean[name]).sum())
-    place = say("{place} of {measures}", place=better + 1, measures=len(mean))
-    return say("{place}, shared by {alike}", place=place, alike=alike) if alike > 1 else place
+    place = f"{better + 1} of {len(mean)}"
+    return f"{place}, shared by {alike}" if alike > 1 else place
 
 
 def _entropy_said(found: pd.DataFrame, card: Card, own: pd.DataFrame) -> str:
     """For how many classifiers an entropy agrees with the score, and where it stands."""
     parts = []
     for where, what, low, high in (
-        (say("over all releases"), "agreement", "low", "high"),
-        (say("at equal k"), "at_equal_k", "low_at_equal_k", "high_at_equal_k"),
+        ("over all releases", "agreement", "low", "high"),
+        ("at equal k", "at_equal_k", "low_at_equal_k", "high_at_equal_k"),
     ):
         place = _place(found, what, card.name)
         if place:
             numbers = _interval(own, what, low, high)
-            parts.append(
-                say("{where} {numbers}, place {place}", where=where, numbers=numbers, place=place)
-            )
+            parts.append(f"{where} {numbers}, place {place}")
     if not parts:
-        return say("{measure}: no agreement could be taken.", measure=say_of(card.title))
-    return say(
-        "{measure}, less of which should go with better scores: {parts}.",
-        measure=say_of(card.title),
-        parts="; ".join(parts),
-    )
+        return f"{card.title}: no agreement could be taken."
+    return f"{card.title}, less of which should go with better scores: {'; '.join(parts)}."
 
 
 def _interval(own: pd.DataFrame, what: str, low: str, high: str) -> str:
     """The range over classifiers, the widest interval around it, and how many exclude 0."""
     least, most = (f"{end:.2f}".replace("-", "−") for end in (own[what].min(), own[what].max()))
-    numbers = say("agreement {least} to {most}", least=least, most=most)
+    numbers = f"agreement {least} to {most}"
     if least == most:
-        numbers = say("agreement {number}", number=least)
+        numbers = f"agreement {least}"
     if own[low].isna().all():
-        return say(
-            "{numbers} (no interval: that needs at least {ks} k)", numbers=numbers, ks=LEAST_K
-        )
+        return f"{numbers} (no interval: that needs at least {LEAST_K} k)"
     ends = [f"{end:.2f}".replace("-", "−") for end in (own[low].min(), own[high].max())]
-    return say_counted(
+    return one_or_many(
         len(own),
         "{numbers} (95 % intervals within {lowest} to {highest}, above 0 for {above} of {count} "
         "classifier)",
@@ -313,13 +299,13 @@ def _interval(own: pd.DataFrame, what: str, low: str, high: str) -> str:
 def how_predicted(work: Work, ground: LearningInputs, trials: Trials) -> str:
     """What is measured and how, with this session's settings."""
     score = SCORES[score_used(work.view(UtilityView).learning, ground.labels)]
-    names = [say_of(short_title(one.algorithm)) for one in trials.prediction.candidates]
+    names = [short_title(one.algorithm) for one in trials.prediction.candidates]
     return _how(
         "predicted",
         algorithms=", ".join(map(plain, names)),
         ks=", ".join(thin(k) for k in trials.ks),
         form=trials.prediction.representation,
-        score=say_of(score.title),
-        about_score=say_of(score.summary),
+        score=score.title,
+        about_score=score.summary,
         least_k=LEAST_K,
     )

@@ -11,7 +11,6 @@ import streamlit as st
 
 from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import counted
-from kanon.base.language import say, say_of
 from kanon.charts.learning import agreement_chart, prediction_scatter
 from kanon.errors import KanonError
 from kanon.learning.classifiers import CLASSIFIERS
@@ -72,28 +71,24 @@ def show_predicting(work: Work) -> None:
         _results(work, trials, points, score)
     elif trials.chosen and "predicting" not in work.running:
         st.info(
-            say(
-                "Fewer than three releases have a score so far, so there is nothing to compare. "
-                "Go on, or choose more k or algorithms; where records are suppressed, none may be "
-                "left to learn from."
-            )
+            "Fewer than three releases have a score so far, so there is nothing to compare. "
+            "Go on, or choose more k or algorithms; where records are suppressed, none may "
+            "be left to learn from."
         )
     elif "predicting" not in work.running:
         st.info(
-            say(
-                "Nothing was trained with these settings yet. Every release is measured by all "
-                "measures and learnt from by every classifier; then one sees which measure tells "
-                "how well a release can be learnt from."
-            )
+            "Nothing was trained with these settings yet. Every release is measured by all "
+            "measures and learnt from by every classifier; then one sees which measure tells "
+            "how well a release can be learnt from."
         )
-    with st.expander(say("How it is computed")):
+    with st.expander("How it is computed"):
         st.markdown(how_predicted(work, ground, trials))
 
 
 def _choices(work: Work, ground: LearningInputs | None) -> None:
     view = work.view(UtilityView).predicting
     st.multiselect(
-        say("Algorithms"),
+        "Algorithms",
         algorithms_offered(),
         **bound(
             "predicting-algorithms",
@@ -103,11 +98,11 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
             read=tuple,
             keep=True,
         ),
-        format_func=lambda name: say_of(short_title(name)),
-        placeholder=say("Choose some"),
+        format_func=lambda name: short_title(name),
+        placeholder="Choose some",
     )
     st.multiselect(
-        say("Classifiers"),
+        "Classifiers",
         list(CLASSIFIERS),
         **bound(
             "predicting-classifiers",
@@ -117,8 +112,8 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
             read=tuple,
             keep=True,
         ),
-        format_func=lambda name: say_of(CLASSIFIERS[name].card.title),
-        placeholder=say("Choose some"),
+        format_func=lambda name: CLASSIFIERS[name].card.title,
+        placeholder="Choose some",
     )
     columns = st.columns([2, 1.4, 1.6, 3], vertical_alignment="bottom")
     with columns[0]:
@@ -126,7 +121,7 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
     with columns[1]:
         score_choice(work, ground, "predicting-score")
     columns[2].selectbox(
-        say("Represented as"),
+        "Represented as",
         list(REPRESENTATIONS),
         **bound(
             "predicting-representation",
@@ -135,8 +130,8 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
             into=_look,
             keep=True,
         ),
-        format_func=lambda name: say_of(REPRESENTATIONS[name].title),
-        help=say_of(REPRESENTATIONS[view.representation].summary),
+        format_func=lambda name: REPRESENTATIONS[name].title,
+        help=REPRESENTATIONS[view.representation].summary,
     )
     with columns[3]:
         ks_field(view.ks, "predicting-ks", _look)
@@ -171,17 +166,17 @@ def _results(work: Work, trials: Trials, points: pd.DataFrame, score: str) -> No
     column = view.classifier if view.classifier in learned else next(iter(learned))
     left, right = st.columns(2)
     left.selectbox(
-        say("Measure"),
+        "Measure",
         list(ordered),
         **bound("predicting-measure", measure, "measure", into=_look, keep=True),
-        format_func=lambda name: say_of(ordered[name].title),
-        help=plain(say_of(ordered[measure].summary)),
+        format_func=lambda name: ordered[name].title,
+        help=plain(ordered[measure].summary),
     )
     right.selectbox(
-        say("Classifier"),
+        "Classifier",
         list(learned),
         **bound("predicting-classifier", column, "classifier", into=_look, keep=True),
-        format_func=lambda name: say_of(learned[name]),
+        format_func=lambda name: learned[name],
     )
     card = replace(ordered[measure], name=measure)
     row = found[(found["measure"] == measure) & (found["score"] == column)].iloc[0]

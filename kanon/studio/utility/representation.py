@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon.base.formatting import counted, percent, thin
-from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.formatting import counted, one_or_many, percent, thin
+from kanon.base.how_texts import Sections
 from kanon.base.rounding import write_decimals
 from kanon.charts.representation import ShownPart
 from kanon.learning.disclosure import CARDS, ShareDisclosure
@@ -71,21 +71,19 @@ def picture_caption(recoding: Recoding, shown: ShownPart) -> str:
     tree = recoding.hierarchies[recoding.classes.attributes.index(shown.attribute)]
     ranges = (recoding.nodes[shown.classes] > tree.root).any() and bool(recoding.ranged)
     said = [
-        say_counted(
+        one_or_many(
             len(shown.classes),
             "{count} class of {all}; a learner gets a class's row once for each of its records.",
             "{count} classes of {all}; a learner gets a class's row once for each of its records.",
             all=thin(recoding.n_classes),
         ),
-        say("Outlined: the released value, or the smallest group that covers a released range.")
+        "Outlined: the released value, or the smallest group that covers a released range."
         if ranges
-        else say("Outlined: the released value."),
+        else "Outlined: the released value.",
     ]
     if shown.left_out:
         left_out = shown.left_out
-        said.append(
-            say_counted(left_out, "{count} rarer node left out.", "{count} rarer nodes left out.")
-        )
+        said.append(counted(left_out, "rarer node left out.", "rarer nodes left out."))
     return " ".join(said)
 
 
@@ -96,40 +94,31 @@ def of_matrix(recoding: Recoding, matrix: Matrix) -> list[Number]:
     cells = classes * columns
     return [
         Number(
-            say("Matrix"),
+            "Matrix",
             f"{thin(records)} × {thin(columns)}",
-            say(
-                "Released records × columns: one column for each node of the hierarchy of each "
-                "quasi-identifier."
-            ),
+            "Released records × columns: one column for each node of the hierarchy of each "
+            "quasi-identifier.",
         ),
         Number(
-            say("Stored"),
+            "Stored",
             f"{thin(classes)} × {thin(columns)}",
-            say(
-                "Classes × columns: all records of a class have the same row, so it is kept once "
-                "and written out batch by batch."
-            ),
+            "Classes × columns: all records of a class have the same row, so it is kept once "
+            "and written out batch by batch.",
         ),
         Number(
-            say("Cells above 0"),
+            "Cells above 0",
             percent(100 * filled / cells if cells else 0.0),
-            say(
-                "{filled} of {cells} stored cells; only these are kept in memory. More is neither "
-                "better nor worse.",
-                filled=thin(filled),
-                cells=thin(cells),
-            ),
+            f"{thin(filled)} of {thin(cells)} stored cells; only these are kept in memory. "
+            "More is neither better nor worse.",
         ),
     ]
 
 
 def nothing_more(name: str) -> str:
     """Why the other representations disclose nothing: they are made from the release."""
-    return say(
-        "{representation} is computed from the released table and the hierarchies alone: who holds "
-        "those learns nothing new from it.",
-        representation=say_of(REPRESENTATIONS[name].title),
+    return (
+        f"{REPRESENTATIONS[name].title} is computed from the released table and the hierarchies "
+        "alone: who holds those learns nothing new from it."
     )
 
 
@@ -139,38 +128,37 @@ def of_disclosure(found: ShareDisclosure) -> list[tuple[Number, str]]:
     numbers = [
         (
             _number("exact_share", found.exact_share),
-            say("{some} of {all} cells", some=thin(found.exact), all=cells),
+            f"{thin(found.exact)} of {cells} cells",
         ),
         (
             _number("alone_share", found.alone_share),
-            say("{some} of {all} cells", some=thin(found.alone), all=cells),
+            f"{thin(found.alone)} of {cells} cells",
         ),
     ]
     if found.release is not None and found.shares is not None:
         for name in ("sureness", "certain", "right"):
             before, after = (getattr(guess, name) for guess in (found.release, found.shares))
-            without = say("{share} without the shares", share=percent(100 * before))
+            without = f"{percent(100 * before)} without the shares"
             numbers.append((_number(name, after), without))
     return numbers
 
 
 def _number(name: str, share: float) -> Number:
     card = CARDS[name]
-    label = f"{say_of(card.title)} {say_of(card.arrow)}"
-    return Number(label, percent(100 * share), say_of(card.summary))
+    label = f"{card.title} {card.arrow}"
+    return Number(label, percent(100 * share), card.summary)
 
 
 def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: int) -> str:
     """What publishing the shares adds, for the person who signs; never a verdict."""
     if found.exact:
-        cells = say(
-            "**{share}** of the cells were generalised in vain: all records of their class have "
-            "one original value, and the shares publish it again.",
-            share=percent(100 * found.exact_share),
+        cells = (
+            f"**{percent(100 * found.exact_share)}** of the cells were generalised in vain: all "
+            "records of their class have one original value, and the shares publish it again."
         )
     else:
-        cells = say("In no class do all records have one original value behind a generalised one.")
-    alone = say_counted(
+        cells = "In no class do all records have one original value behind a generalised one."
+    alone = one_or_many(
         found.alone,
         "Shares times class size tell how many records of each class have which original value: "
         "**{count} generalised cell** ({share} of all cells) is the only one of their class with "
@@ -183,27 +171,21 @@ def disclosure_sentence(found: ShareDisclosure, column: str | None, suppressed: 
     said = [alone, cells]
     if found.release is None or found.shares is None or column is None:
         said.append(
-            say(
-                "What the shares tell about a sensitive column is not measured: no column has that "
-                "role."
-            )
+            "What the shares tell about a sensitive column is not measured: no column has "
+            "that role."
         )
         return " ".join(said)
     said.append(
-        say(
-            "Who knows all quasi-identifiers of a person is on average {sureness} sure of the "
-            "person's {column}, certain of {certain} of the records, and guesses {right} right. k "
-            "and each class's l and t stay as they are, and do not show this. Not considered: who "
-            "knows more than the quasi-identifiers, or several releases put together.",
-            sureness=_changed(found, "sureness"),
-            column=plain(column),
-            certain=_changed(found, "certain"),
-            right=_changed(found, "right"),
-        )
+        "Who knows all quasi-identifiers of a person is on average "
+        f"{_changed(found, 'sureness')} sure of the person's {plain(column)}, certain of "
+        f"{_changed(found, 'certain')} of the records, and guesses {_changed(found, 'right')} "
+        "right. k and each class's l and t stay as they are, and do not show this. Not "
+        "considered: who knows more than the quasi-identifiers, or several releases put "
+        "together."
     )
     if suppressed:
         said.append(
-            say_counted(
+            one_or_many(
                 suppressed,
                 "{count} suppressed record counted too: of them a certain guess can be wrong.",
                 "{count} suppressed records counted too: of them a certain guess can be wrong.",
@@ -217,8 +199,8 @@ def _changed(found: ShareDisclosure, name: str) -> str:
     assert found.release is not None and found.shares is not None
     before, after = (percent(100 * getattr(g, name)) for g in (found.release, found.shares))
     if before == after:
-        return say("**{after}** (as without the shares)", after=after)
-    return say("**{after}** ({before} without the shares)", after=after, before=before)
+        return f"**{after}** (as without the shares)"
+    return f"**{after}** ({before} without the shares)"
 
 
 def how_represented(recoding: Recoding, matrix: Matrix, shown: ShownPart, name: str) -> str:
@@ -228,10 +210,10 @@ def how_represented(recoding: Recoding, matrix: Matrix, shown: ShownPart, name: 
     return _how(
         "represented",
         columns=thin(len(matrix.columns)),
-        one_class=say_of(REPRESENTATIONS["oneClass"].title),
-        fill_parent=say_of(REPRESENTATIONS["fillParent"].title),
-        fill_child=say_of(REPRESENTATIONS["fillChild"].title),
-        proportional=say_of(REPRESENTATIONS["proportional"].title),
+        one_class=REPRESENTATIONS["oneClass"].title,
+        fill_parent=REPRESENTATIONS["fillParent"].title,
+        fill_child=REPRESENTATIONS["fillChild"].title,
+        proportional=REPRESENTATIONS["proportional"].title,
         row=_worked(recoding, shown, name),
         sources=plain(sources),
     )
@@ -261,8 +243,8 @@ def _worked(recoding: Recoding, shown: ShownPart, name: str) -> str:
         terms = [f"{plain(shortened(shown.labels[place], 24))}: 1" for place in some]
     rest = len(filled) - len(some)
     if rest:
-        terms.append(say("and {number} more above 0", number=thin(rest)))
-    return say_counted(
+        terms.append(f"and {thin(rest)} more above 0")
+    return one_or_many(
         size,
         "**One row.** The class [{label}] has {count} record; its v in {column} is {at}. "
         "{representation}: {terms}; 0 elsewhere.",
@@ -271,6 +253,6 @@ def _worked(recoding: Recoding, shown: ShownPart, name: str) -> str:
         label=label,
         column=plain(shown.attribute),
         at=at,
-        representation=say_of(REPRESENTATIONS[name].title),
+        representation=REPRESENTATIONS[name].title,
         terms="; ".join(terms),
     )

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named, uses
-from kanon.base.language import say, say_of
 from kanon.cards import Parameter
 from kanon.plan import parameters_of
 from kanon.studio.session import state
@@ -20,7 +19,7 @@ from kanon.studio.session.run_plan import node_used
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
-_COUNTED = {"weighted": say("every record"), "representatives": say("one per class")}
+_COUNTED = {"weighted": "every record", "representatives": "one per class"}
 """What the cost of a merge counts."""
 
 
@@ -29,17 +28,17 @@ def about(name: str) -> str:
     module = algorithm_named(name)
     return "\n\n".join(
         [
-            f"**{plain(say_of(module.CARD.title))}.** {plain(say_of(module.CARD.summary))}",
-            say("**Guaranteed:** {text}", text=plain(say_of(module.GUARANTEES))),
-            say("**Slow:** {text}", text=plain(say_of(module.SLOW))),
-            say("**Source:** {text}", text=plain(module.CARD.source)),
+            f"**{plain(module.CARD.title)}.** {plain(module.CARD.summary)}",
+            f"**Guaranteed:** {plain(module.GUARANTEES)}",
+            f"**Slow:** {plain(module.SLOW)}",
+            f"**Source:** {plain(module.CARD.source)}",
         ]
     )
 
 
 def about_k() -> str:
     """What to expect of the strategy K, where it is chosen."""
-    return say(
+    return (
         "It is meant for releases that another model than k-anonymity asks for. Where one class "
         "alone is the smallest it is merged whatever that costs: on Adult, S1 reached a larger k "
         "for the same alteration."
@@ -49,7 +48,7 @@ def about_k() -> str:
 def details(work: Work) -> None:
     """The popover: the card of the algorithm, and what else can be chosen for it."""
     said = ", ".join(_said(work))
-    with st.popover(say("Details: {chosen}", chosen=said) if said else say("Details")):
+    with st.popover(f"Details: {said}" if said else "Details"):
         st.markdown(about(work.settings.algorithm))
         for parameter in _beside_strategy(work):
             _parameter(work, parameter)
@@ -93,13 +92,13 @@ def _said(work: Work) -> Iterator[str]:
     for parameter in _beside_strategy(work):
         value = chosen.get(parameter.name, parameter.default)
         if value != parameter.default:
-            yield say_of(parameter.choices[value])
+            yield parameter.choices[value]
     if work.settings.tie_seed is not None and uses(work.settings.algorithm, "tie_seed"):
-        yield say("seed {seed}", seed=work.settings.tie_seed)
+        yield f"seed {work.settings.tie_seed}"
     if work.settings.seed and uses(work.settings.algorithm, "seed"):
-        yield say("seed {seed}", seed=work.settings.seed)
+        yield f"seed {work.settings.seed}"
     if work.settings.keep_suppressed and uses(work.settings.algorithm, "suppression"):
-        yield say("suppressed rows stay")
+        yield "suppressed rows stay"
     if work.settings.cost == "representatives" and uses(work.settings.algorithm, "cost"):
         yield _COUNTED[work.settings.cost]
 
@@ -108,25 +107,25 @@ def _parameter(work: Work, parameter: Parameter) -> None:
     """One of the choices that this algorithm alone offers."""
     name = work.settings.algorithm
     st.selectbox(
-        say_of(parameter.title),
+        parameter.title,
         list(parameter.choices),
         **bound(
             f"run-{name}-{parameter.name}",
             work.settings.options.get(name, {}).get(parameter.name, parameter.default),
             lambda value: state.put(with_option(state.work(), name, parameter.name, value)),
         ),
-        format_func=lambda value: say_of(parameter.choices[value]),  # options are no Markdown
-        help=plain(say_of(parameter.help)),
+        format_func=lambda value: parameter.choices[value],  # options are no Markdown
+        help=plain(parameter.help),
     )
 
 
 def _suppression(work: Work) -> None:
-    usual = say("k records") if work.settings.algorithm == "datafly" else say("none")
+    usual = "k records" if work.settings.algorithm == "datafly" else "none"
     suppression_field(
         work,
         "run-suppression",
         usual,
-        say("That often saves many steps for the others. Empty: {usual}.", usual=usual),
+        f"That often saves many steps for the others. Empty: {usual}.",
     )
 
 
@@ -134,7 +133,7 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
     """The field for the share of records that may be suppressed; left empty, it means ``usual``."""
     share = work.settings.suppression
     st.number_input(
-        say("Suppress at most, %"),
+        "Suppress at most, %",
         min_value=0.0,
         max_value=100.0,
         value=None,  # else an empty field would be the least number
@@ -147,9 +146,9 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
             "suppression",
             read=_share,
         ),
-        help=say(
-            "Records in classes that do not satisfy, mostly because they are too small, may leave "
-            "the release, up to this share."
+        help=(
+            "Records in classes that do not satisfy, mostly because they are too small, may "
+            "leave the release, up to this share."
         )
         + f" {more}",
     )
@@ -158,12 +157,10 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
 def _rows_of_suppressed(work: Work) -> None:
     key = f"run-keep-{work.version}-{work.settings.keep_suppressed}"
     st.toggle(
-        say("Keep the rows of suppressed records, blanked"),
+        "Keep the rows of suppressed records, blanked",
         **bound(key, work.settings.keep_suppressed, "keep_suppressed", read=bool),
-        help=say(
-            "Else they are left out of the release. Blanked: every quasi-identifier at its root, "
-            "all else empty, and a last column 'suppressed' that is 1."
-        ),
+        help="Else they are left out of the release. Blanked: every quasi-identifier at its root, "
+        "all else empty, and a last column 'suppressed' that is 1.",
     )
 
 
@@ -174,47 +171,41 @@ def _share(typed: float | None) -> float | None:
 def _cost(work: Work) -> None:
     key = f"run-cost-{work.version}-{work.settings.cost}"
     st.selectbox(
-        say("A merge counts"),
+        "A merge counts",
         list(_COUNTED),
         **bound(key, work.settings.cost, "cost"),
         format_func=lambda name: _COUNTED[name],
-        help=say(
-            "Whether the cost of merging two classes counts each of their records, or one "
-            "representative of each."
-        ),
+        help="Whether the cost of merging two classes counts each of their records, or one "
+        "representative of each.",
     )
 
 
 def _ties(work: Work) -> None:
     key = f"run-ties-{work.version}-{work.settings.tie_seed}"
     st.number_input(
-        say("Tie seed; empty: tree order"),
+        "Tie seed; empty: tree order",
         min_value=0,
         max_value=2**31,
         value=None,
         step=1,
-        placeholder=say("tree order"),
+        placeholder="tree order",
         **bound(key, work.settings.tie_seed, "tie_seed"),
-        help=say(
-            "Often several partners are equally good. Without a seed, the first in tree order is "
-            "taken; a seed takes another one, the same each time. Other seeds show how much was "
-            "chance."
-        ),
+        help="Often several partners are equally good. Without a seed, the first in tree order is "
+        "taken; a seed takes another one, the same each time. Other seeds show how much was "
+        "chance.",
     )
 
 
 def _seed(work: Work) -> None:
     key = f"run-seed-{work.version}-{work.settings.seed}"
     st.number_input(
-        say("Seed"),
+        "Seed",
         min_value=0,
         max_value=2**31,
         step=1,
         **bound(key, work.settings.seed, lambda value: state.change(seed=int(value or 0))),
-        help=say(
-            "The algorithm draws at random. The same seed draws the same each time; other seeds "
-            "show how much was chance."
-        ),
+        help="The algorithm draws at random. The same seed draws the same each time; other seeds "
+        "show how much was chance.",
     )
 
 
@@ -224,11 +215,6 @@ def _node(work: Work) -> None:
     listed = (
         ", ".join(f"{plain(column)} {level}" for column, level in chosen.items())
         if chosen
-        else say("none yet")
+        else "none yet"
     )
-    st.markdown(
-        say(
-            "**Levels that you picked:** {levels}. They are picked on the page Lattice.",
-            levels=listed,
-        )
-    )
+    st.markdown(f"**Levels that you picked:** {listed}. They are picked on the page Lattice.")

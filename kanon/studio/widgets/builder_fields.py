@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say_of
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice
@@ -33,13 +32,13 @@ def builder_fields(
     else:
         places = [st.container() for _ in parameters]
     for parameter, place in zip(parameters, places, strict=True):
-        label, about = say_of(parameter.label), say_of(parameter.about)
+        label, about = parameter.label, parameter.about
         value = choice.typed.get(parameter.name) or ""
         if parameter.kind == "choice":
             value = value or parameter.options[0]
         field = bound(f"{prefix}-{parameter.name}", value, lambda _: change(*arguments))
         if parameter.kind == "choice":
-            place.selectbox(label, parameter.options, **field, format_func=say_of, help=about)
+            place.selectbox(label, parameter.options, **field, help=about)
         elif parameter.kind == "lines":
             place.text_area(label, **field, height=200, help=about)
         else:

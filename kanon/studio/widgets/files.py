@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import streamlit as st
 
-from kanon.base.language import say, say_of
 from kanon.report.words import FIGURES
 from kanon.settings import settings
 from kanon.sources.separators import shown
@@ -24,7 +23,7 @@ from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.work import Work
 
-OF_PLAN = say("It can hold every value of the hierarchies, so it is not for publication.")
+OF_PLAN = "It can hold every value of the hierarchies, so it is not for publication."
 """What the help of every plan says."""
 
 _MIME = {**MIME, "json": "application/json", "html": "text/html"}
@@ -81,10 +80,10 @@ def file_button(
     confirms once per session, and an operator may forbid it.
     """
     if original:
-        label, what = say("{label}, original values", label=label), said_in_name(what, original)
+        label, what = f"{label}, original values", said_in_name(what, original)
         asked = state.work().view(OriginalValuesAsked).at
         if not settings().original_values_downloads:
-            off = say("Files with original values are switched off on this server.")
+            off = "Files with original values are switched off on this server."
             how["help"] = off
             st.button(label, icon=_ICON, key=f"{key}-off", disabled=True, **how)
             return
@@ -93,11 +92,10 @@ def file_button(
             return
         if asked == key:
             st.warning(
-                say(
-                    "This file holds original values of your table, maybe some of one person "
-                    "alone: it tells more than a release, and who gets it may recognise somebody. "
-                    "Keep it as you keep the table. You are not asked again in this session."
-                ),
+                "This file holds original values of your table, maybe some of one person "
+                "alone: it tells more than a release, and who gets it may recognise "
+                "somebody. Keep it as you keep the table. You are not asked again in this "
+                "session.",
                 icon=":material/warning:",
             )
     st.download_button(
@@ -132,13 +130,11 @@ def neutral_choice(name: str, kind: str = "csv") -> bool:
     if kind not in ("csv", "tsv"):
         return False
     return st.checkbox(
-        say("Neutralise formulas"),
+        "Neutralise formulas",
         key=f"{name}-neutral",
-        help=say(
-            "A spreadsheet that opens a CSV runs cells that begin like a formula (= + - @ or a "
-            "tab). This puts an apostrophe in front of them, so it alters those cells; numbers "
-            "stay. In XLSX such cells are marked as text, always, and none is altered."
-        ),
+        help="A spreadsheet that opens a CSV runs cells that begin like a formula (= + - @ or a "
+        "tab). This puts an apostrophe in front of them, so it alters those cells; numbers "
+        "stay. In XLSX such cells are marked as text, always, and none is altered.",
     )
 
 
@@ -146,13 +142,11 @@ def order_choice(work: Work, name: str) -> str:
     """A box for whether rows keep the order of the table; the order that is chosen."""
     order = work.settings.row_order
     st.checkbox(
-        say("Keep the table's order of rows"),
+        "Keep the table's order of rows",
         **bound(f"{name}-order-{work.version}-{order}", order == "table", _keep_order),
-        help=say(
-            "Rows leave sorted by what they show, so that their order says nothing. The table's "
-            "order can give values back: where it is sorted by age, every age lies between those "
-            "of the rows above and below it."
-        ),
+        help="Rows leave sorted by what they show, so that their order says nothing. The table's "
+        "order can give values back: where it is sorted by age, every age lies between those "
+        "of the rows above and below it.",
     )
     return order
 
@@ -169,20 +163,18 @@ def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
     if upload == PLAIN:
         del forms["plain"]
     titles = {
-        "upload": say("As the upload ({form})", form=_said(upload)),
-        "excel": say("For Excel ({form})", form=_said(FOR_EXCEL)),
-        "plain": say("Plain ({form})", form=_said(PLAIN)),
+        "upload": f"As the upload ({_said(upload)})",
+        "excel": f"For Excel ({_said(FOR_EXCEL)})",
+        "plain": f"Plain ({_said(PLAIN)})",
     }
     chosen = st.selectbox(
-        say("Separator and encoding"),
+        "Separator and encoding",
         list(forms),
         format_func=lambda one: titles[one],
         key=f"{name}-form",
         width=300,
-        help=say(
-            "Cells keep their texts, so a decimal comma stays one where a value was not blurred. "
-            "Excel reads semicolons where the decimal mark of the system is a comma."
-        ),
+        help="Cells keep their texts, so a decimal comma stays one where a value was not blurred. "
+        "Excel reads semicolons where the decimal mark of the system is a comma.",
     )
     return forms[chosen]
 
@@ -190,14 +182,12 @@ def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
 def publish_choice(key: str, **how: Any) -> list[str]:
     """Which figures of the table are published although the release does not show them."""
     return st.multiselect(
-        say("Publish also"),
+        "Publish also",
         list(FIGURES),
-        format_func=lambda name: say_of(FIGURES[name]),
+        format_func=lambda name: FIGURES[name],
         key=key,
-        help=say(
-            "Each of these tells more of the original table than the release does, and several "
-            "tell more together. Left empty, none is in it."
-        ),
+        help="Each of these tells more of the original table than the release does, and several "
+        "tell more together. Left empty, none is in it.",
         **how,
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from kanon.base.formatting import thin
-from kanon.base.language import Sections, say, say_counted, say_of
+from kanon.base.formatting import one_or_many, thin
+from kanon.base.how_texts import Sections
 from kanon.cards import Card
 from kanon.experiments.comparison import TIE_SEEDS, Comparison
 from kanon.hierarchy import Hierarchy
@@ -22,14 +22,14 @@ from kanon.studio.session.text import plain
 
 _how = Sections(__file__)
 
-_DRAWN = say("the weights drawn on the edges that it rose along")
+_DRAWN = "the weights drawn on the edges that it rose along"
 
 
 def how_alteration(done: Run) -> str:
     """The alteration, with the numbers of this release filled in."""
     prepared = done.prepared
     metric = prepared.plan.metric
-    told = say_of(INTERMEDIATES[metric.intermediate].told) if metric.intermediate else _DRAWN
+    told = INTERMEDIATES[metric.intermediate].told if metric.intermediate else _DRAWN
     trees, names = prepared.classes.hierarchies, prepared.classes.attributes
     factors = zip(names, trees, multipliers(metric, trees), strict=True)
     listed = "\n".join(
@@ -40,7 +40,7 @@ def how_alteration(done: Run) -> str:
         "alteration",
         records=thin(prepared.classes.n_records),
         columns=len(names),
-        metric=plain(say_of(metric.card.title)),
+        metric=plain(metric.card.title),
         cost=told,
         alteration=f"{done.alteration:.4f}",
         multipliers=listed,
@@ -56,12 +56,12 @@ def how_algorithm(plan: Plan) -> str:
 
 def how_bound(gap: OptimalityGap) -> str:
     """What a lower bound holds for, and how it is found."""
-    return say("**How close to the least possible.** {what}", what=plain(gap.explanation))
+    return f"**How close to the least possible.** {plain(gap.explanation)}"
 
 
 def _item(card: Card) -> str:
     """What a part is called and what it says, in a list."""
-    return f"- **{plain(say_of(card.title))}.** {plain(say_of(card.summary))}"
+    return f"- **{plain(card.title)}.** {plain(card.summary)}"
 
 
 def how_hierarchies() -> str:
@@ -72,7 +72,7 @@ def how_hierarchies() -> str:
 _FACTORS = {
     "none": ("", "1"),
     "w1": (" · w1", "1 − (h − 1)^m / Σ (hᵢ − 1)^m"),
-    "w2": (" · w2", say("largest height / h")),
+    "w2": (" · w2", "largest height / h"),
 }
 
 
@@ -84,8 +84,8 @@ def formula(metric: Metric) -> str:
     'ω(x, x′) = ((nl(x′) − nl(x)) / nl(root)) · w2'
     """
     if not metric.intermediate:
-        return say("ω(x, x′) = the weight drawn on the edge")
-    cost = say_of(INTERMEDIATES[metric.intermediate].formula)
+        return "ω(x, x′) = the weight drawn on the edge"
+    cost = INTERMEDIATES[metric.intermediate].formula
     factor = _FACTORS[metric.multiplier][0]
     return f"ω(x, x′) = ({cost}){factor}" if factor else f"ω(x, x′) = {cost}"
 
@@ -96,22 +96,19 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
     factor = dict(zip(trees, multipliers(metric, list(trees.values())), strict=True))[column]
     multiplier = ""
     if metric.multiplier != "none":
-        multiplier = say(
-            "{multiplier} = {rule} = {number} for {column}.",
-            multiplier=metric.multiplier,
-            rule=plain(_FACTORS[metric.multiplier][1]),
-            number=f"{factor:.4f}",
-            column=plain(column),
+        multiplier = (
+            f"{metric.multiplier} = {plain(_FACTORS[metric.multiplier][1])} = {factor:.4f} for "
+            f"{plain(column)}."
         )
     if metric.counts_records:
-        counted = say("count counts the records at a node or below it.")
+        counted = "count counts the records at a node or below it."
     elif metric.intermediate.startswith("other-leaves"):
-        counted = say("nl counts the values that a node stands for.")
+        counted = "nl counts the values that a node stands for."
     else:
-        counted = say("nl counts the leaves below a node; a leaf has none, nl = 0.")
+        counted = "nl counts the leaves below a node; a leaf has none, nl = 0."
     return _how(
         "metric",
-        metric=plain(say_of(metric.card.title)),
+        metric=plain(metric.card.title),
         formula=plain(formula(metric)),
         values=thin(tree.n_leaves),
         height=tree.height,
@@ -125,7 +122,7 @@ def how_metric(metric: Metric, trees: Mapping[str, Hierarchy], column: str) -> s
 def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
     """What the numbers of a comparison are, and what a difference means."""
     criteria = "\n".join(
-        f"- **{plain(say_of(card.title))}** {say_of(card.arrow)}: {plain(say_of(card.summary))}"
+        f"- **{plain(card.title)}** {card.arrow}: {plain(card.summary)}"
         for card in comparison.criteria.values()
     )
     led = [line.configuration for line in comparison.lines]
@@ -133,38 +130,34 @@ def how_compared(comparison: Comparison, seconds: float = 0.0) -> str:
     looks: list[str] = []
     if any(LOOKS_AT[name] for name in used):
         scopes = dict.fromkeys(one.scope for one in led if LOOKS_AT[one.strategy])
-        looks = [plain(say_of(SCOPES[scope].summary)) for scope in scopes]
+        looks = [plain(SCOPES[scope].summary) for scope in scopes]
         by_values = any(map(needs_sensitive, used))
         if comparison.sensitive and by_values:
-            looks.insert(
-                0, say("l and t are of the column {column}.", column=plain(comparison.sensitive))
-            )
+            looks.insert(0, f"l and t are of the column {plain(comparison.sensitive)}.")
         if "table" in scopes and by_values:
             looks.append(
-                say(
-                    "At first many classes have l = 1, and no single merge changes that: then "
-                    "nearly all partners tie, S2 and S5 choose as S1 does, and S3 and S6 go by "
-                    "cost."
-                )
+                "At first many classes have l = 1, and no single merge changes that: then "
+                "nearly all partners tie, S2 and S5 choose as S1 does, and S3 and S6 go by "
+                "cost."
             )
     seeds = {one.tie_seed for one in led}
     first = next(iter(seeds))
-    order = say("tree order") if first is None else say("tie seed {seed}", seed=first)
+    order = "tree order" if first is None else f"tie seed {first}"
     if len(seeds) > 1:
-        order = say("the order of its own plan each")
+        order = "the order of its own plan each"
     runs = (
-        say(
-            "**One run per line serves every k**: greedy merging for a larger k passes through the "
-            "release of every smaller one."
+        (
+            "**One run per line serves every k**: greedy merging for a larger k passes through "
+            "the release of every smaller one."
         )
         if comparison.every_k
-        else say(
-            "**Where an algorithm serves one k, each k is a run of its own**, for {number} k.",
-            number=len(comparison.ks),
+        else (
+            "**Where an algorithm serves one k, each k is a run of its own**, for "
+            f"{len(comparison.ks)} k."
         )
     )
     if seconds:
-        took = say("The last runs took {seconds} s.", seconds=f"{float(f'{seconds:.2g}'):g}")
+        took = "The last runs took {seconds} s.".format(seconds=f"{float(f'{seconds:.2g}'):g}")
         runs = f"{runs} {took}"
     return _how(
         "compared",
@@ -186,9 +179,7 @@ def what_was_checked(done: Run) -> str:
 def said_checked(met: str) -> str:
     """The same, from what every class meets; nothing is met where there is no class."""
     if not met:
-        return say(
-            "**Nothing is released:** every record is suppressed, so there is no class to check."
-        )
+        return "**Nothing is released:** every record is suppressed, so there is no class to check."
     return _how("checked", models=plain(met))
 
 
@@ -204,15 +195,10 @@ def said_levels(trace: Trace, heights: Mapping[str, int]) -> str:
     if trace.node is None:
         return ""
     listed = ", ".join(
-        say(
-            "{column} {level} of {highest}",
-            column=plain(column),
-            level=level,
-            highest=height - 1,
-        )
+        f"{plain(column)} {level} of {height - 1}"
         for (column, height), level in zip(heights.items(), trace.node, strict=True)
     )
-    return say_counted(
+    return one_or_many(
         trace.evaluated,
         "**Levels:** {levels}. Found by counting {count} node of {all}.",
         "**Levels:** {levels}. Found by counting {count} nodes of {all}.",
@@ -223,9 +209,9 @@ def said_levels(trace: Trace, heights: Mapping[str, int]) -> str:
 
 def which_parts(said: str) -> str:
     """Into how many parts the classes were cut, and what that cost; nothing if they were not."""
-    return say("**Parts:** {parts}.", parts=said) if said else ""
+    return f"**Parts:** {said}." if said else ""
 
 
 def what_is_proved(said: str) -> str:
     """What the algorithm proved of the least loss possible; nothing if it proves nothing."""
-    return say("**Proof:** {proof}.", proof=said) if said else ""
+    return f"**Proof:** {said}." if said else ""

@@ -6,7 +6,6 @@ from collections.abc import Hashable, Sequence
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.report.optimality_gap import QUICKLY, OptimalityGap, why_no_bound
 from kanon.run import Run
 from kanon.studio.jobs import runner
@@ -63,9 +62,9 @@ def closer_button(wanted: Sequence[BoundWanted], place: str) -> None:
     lacking = [one for one in every if one.key not in known or not known[one.key].closely]
     if not lacking:
         return
-    label = say("How close to the least possible?")
+    label = "How close to the least possible?"
     if all(one.key in known for one in lacking):
-        label = say("Search more closely")
+        label = "Search more closely"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             label,
@@ -73,18 +72,16 @@ def closer_button(wanted: Sequence[BoundWanted], place: str) -> None:
             disabled="closer" in work.running or "bound" in work.running,
             on_click=runner.run,
             args=(bounds_request, lacking, True),
-            help=say(
-                "Searches for the most that every release by these hierarchies has to lose, "
-                "whatever tool makes it. No release is changed by it."
-            ),
+            help="Searches for the most that every release by these hierarchies has to lose, "
+            "whatever tool makes it. No release is changed by it.",
             key=f"closer-{place}",
         )
         work_to_do = sum(one.effort for one in lacking)
         st.caption(
-            say("The search takes some seconds.")
+            "The search takes some seconds."
             if work_to_do <= _SECONDS
-            else say("The search takes about a minute.")
+            else "The search takes about a minute."
             if work_to_do <= _A_MINUTE
-            else say("The search takes minutes, ten or more for a large table."),
+            else "The search takes minutes, ten or more for a large table.",
             width="content",
         )

@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from kanon.base.language import say, say_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, quoted
 from kanon.privacy.model import Range, SensitiveModel, ranges
@@ -73,10 +72,10 @@ def also_require(work: Work) -> None:
         or bool(work.models_lost)
         or any(one in work.settings.models for one, _ in _mistyped(work))
     )
-    required = summary(work.settings.models) or say("nothing")
+    required = summary(work.settings.models) or "nothing"
     with (
         st.popover(
-            say("Also require: {models}", models=plain(required)),
+            f"Also require: {plain(required)}",
             icon=":material/error:" if unfit else None,
         ),
         st.container(width=_WIDTH),
@@ -84,14 +83,14 @@ def also_require(work: Work) -> None:
         _adding(work, found)
         if not work.settings.models:
             st.caption(
-                say(
-                    "k says how many persons look alike, not whether they share the same sensitive "
-                    "value. A model added here has to hold in every class too."
+                (
+                    "k says how many persons look alike, not whether they share the same "
+                    "sensitive value. A model added here has to hold in every class too."
                 )
                 if work.table.person_counted
-                else say(
-                    "k says how many records look alike, not whether they share the same sensitive "
-                    "value. A model added here has to hold in every class too."
+                else (
+                    "k says how many records look alike, not whether they share the same "
+                    "sensitive value. A model added here has to hold in every class too."
                 )
             )
         for model in work.settings.models:
@@ -111,23 +110,20 @@ def _fitting(work: Work) -> list[SensitiveModel]:
 def _model(work: Work, model: SensitiveModel, found: EquivalenceClasses | None) -> None:
     """One model: what it says, its parameters, and how much can be asked for."""
     title, gone = st.columns([5, 2], vertical_alignment="center")
-    title.markdown(f"**{plain(say_of(model.title))}**")
+    title.markdown(f"**{plain(model.title)}**")
     gone.button(
-        say("Remove"),
+        "Remove",
         icon=":material/delete:",
         type="tertiary",
         key=key_of_model(work, model, "remove"),
         on_click=_remove,
         args=(model,),
     )
-    st.caption(plain(say_of(model.card.summary)))
+    st.caption(plain(model.card.summary))
     if model in work.models_lost:
         st.error(
-            say(
-                "{column} is not sensitive any more: give it that role back on the page Data, or "
-                "remove this.",
-                column=plain(quoted(model.column)),
-            ),
+            f"{plain(quoted(model.column))} is not sensitive any more: give it that role back "
+            "on the page Data, or remove this.",
             icon=":material/error:",
         )
         return
@@ -169,13 +165,11 @@ def _number(work: Work, model: SensitiveModel, name: str, allowed: Range) -> Non
 def _distance(work: Work, model: TCloseness, found: EquivalenceClasses | None) -> None:
     numeric = found is not None and found.sensitive_named(model.column).numeric
     st.selectbox(
-        say("Distance"),
+        "Distance",
         [name for name in DISTANCES if numeric or name in (model.distance, *_UNORDERED)],
         **bound(key_of_model(work, model, "distance"), model.distance, _take, model, "distance"),
         format_func=DISTANCES.__getitem__,
-        help=say(
-            "How far two mixes are apart. The order of values counts only where they are numbers."
-        ),
+        help="How far two mixes are apart. The order of values counts only where they are numbers.",
         width=220,
     )
 
@@ -186,7 +180,7 @@ def _column(work: Work, model: SensitiveModel) -> None:
         return
     taken = {one.column for one in work.settings.models if one.card == model.card} - {model.column}
     st.selectbox(
-        say("Sensitive column"),
+        "Sensitive column",
         [name for name in work.table.sensitive_columns if name not in taken],
         **bound(key_of_model(work, model, "column"), model.column, _take, model, "column"),
         width=180,
@@ -195,17 +189,17 @@ def _column(work: Work, model: SensitiveModel) -> None:
 
 def _adding(work: Work, found: EquivalenceClasses | None) -> None:
     if not work.table.sensitive_columns:
-        st.caption(say("No column is sensitive, and these models look at one."))
-        st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+        st.caption("No column is sensitive, and these models look at one.")
+        st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")
         return
     cards = cards_to_add(work)
     key = f"model-add-{work.version}-{len(work.settings.models)}"
     if cards and found is not None:
         st.selectbox(
-            say("Add a model"),
+            "Add a model",
             list(cards),
             index=None,
-            placeholder=say("Choose a model"),
+            placeholder="Choose a model",
             **bound(key, None, _add, found, keep=True),
             format_func=lambda name: glossed(cards[name]),
         )

@@ -6,7 +6,6 @@ import re
 from typing import NamedTuple
 
 from kanon.base.formatting import percent, thin
-from kanon.base.language import say, say_of
 from kanon.base.sentences import (
     classes_told_apart,
     hard_to_guess,
@@ -52,7 +51,7 @@ def of_release(done: Run) -> list[Number]:
     least = int(released.hiding.min()) if released.n_classes else None
     gone, records = recoding.suppressed_records, recoding.classes.n_records
     suppressed = Number(
-        say("Suppressed") + " " + say_of("↓ better"),
+        "Suppressed" + " " + "↓ better",
         percent(100 * gone / records),
         left_out(gone, records),
     )
@@ -60,23 +59,21 @@ def of_release(done: Run) -> list[Number]:
         _number(
             alteration.CARD,
             percent(done.alteration),
-            lost(done.alteration, plain(say_of(metric.card.title))),
+            lost(done.alteration, plain(metric.card.title)),
         ),
-        _number(
-            generalised.CARD, percent(raised), of_quasi_identifiers(raised, say("were changed"))
-        ),
+        _number(generalised.CARD, percent(raised), of_quasi_identifiers(raised, "were changed")),
         _number(
             at_root.CARD,
             percent(roots),
-            of_quasi_identifiers(roots, say("are at the root, where they say nothing any more")),
+            of_quasi_identifiers(roots, "are at the root, where they say nothing any more"),
         ),
         _number(
             minimum_k.CARD,
-            say("no class") if least is None else number_said(least, released.of),
+            "no class" if least is None else number_said(least, released.of),
             smallest_class(least),
         ),
         Number(
-            say("Classes") + " " + say_of("↑ better"),
+            "Classes" + " " + "↑ better",
             thin(recoding.n_classes),
             classes_told_apart(recoding.n_classes, done.prepared.classes.n_classes),
         ),
@@ -96,16 +93,16 @@ def worst(done: Run, column: str | None) -> list[Number]:
     most = rounded(entropy_l_diversity.of_whole(sensitive), up=False)
     worst_l = rounded(float(entropy_l_diversity.each(sensitive).min()), up=False)
     worst_t = rounded(float(t_closeness.each(sensitive, "variational").max()), up=True)
-    guessed, unlike = say("Worst l, {column}", column=name), say("Worst t, {column}", column=name)
+    guessed, unlike = f"Worst l, {name}", f"Worst t, {name}"
     return [
         Number(
-            f"{guessed} {say_of(entropy_l_diversity.CARD.arrow)}",
-            say("{part} of {whole}", part=worst_l, whole=most),
+            f"{guessed} {entropy_l_diversity.CARD.arrow}",
+            f"{worst_l} of {most}",
             hard_to_guess(worst_l, most, plain(column)),
         ),
         Number(
-            f"{unlike} {say_of(t_closeness.CARD.arrow)}",
-            say("{part} of {whole}", part=worst_t, whole=1),
+            f"{unlike} {t_closeness.CARD.arrow}",
+            f"{worst_t} of {1}",
             unlike_the_table(worst_t, plain(column)),
         ),
     ]
@@ -116,25 +113,23 @@ def of_table(seen: ExposureNumbers) -> list[Number]:
     exposure = seen.exposure
     return [
         Number(
-            say("k ↑ better") if exposure.of == "records" else say("k in persons ↑ better"),
+            "k ↑ better" if exposure.of == "records" else "k in persons ↑ better",
             thin(exposure.min_k),
             smallest_class(exposure.min_k),
         ),
         Number(
-            say("Unique ↓ better"),
+            "Unique ↓ better",
             percent(100 * exposure.unique / exposure.number),
             nobody_alike(exposure.unique, exposure.number, exposure.of),
         ),
         Number(
-            say("Classes"),
+            "Classes",
             thin(exposure.n_classes),
-            say(
-                "{records} records are in so many groups that share all quasi-identifiers.",
-                records=thin(exposure.n_records),
-            ),
+            f"{thin(exposure.n_records)} records are in so many groups that share all "
+            "quasi-identifiers.",
         ),
     ]
 
 
 def _number(card: Card, value: str, said: str) -> Number:
-    return Number(f"{say_of(card.title)} {say_of(card.arrow)}", value, said)
+    return Number(f"{card.title} {card.arrow}", value, said)

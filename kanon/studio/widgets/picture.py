@@ -11,7 +11,6 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.charts.dark import dark
 from kanon.sources.writing import table_bytes
 from kanon.studio.session.picture_settings import PictureSettings
@@ -22,8 +21,8 @@ _FOLDER = Path(__file__).parent
 Part = Sequence[tuple[str, ...]]
 """What lies above each other in a picture: keys of the page, and what within them if not all."""
 
-_SVG = escape(say("The picture as SVG, which stays sharp: for a paper, or to edit."))
-_PNG = escape(say("The picture as PNG: for slides."))
+_SVG = escape("The picture as SVG, which stays sharp: for a paper, or to edit.")
+_PNG = escape("The picture as PNG: for slides.")
 
 _files = st.components.v2.component(
     "kanon_picture",
@@ -65,7 +64,7 @@ def picture(
     chart(figure, name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if numbers is not None:
-            data_button(say("Data"), numbers, name, about, kind="tertiary", original=original)
+            data_button("Data", numbers, name, about, kind="tertiary", original=original)
         picture_links(name, settings, original)
 
 
@@ -112,5 +111,5 @@ def data_button(
         f"{name}-data",
         original,
         type=kind,
-        help=say("The numbers behind the picture, as CSV."),
+        help="The numbers behind the picture, as CSV.",
     )

@@ -6,14 +6,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.request import Calculation, Request, called
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
-_EARLIER = say(
+_EARLIER = (
     "A study with earlier settings is running. What it finds is kept with those settings, and is "
     "shown when they are chosen again."
 )
@@ -36,7 +35,7 @@ def _lines() -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.progress(one.job.progress, text=plain(_said(doing, one.job)))
             st.button(
-                say("Cancel"),
+                "Cancel",
                 icon=":material/stop:",
                 on_click=runner.cancel,
                 args=(doing,),
@@ -45,11 +44,11 @@ def _lines() -> None:
 
 
 def _said(doing: str, job: Calculation) -> str:
-    told = [say("{doing}: {step}", doing=called(doing), step=job.text)]
+    told = [f"{called(doing)}: {job.text}"]
     if seconds := round(job.seconds):
-        told.append(say("for {seconds} s", seconds=seconds))
+        told.append(f"for {seconds} s")
     if seconds := round(job.remaining or 0):
-        told.append(say("about {seconds} s left", seconds=seconds))
+        told.append(f"about {seconds} s left")
     return " · ".join(told)
 
 

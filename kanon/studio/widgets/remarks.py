@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import one_or_many
 from kanon.release.remark_kinds import KINDS, Remark, by_kind
 from kanon.release.remarks import table_remarks
 from kanon.run import Run
@@ -55,16 +55,16 @@ def show_remarks(remarks: Sequence[Remark], released: bool) -> None:
     if not remarks:
         return
     alike = by_kind(remarks)
-    titles = "; ".join(say_of(KINDS[kind].title.lower()) for kind in alike)
+    titles = "; ".join(KINDS[kind].title.lower() for kind in alike)
     title = (
-        say_counted(
+        one_or_many(
             len(remarks),
             "{count} remark on this release: {titles}",
             "{count} remarks on this release: {titles}",
             titles=titles,
         )
         if released
-        else say_counted(
+        else one_or_many(
             len(remarks),
             "{count} remark on these roles: {titles}",
             "{count} remarks on these roles: {titles}",
@@ -76,10 +76,9 @@ def show_remarks(remarks: Sequence[Remark], released: bool) -> None:
             listed = [f"- {plain(remark.found)}" for remark in found[:_AT_ONCE]]
             if len(found) > _AT_ONCE:
                 rest = ", ".join(remark.column for remark in found[_AT_ONCE:])
-                more = say("The same, of fewer records: {columns}.", columns=rest)
-                listed.append(f"- {plain(more)}")
-            title, advice = map(say_of, KINDS[kind])
+                listed.append(f"- {plain(f'The same, of fewer records: {rest}.')}")
+            title, advice = KINDS[kind]
             st.markdown(f"**{title}.** {plain(advice)}")
             st.markdown("\n".join(listed))
         if released:
-            st.page_link("pages/data.py", label=say("Choose roles"), icon=":material/table:")
+            st.page_link("pages/data.py", label="Choose roles", icon=":material/table:")

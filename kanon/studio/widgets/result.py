@@ -11,8 +11,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithm_named
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted, say_of
+from kanon.base.formatting import counted, thin
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
 from kanon.release.check import require
@@ -45,13 +44,11 @@ _NAMED = 5
 
 def outdated_notice(button: str, settings: Sequence[str], more: str = "") -> None:
     """Say which settings have changed, if that is known, and which button updates what is below."""
-    said = [
-        say("Settings have changed since this was made; press {button} to renew it.", button=button)
-    ]
+    said = [f"Settings have changed since this was made; press {button} to renew it."]
     if settings:
         rest = len(settings) - _NAMED
-        named = [*settings[:_NAMED], *([say("{count} more", count=rest)] if rest > 0 else [])]
-        said.append(say("Changed: {settings}.", settings=plain(" · ".join(named))))
+        named = [*settings[:_NAMED], *([f"{rest} more"] if rest > 0 else [])]
+        said.append(f"Changed: {plain(' · '.join(named))}.")
     st.warning(" ".join(filter(None, [*said, more])), icon=":material/history:")
 
 
@@ -68,7 +65,7 @@ def fade(
 def start_button(work: Work, stale: bool, key: str) -> None:
     """The button that makes a result; it stands out where there is none, or an old one."""
     st.button(
-        say("Anonymise"),
+        "Anonymise",
         type="primary" if stale or work.findings.result is None else "secondary",
         icon=":material/play_arrow:",
         disabled="run" in work.running,
@@ -85,9 +82,9 @@ def notice(work: Work, stale: bool) -> None:
     """
     with st.container():  # always there, so that the result stays where it is
         if work.findings.result is None and "run" not in work.running:
-            st.info(say("There is no result for this table yet; press Anonymise to make one."))
+            st.info("There is no result for this table yet; press Anonymise to make one.")
         since = partial(changed_since, work, "run", result_depends_on)
-        fade("result", say("Anonymise"), stale, "run" in work.running, since)
+        fade("result", "Anonymise", stale, "run" in work.running, since)
 
 
 def release_shown(work: Work, result: Result) -> tuple[int, Run]:
@@ -107,42 +104,32 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
     if coarsened := about_coarsened(result.prepared):
         st.caption(plain(coarsened))
     known, n = result.solution.known, result.prepared.classes.n_records
-    title = plain(say_of(algorithm_named(result.prepared.plan.algorithm.name).CARD.title))
+    title = plain(algorithm_named(result.prepared.plan.algorithm.name).CARD.title)
     if result.solution.curves is None:
         st.caption(
-            say(
-                "{algorithm} runs once per k, so there is no slider: this is k = {k}. Change k in "
-                "the line at the top and run again.",
-                algorithm=title,
-                k=thin(k),
-            )
+            f"{title} runs once per k, so there is no slider: this is k = {thin(k)}. Change k "
+            "in the line at the top and run again."
         )
         return
     st.select_slider(
-        say("Choose k: every small one, then in growing steps")
-        if known is None
-        else say("Choose k"),
+        "Choose k: every small one, then in growing steps" if known is None else "Choose k",
         k_grid(n, also=k) if known is None else known,
         **bound(key, k, "k"),
         format_func=thin,
     )
     if known is not None:
         wanted = min(work.settings.k, n)
-        why = say("With other models beside k, the release for each k is finished by itself")
+        why = "With other models beside k, the release for each k is finished by itself"
         if result.prepared.plan.person is not None:
-            why = say("As k counts persons, the release for each k is finished by itself")
+            why = "As k counts persons, the release for each k is finished by itself"
         if result.solution.path is None:
-            why = say(
-                "{algorithm} runs once per k, and as many as three seconds allow", algorithm=title
-            )
-        computed = say_counted(
+            why = f"{title} runs once per k, and as many as three seconds allow"
+        computed = counted(
             len(known),
-            "{count} k was computed, nothing in between.",
-            "{count} values of k were computed, nothing in between.",
+            "k was computed, nothing in between.",
+            "values of k were computed, nothing in between.",
         )
-        lacking = say(
-            "k = {wanted} is not among them; shown is {k}.", wanted=thin(wanted), k=thin(k)
-        )
+        lacking = f"k = {thin(wanted)} is not among them; shown is {thin(k)}."
         st.caption(f"{why}: {computed}" + (f" {lacking}" if k != wanted else ""))
 
 
@@ -218,9 +205,8 @@ def _checked(done: Run) -> CheckedRelease:
         require(done.verdicts)
     except ReleaseError as error:
         return CheckedRelease("", error.sentence)
-    found = say(
+    found = (
         "Checked again from the released rows alone, by a few lines that share nothing with the "
-        "algorithms: {found}.",
-        found="; ".join(verdict.sentence for verdict in done.verdicts),
+        f"algorithms: {'; '.join(verdict.sentence for verdict in done.verdicts)}."
     )
     return CheckedRelease(found, None)

@@ -7,16 +7,15 @@ from collections.abc import Mapping
 import pandas as pd
 from pandas.io.formats.style import Styler
 
-from kanon.base.language import say, say_of
 from kanon.cards import Card
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.measures.comparing import Standing
 from kanon.studio.session.text import plain
 
-MEAN_RANK = say("Mean rank ↓ better")
-MEAN_RANK_OF_LOSS = say("Mean rank of losses ↓")
-MEAN_RANK_OF_PRIVACY = say("Mean rank of l and t ↓")
+MEAN_RANK = "Mean rank ↓ better"
+MEAN_RANK_OF_LOSS = "Mean rank of losses ↓"
+MEAN_RANK_OF_PRIVACY = "Mean rank of l and t ↓"
 
 PRIVACY = (L_CARD.name, T_CARD.name)
 """The criteria that say how well people are protected."""
@@ -28,15 +27,15 @@ blindness confuses, each over the page's own background. The number stands in ev
 _STRONGEST = 0.45  # so that the text of the page is read on it, light or dark
 
 _TRAITS = {
-    "counts": say("counts"),
-    "levels": say("levels"),
-    "leaves": say("leaves"),
-    "records": say("records"),
-    "multiplier": say("multiplier"),
-    "none": say("none"),
-    "normalised": say("normalised"),
-    "yes": say("yes"),
-    "no": say("no"),
+    "counts": "counts",
+    "levels": "levels",
+    "leaves": "leaves",
+    "records": "records",
+    "multiplier": "multiplier",
+    "none": "none",
+    "normalised": "normalised",
+    "yes": "yes",
+    "no": "no",
 }
 """What the characteristics of metrics are called, and their values."""
 
@@ -48,12 +47,10 @@ _MOST_COLUMNS, _MOST_LETTERS = 7, 70
 def titles_of(comparison: Comparison) -> dict[str, str]:
     """What metrics and criteria are called on a page, by name, with their better direction."""
     return {
-        **{name: say_of(card.title) for name, card in comparison.criteria.items()},
-        **{metric.name: say_of(metric.card.title) for metric in comparison.measured},
+        **{name: card.title for name, card in comparison.criteria.items()},
+        **{metric.name: metric.card.title for metric in comparison.measured},
         **{
-            f"alteration_{metric.name}": say(
-                "Alteration measured by {metric}", metric=say_of(metric.card.title)
-            )
+            f"alteration_{metric.name}": f"Alteration measured by {metric.card.title}"
             for metric in comparison.measured
         },
     }
@@ -62,7 +59,7 @@ def titles_of(comparison: Comparison) -> dict[str, str]:
 def titles_of_measures(comparison: Comparison, known: Mapping[str, Card]) -> dict[str, str]:
     """What some measures of a comparison are called on a page, by name."""
     own = titles_of(comparison)
-    return {name: own.get(name, say_of(card.title)) for name, card in known.items()}
+    return {name: own.get(name, card.title) for name, card in known.items()}
 
 
 def line_titles(comparison: Comparison) -> dict[str, str]:
@@ -152,7 +149,7 @@ def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFra
         plain(f"{_TRAITS.get(what, what)}: {_TRAITS.get(value, value)}")
         for what, value in groups.index
     ]
-    return _named(cells, {**titles, "metrics": say("Metrics")}, named)
+    return _named(cells, {**titles, "metrics": "Metrics"}, named)
 
 
 def _shade(behind: float) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kanon.base.language import say
 from kanon.studio.session import state
 
 _numbers = itertools.count()
@@ -58,14 +57,14 @@ def table_editor(
     changed = not draft.now.equals(draft.fresh)
     with buttons:
         st.button(
-            say("Apply the table"),
+            "Apply the table",
             type="primary" if changed else "secondary",
             disabled=not changed,
             key=f"{draft.key}-apply",
             on_click=lambda: apply(draft.now),
         )
         st.button(
-            say("Forget the changes"),
+            "Forget the changes",
             disabled=not changed,
             key=f"{draft.key}-forget",
             on_click=state.forget,

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kanon.base.formatting import thin
-from kanon.base.language import say, say_counted
+from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, edit
@@ -79,10 +78,7 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
         base = operation.get("base")
         if type(base) is not int or base != history.version:
             raise HierarchyError(
-                say(
-                    "The tree has changed since this was drawn, so nothing was done; please try "
-                    "again."
-                )
+                "The tree has changed since this was drawn, so nothing was done; please try again."
             )
         done, select, said = _performed(work, column, operation)
     except KanonError as error:
@@ -101,14 +97,14 @@ def _performed(
     """The work after an operation, the nodes to select, and what to say."""
     kind, history = operation.get("kind"), work.table.history(column)
     if kind == "undo":
-        return undone(work, column), (), say("Undone.")
+        return undone(work, column), (), "Undone."
     if kind == "redo":
-        return redone(work, column), (), say("Redone.")
+        return redone(work, column), (), "Redone."
     choice = work.table.choices[column]
     tree = choice.tree
     perform = _OPERATIONS.get(str(kind))
     if tree is None or perform is None:
-        raise HierarchyError(say("The operation {kind} is not known.", kind=quoted(kind)))
+        raise HierarchyError(f"The operation {quoted(kind)} is not known.")
     made, select = perform(_Asked(work, column, tree, operation))
     if made == tree:
         # Nothing to undo; the browser learns that its operation was dealt with.
@@ -117,7 +113,7 @@ def _performed(
     said = ""
     if kind in ("move", "group") and left:
         groups = listing(left)
-        said = say("{groups} had no members left and went; undo brings it back.", groups=groups)
+        said = f"{groups} had no members left and went; undo brings it back."
     return with_choice(work, column, drawn(choice, made)), select, said
 
 
@@ -142,7 +138,7 @@ class _Asked:
         records = self.work.table.choices[self.column].lacking.get(canonical_text(found))
         if records is not None:
             raise HierarchyError(
-                say_counted(
+                one_or_many(
                     records,
                     "{value} is a value of {count} record that has no place yet; give the group "
                     "another name.",
@@ -170,7 +166,7 @@ class _Asked:
 
     def _incomplete(self) -> HierarchyError:
         kind = quoted(self._operation.get("kind"))
-        return HierarchyError(say("The operation {kind} came without what it needs.", kind=kind))
+        return HierarchyError(f"The operation {kind} came without what it needs.")
 
 
 def _moved(asked: _Asked) -> tuple[Hierarchy, Sequence[str]]:
@@ -244,10 +240,9 @@ def with_levels(work: Work, column: str, table: pd.DataFrame) -> Work:
     notes: tuple[str, ...] = ()
     if before is not None and tree.weight is not None and (new := new_edges(tree, before)):
         notes = (
-            say(
-                "New edges (above {nodes}) weigh as much as the heaviest one beside them, or 1; "
-                "please check them.",
-                nodes=listing(new),
+            (
+                f"New edges (above {listing(new)}) weigh as much as the heaviest one beside them, "
+                "or 1; please check them."
             ),
         )
     return with_tree_drawn(work, column, tree, notes)
@@ -453,9 +448,8 @@ def summary(choice: HierarchyChoice) -> str:
     """The size of a tree, in words."""
     tree = choice.tree
     assert tree is not None
-    return say(
-        "{nodes} over {values}, height {height}",
-        nodes=say_counted(tree.n_nodes, "{count} node", "{count} nodes"),
-        values=say_counted(tree.n_leaves, "{count} value", "{count} values"),
+    return "{nodes} over {values}, height {height}".format(
+        nodes=counted(tree.n_nodes, "node"),
+        values=counted(tree.n_leaves, "value"),
         height=tree.height,
     )
