@@ -57,7 +57,7 @@ def modules(room: str) -> list[str]:
 
 def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put what docstrings say in the place of ``{library}``, and links to where pages are here."""
-    text = re.sub(r"```\{library\} ([\w ]+)\n```", documented, source[0])
+    text = re.sub(r"```\{library\} ([\w /\n-]+)\n```", documented, source[0])
     source[0] = re.sub(
         r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING|SECURITY)\.md",
         lambda found: f"]({INCLUDED[found[1]]}",
@@ -66,11 +66,16 @@ def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def documented(asked: re.Match[str]) -> str:
-    """A heading per module of some rooms, and under it what is public there."""
+    """A heading per module of some rooms, and under it what is public there.
+
+    A module after a minus is for kanon's own use.
+    """
+    internal = [name[1:].replace("/", ".") for name in asked[1].split() if name.startswith("-")]
     return "\n".join(
         f"## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :members:\n```\n"
         for room in asked[1].split()
         for name in modules(room)
+        if name.partition(".")[2] not in internal
     )
 
 

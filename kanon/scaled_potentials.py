@@ -18,30 +18,15 @@ _BITS_OF_DIGITS = 61
 
 
 class Potentials(tuple[np.ndarray, ...]):
-    """Per attribute the potential of every node, int64. Shapes (N_j,).
+    """Per attribute the potential of every node, int64. Shapes (N_j,)."""
 
-    Attributes
-    ----------
-    slack
-        0 if sums of them are exact. Else they are rounded, and of two sums over all cells of a
-        table that differ by more than this, the smaller one is smaller in exact arithmetic, too.
-    digits : tuple of numpy.ndarray, each of shape (d, N_j), int64
-        Where they are rounded, the exact potentials times a common denominator, in digits, the
-        lowest first; none where they are irrational: sums that differ by no more than the slack
-        count as equal then.
-    bits
-        The base of the digits is 2 to this.
-    scale
-        What 1 in the metric's own unit is in these whole numbers.
-    common
-        What it is in the numbers that the digits make.
-    """
-
-    slack: int
+    slack: int  # 0 if sums of them are exact
+    # where they are rounded, the exact potentials times a common denominator, in digits, the
+    # lowest first
     digits: tuple[np.ndarray, ...]
-    bits: int
-    scale: Fraction
-    common: int
+    bits: int  # the base of the digits is 2 to this
+    scale: Fraction  # what 1 in the metric's own unit is in these whole numbers
+    common: int  # what it is in the numbers that the digits make
 
     def __new__(
         cls,
@@ -64,13 +49,7 @@ class Potentials(tuple[np.ndarray, ...]):
         return Potentials(self[:number], self.slack, digits, self.bits, self.scale, self.common)
 
     def ranks(self, add: Callable[[Sequence[np.ndarray]], np.ndarray]) -> np.ndarray:
-        """Numbers in the exact order of some sums of potentials, the same where these are equal.
-
-        Parameters
-        ----------
-        add
-            Makes the sums, any array, of potentials or of one digit of each; it has to be linear.
-        """
+        """Numbers in the exact order of some sums of potentials, the same where these are equal."""
         sums = add(self)
         if self.slack == 0:
             return sums
@@ -93,13 +72,7 @@ class Potentials(tuple[np.ndarray, ...]):
         return range(len(self.digits[0]))
 
     def exact_sum(self, cells: Sequence[np.ndarray]) -> int:
-        """What some cells hold, exactly, times :attr:`common`; 0 where there are no digits.
-
-        Parameters
-        ----------
-        cells
-            Per attribute the number of cells at each node, int64. Shapes (N_j,).
-        """
+        """What some cells hold, exactly, times :attr:`common`; 0 where there are no digits."""
         return sum(
             int(row @ amounts) << (self.bits * place)
             for digits, amounts in zip(self.digits, cells, strict=False)
@@ -126,30 +99,6 @@ def scaled_potentials(
     occurring: Sequence[np.ndarray] | None = None,
 ) -> Potentials:
     """Potentials as integers, so that a merge cost is an exact sum of 64-bit integers.
-
-    They are scaled by their least common denominator where n * m * max D stays below 2^62 then,
-    and by the largest power of two for which it still does, so that means may be rounded down.
-    Where it does not, and for floats, they are scaled by such a power of two alone, and rounded.
-    The maximum is over the nodes that occur: a heavy edge that nobody stands below would round all
-    others away.
-
-    Parameters
-    ----------
-    depths
-        The result of :func:`kanon.metrics.exact_potentials`, or of
-        :func:`kanon.metrics.potentials` for a metric that has irrational ones.
-    n_records
-        n, the number of records.
-    attribute_weights
-        How much more an attribute counts in the search; 1 for each if not given.
-    occurring
-        Per attribute the nodes that occur in the table, each at least once; all if not given.
-        Other nodes than these and those above them get no more than the largest of these.
-
-    Raises
-    ------
-    MetricError
-        An attribute weight is negative or too large.
 
     >>> third = ExactNumbers([Fraction(1, 3), Fraction(0)], np.array([0, 0, 1]))
     >>> half = ExactNumbers([Fraction(1, 2), Fraction(0)], np.array([0, 1]))

@@ -25,14 +25,9 @@ called, so that it can be sent to another machine. Its result has the columns th
 
 @dataclass(frozen=True, eq=False)
 class ClassSizes:
-    """How many classes have how many records.
+    """How many classes have how many records."""
 
-    Attributes
-    ----------
-    sizes, classes : numpy.ndarray, shape (S,), int64
-        The sizes that occur, rising, and the number of classes of each.
-    """
-
+    # the sizes that occur, rising, and the number of classes of each
     sizes: np.ndarray
     classes: np.ndarray
 
@@ -59,16 +54,6 @@ class ClassSizes:
 
 class TupleNumbers:
     """Tuples of small numbers written as whole numbers below 2 ** 62, which sort as they do.
-
-    Parameters
-    ----------
-    sizes
-        How many values each column of a tuple has.
-
-    Attributes
-    ----------
-    numbers : list of dict
-        Per whole number its columns, in order, and what one of each counts in it.
 
     >>> TupleNumbers([3, 10, 2]).numbers, TupleNumbers([2**40, 2**40]).numbers
     ([{0: 20, 1: 2, 2: 1}], [{0: 1}, {1: 1}])
@@ -121,21 +106,11 @@ class TupleNumbers:
 
 @dataclass(frozen=True)
 class PartCut:
-    """A part of a table is cut in two: what lies below a node of a hierarchy becomes a new part.
+    """A part of a table is cut in two: what lies below a node of a hierarchy becomes a new part."""
 
-    Attributes
-    ----------
-    part
-        The part that is cut, by its number; the new part gets the next number that is free.
-    column
-        The quasi-identifier, by its place.
-    node
-        The node of its hierarchy.
-    """
-
-    part: int
-    column: int
-    node: int
+    part: int  # the part that is cut, by its number
+    column: int  # the quasi-identifier, by its place
+    node: int  # the node of its hierarchy
 
 
 def below(tree: Hierarchy, node: int) -> np.ndarray:
@@ -146,25 +121,13 @@ def below(tree: Hierarchy, node: int) -> np.ndarray:
 
 
 class StoredGroups(ABC):
-    """Classes at some levels, as a table that the engine keeps.
+    """Classes at some levels, as a table that the engine keeps."""
 
-    Attributes
-    ----------
-    sizes
-        How many classes have how many records.
-    """
-
-    sizes: ClassSizes
+    sizes: ClassSizes  # how many classes have how many records
 
     @abstractmethod
     def raised(self, raised: Sequence[np.ndarray]) -> StoredGroups:
-        """The classes that these become where each node is raised to another.
-
-        Parameters
-        ----------
-        raised
-            Per quasi-identifier what every node becomes. Shapes (N_j,).
-        """
+        """The classes that these become where each node is raised to another."""
 
     @abstractmethod
     def cells_below(self, k: int) -> tuple[np.ndarray, ...]:
@@ -172,13 +135,7 @@ class StoredGroups(ABC):
 
     @abstractmethod
     def fetched(self) -> EquivalenceClasses:
-        """The classes themselves, without sensitive values.
-
-        Raises
-        ------
-        PlanError
-            They are too many.
-        """
+        """The classes themselves, without sensitive values."""
 
     @abstractmethod
     def drop(self) -> None:
@@ -187,14 +144,9 @@ class StoredGroups(ABC):
 
 @dataclass(frozen=True, eq=False)
 class PartCells:
-    """What a part of a table holds.
+    """What a part of a table holds."""
 
-    Attributes
-    ----------
-    classes, records
-        Per quasi-identifier the number of its classes, and of its records, at each node.
-    """
-
+    # per quasi-identifier the number of its classes, and of its records, at each node
     classes: tuple[np.ndarray, ...]
     records: tuple[np.ndarray, ...]
 
@@ -205,10 +157,7 @@ class PartCells:
 
 
 class StoredRecoding(Recoding, ABC):
-    """A recoding that the engine keeps: which original class became what is not known here.
-
-    ``nodes`` and ``counts`` are fetched when they are asked for.
-    """
+    """A recoding that the engine keeps: which original class became what is not known here."""
 
     @property
     @abstractmethod
@@ -217,25 +166,11 @@ class StoredRecoding(Recoding, ABC):
 
     @abstractmethod
     def fetched(self) -> EquivalenceClasses:
-        """The released classes without sensitive values.
-
-        Raises
-        ------
-        PlanError
-            They are too many.
-        """
+        """The released classes without sensitive values."""
 
     @abstractmethod
     def lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The original classes with the lowest hashes, of parts that were merged.
-
-        Returns
-        -------
-        nodes : numpy.ndarray, shape (s, m), int32
-            Their tuples, in canonical order.
-        counts, parts : numpy.ndarray, shape (s,), int64
-            Their records, and the parts that they are in.
-        """
+        """The original classes with the lowest hashes, of parts that were merged."""
 
     @abstractmethod
     def followed_by(self, further: Recoding) -> StoredRecoding:
@@ -243,22 +178,7 @@ class StoredRecoding(Recoding, ABC):
 
 
 class StoredClasses(EquivalenceClasses, ABC):
-    """The classes of a table, kept by the engine that has its rows.
-
-    Whoever asks for their tuples is refused: there are more of them than come here. What can be
-    asked for are numbers about them, and recodings that the engine makes.
-
-    Parameters
-    ----------
-    attributes, hierarchies
-        See :class:`kanon.classes.EquivalenceClasses`.
-    cells
-        Per quasi-identifier the number of cells at each node.
-    number
-        E, the number of classes.
-    whole
-        The table as one class, with its sensitive values.
-    """
+    """The classes of a table, kept by the engine that has its rows."""
 
     def __init__(
         self,
@@ -319,48 +239,21 @@ class StoredClasses(EquivalenceClasses, ABC):
 
     @abstractmethod
     def at_levels(self, raised: Sequence[np.ndarray], trace: Trace) -> StoredRecoding:
-        """The recoding that raises each node to another, in all records.
-
-        Parameters
-        ----------
-        raised
-            Per quasi-identifier what every node becomes. Shapes (N_j,).
-        """
+        """The recoding that raises each node to another, in all records."""
 
     @abstractmethod
     def cells_of_part(self, cuts: Sequence[PartCut], part: int) -> PartCells:
-        """What a part holds.
-
-        Parameters
-        ----------
-        cuts
-            How the table was cut so far, in order; at first all of it is part 0.
-        part
-            Its number.
-        """
+        """What a part holds."""
 
     @abstractmethod
     def merged(
         self, cuts: Sequence[PartCut], sizes: Sequence[int], work: PartMerge, progress: Progress
     ) -> StoredRecoding:
-        """Merge the classes of each part by themselves, where the engine does its work.
-
-        Parameters
-        ----------
-        cuts
-            See :meth:`cells_of_part`.
-        sizes
-            Per part the number of its classes.
-        """
+        """Merge the classes of each part by themselves, where the engine does its work."""
 
 
 class PartMerge(Protocol):
-    """Merges the classes of a part.
-
-    A table of the columns ``key 0``, … and ``records`` comes, and goes back with ``released 0``, …
-    (the numbers of the released tuples), ``hash`` (a number that the tuple alone decides) and
-    ``steps`` (in the first row the merges that were made, in the others 0).
-    """
+    """Merges the classes of a part."""
 
     @property
     def schema(self) -> pa.Schema:

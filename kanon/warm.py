@@ -37,14 +37,7 @@ def warm_first() -> None:
 
 
 def warm(names: Collection[str] = ()) -> None:
-    """Run compiled kernels once, on eight records.
-
-    Parameters
-    ----------
-    names
-        The algorithms whose kernels are wanted; all of them if none is named. Those that measure
-        come with GAA.
-    """
+    """Run compiled kernels once, on eight records."""
     chosen = [one for one in _settings() if not names or one["name"] in names]
     for algorithm in chosen:
         for models in ([], [{"model": "distinct-l-diversity", "l": 2}]):

@@ -64,18 +64,6 @@ def drawn_class(counts: np.ndarray, generator: np.random.Generator) -> int:
 def drawn_order(counts: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """The order in which classes come up when all records are drawn, one after the other.
 
-    Parameters
-    ----------
-    counts : numpy.ndarray, shape (E,)
-        The number of records of each class, at least 1.
-    generator
-        The source of the draws.
-
-    Returns
-    -------
-    numpy.ndarray, shape (E,), int64
-        Positions of classes. A larger class tends to come up sooner.
-
     >>> drawn_order(np.array([1, 1000, 1]), np.random.default_rng(0)).tolist()[0]
     1
     """
@@ -87,17 +75,7 @@ def drawn_order(counts: np.ndarray, generator: np.random.Generator) -> np.ndarra
 def join_nearest(
     table: ClusteringInput, clusters: Clusters, queue: np.ndarray, below: int, progress: Progress
 ) -> None:
-    """Let classes join the cluster that costs least to widen by them, one after the other.
-
-    Parameters
-    ----------
-    clusters
-        The clusters; the classes are added to them.
-    queue : numpy.ndarray of int64
-        The classes to join, in their order.
-    below
-        As long as there is a cluster with fewer records than that, only such ones are joined.
-    """
+    """Let classes join the cluster that costs least to widen by them, one after the other."""
     meeting, done = meeting_of(table), False
     while not done:
         done = join_some(table, clusters, meeting, queue, below, LOOKS)
@@ -111,20 +89,7 @@ def join_nearest(
 def finished(
     task: Task, progress: Progress, cluster: Callable[[Progress], tuple[np.ndarray, int]]
 ) -> Recoding:
-    """The recoding of a clustering algorithm for ``task.k`` and all the models of the task.
-
-    Clusters that break another model than k-anonymity are merged on, as greedy merging does.
-
-    Parameters
-    ----------
-    cluster
-        Makes the clusters: per class its released tuple, and the number of steps that it took.
-
-    Raises
-    ------
-    Unsatisfiable
-        No release of the table can meet k or a model.
-    """
+    """The recoding of a clustering algorithm for ``task.k`` and all the models of the task."""
     task.check()
     share = _CLUSTERED if task.others else 1.0
     targets, steps = cluster(stretch(progress, 0.0, share))

@@ -19,50 +19,29 @@ from kanon.base.progress import Progress, no_progress
 from kanon.kernels.distinct_groups import GROUPS, MEMBERS, FoundGroups, find_some, list_some, rehash
 from kanon.kernels.lattice_sweep_groups import fill_halves
 
-_CHUNK = 1_000_000
-"""Classes that are grouped between two reports of progress, about."""
+_CHUNK = 1_000_000  # classes that are grouped between two reports of progress, about
 
-_FIRST = 100_000
-"""Room for so many groups to begin with; at least for those of one node."""
+_FIRST = 100_000  # room for so many groups to begin with; at least for those of one node
 
-MOST_MEMBERS = 200_000_000
-"""The classes that all groups may have together: four bytes each."""
+MOST_MEMBERS = 200_000_000  # the classes that all groups may have together: four bytes each
 
-_FOUND = 0.5
-"""The share of the time after which all groups are found, and their classes are listed."""
+_FOUND = 0.5  # the share of the time after which all groups are found, and their classes are listed
 
 
 @dataclass(frozen=True, eq=False)
 class DistinctGroups:
-    """The groups of at least k records at any node of the lattice, each set of classes once.
+    """The groups of at least k records at any node of the lattice, each set of classes once."""
 
-    Attributes
-    ----------
-    begin : numpy.ndarray, shape (G + 1,), int64
-        Per group where its classes begin in ``members``.
-    members : numpy.ndarray, int32
-        The classes of the groups, one group after the other, rising in each.
-    kept : numpy.ndarray, shape (G,), int64
-        Per group the potential of the tuple that it is raised to, the largest of all nodes that
-        have a group of these classes: its records lose their own potentials less this.
-    node : numpy.ndarray, shape (G,), int64
-        Per group a node of the lattice at which it is raised to that tuple.
-    """
-
-    begin: np.ndarray
-    members: np.ndarray
+    begin: np.ndarray  # per group where its classes begin in ``members``
+    members: np.ndarray  # the classes of the groups, one group after the other, rising in each
+    # per group the potential of the tuple that it is raised to, the largest of all nodes that
+    # have a group of these classes: its records lose their own potentials less this
     kept: np.ndarray
-    node: np.ndarray
+    node: np.ndarray  # per group a node of the lattice at which it is raised to that tuple
 
 
 def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGroups | None:
-    """Find all groups of at least k records.
-
-    Returns
-    -------
-    DistinctGroups or None
-        None if their classes would fill the memory: more than :data:`MOST_MEMBERS`.
-    """
+    """Find all groups of at least k records."""
     classes, k = task.classes, task.k
     lattice, raised = lattice_above(classes)
     halves, table = room_for_halves(lattice), room_for_groups(classes.n_classes)

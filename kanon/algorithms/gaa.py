@@ -48,8 +48,7 @@ USES = ("metric", "attribute_weights", "strategy", "cost", "tie_seed")
 MOST_WHOLE = 2_000_000
 """With more classes, a run that may choose is in parts."""
 
-_MOST_IN_PART = 500_000
-"""So many classes a part has at most, about, where a run may choose."""
+_MOST_IN_PART = 500_000  # so many classes a part has at most, about, where a run may choose
 
 PARTS = Parameter(
     name="parts",

@@ -43,8 +43,7 @@ SLOW = "With more than about a million classes."
 
 USES = ("metric", "attribute_weights", "cost", "tie_seed", "seed")
 
-_OFTEN = 64
-"""Merges between two reports of progress."""
+_OFTEN = 64  # merges between two reports of progress
 
 
 def merged(task: Task, progress: Progress = no_progress) -> tuple[Merging, int]:

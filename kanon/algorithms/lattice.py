@@ -40,36 +40,16 @@ from kanon.stored_classes import StoredClasses
 _STRETCH = 1 << 15
 """So many places of a lattice are looked at between two reports, if none has to be counted."""
 
-_SECONDS = 0.1
-"""The time between two reports, at least."""
+_SECONDS = 0.1  # the time between two reports, at least
 
 
 _FIELDS = len(fields(Evaluation))
 
-_FAILS = -1
-"""Stands for the figures of a node of which no more is known than that it fails."""
+_FAILS = -1  # stands for the figures of a node of which no more is known than that it fails
 
 
 class Lattice:
-    """The lattice of a task, and what a search has found in it so far.
-
-    Parameters
-    ----------
-    task
-        The classes, their hierarchies, the potentials, k and the other models.
-    limit
-        The records that may be suppressed at most.
-    progress
-        Told how many nodes were evaluated.
-    thorough
-        Whether all models are counted at a node that k alone forbids too: a search needs no more
-        than that it fails.
-
-    Attributes
-    ----------
-    tops : tuple of int
-        The level of every root: the node that loses everything.
-    """
+    """The lattice of a task, and what a search has found in it so far."""
 
     def __init__(self, task: Task, limit: int, progress: Progress, thorough: bool = False) -> None:
         classes = task.classes
@@ -183,10 +163,7 @@ class Lattice:
         return [self.node_at(place) for place in self._seen]
 
     def satisfies(self, node: Node) -> bool:
-        """Whether at most the allowed number of records has to be suppressed at a node.
-
-        A node that fails is counted only until it is seen to.
-        """
+        """Whether at most the allowed number of records has to be suppressed at a node."""
         place = self._place(node)
         if place not in self._seen and self._counts.exceeds(node, self.limit):
             self._seen[place] = _FAILS
@@ -196,11 +173,7 @@ class Lattice:
         return self.evaluate(node).suppressed <= self.limit
 
     def anonymity(self, node: Node) -> int:
-        """The largest k that a node reaches after suppressing at most the allowed records.
-
-        In persons where they are known. The largest k with at most so many records in all classes
-        that do not reach it; that of the table as one class if all records may be suppressed.
-        """
+        """The largest k that a node reaches after suppressing at most the allowed records."""
         self.evaluate(node)
         classes = self.task.classes
         if self.limit >= classes.n_records:
@@ -232,13 +205,7 @@ class Lattice:
         return targets_at(self.task.classes, self.raised, node)
 
     def release(self, node: Node, walk: Sequence[Node] = ()) -> Recoding:
-        """The release at a node: classes that break the models are suppressed.
-
-        Parameters
-        ----------
-        walk
-            The nodes that the search moved through.
-        """
+        """The release at a node: classes that break the models are suppressed."""
         trace = Trace(
             node=node,
             walk=tuple(walk),
@@ -261,17 +228,11 @@ class Lattice:
 
     @cached_property
     def losses(self) -> np.ndarray:
-        """What raising all records to each node costs, with nothing suppressed.
-
-        An array of the lattice's shape: exact sums, without counting classes.
-        """
+        """What raising all records to each node costs, with nothing suppressed."""
         return losses_of_nodes(self.lost)
 
     def exact_loss(self, node: Node, potentials: Potentials) -> int:
-        """What the release at a node costs, exactly, up to a constant and a factor.
-
-        The same for all nodes where the potentials are irrational, or exact anyway.
-        """
+        """What the release at a node costs, exactly, up to a constant and a factor."""
         return -potentials.exact_sum(self.release(node).cells)
 
     def tell(self) -> None:

@@ -192,13 +192,7 @@ class CountsHere:
         return found[0], found[1]
 
     def _count(self, node: Node, most: int) -> int:
-        """Count the classes at a node, from the fewest classes known below it.
-
-        Returns
-        -------
-        int
-            How many there are; -1 if more than so many records would have to be suppressed.
-        """
+        """Count the classes at a node, from the fewest classes known below it."""
         if self._counted[0] == node and self._counted[1] >= 0:
             return self._counted[1]
         left, right = self._halves

@@ -19,8 +19,7 @@ Node = tuple[int, ...]
 MOST_NODES = 10**7
 """The largest lattice that is searched completely."""
 
-_MOST_RAISED = 10**8
-"""The most levels times nodes of one hierarchy."""
+_MOST_RAISED = 10**8  # the most levels times nodes of one hierarchy
 
 
 def raised_to(tree: Hierarchy) -> np.ndarray:

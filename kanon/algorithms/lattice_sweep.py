@@ -77,8 +77,7 @@ EFFORT = Parameter(
 PARAMETERS = (EFFORT,)
 USES = ("metric", "attribute_weights")
 
-_WALKED = 0.95
-"""The share of the time of a fast run after the walk."""
+_WALKED = 0.95  # the share of the time of a fast run after the walk
 
 _SHARES = (0.05, 0.5)
 """The share of the time of a thorough run after the walk, and after the sweep in group order."""

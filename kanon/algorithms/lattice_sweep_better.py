@@ -28,8 +28,7 @@ _LARGEST = 2_000_000
 _MOST_WORK = 250_000_000
 """Tuples grouped and classes compared after which nothing new is begun: some five seconds."""
 
-_ROUNDS = 3
-"""How often everything is tried at most."""
+_ROUNDS = 3  # how often everything is tried at most
 
 _POOLS = ((8, False), (2, True), (3, True), (5, True))
 """How many of the nearest classes a class is pooled with, and whether with all at once."""
@@ -45,21 +44,7 @@ def total_loss(task: Task, recoding: Recoding) -> int:
 
 
 def improved(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
-    """A release that costs no more, with k records in every class.
-
-    In turn, until nothing changes: a class is dissolved if its tuples cost less in other classes,
-    which are raised as far as they have to be; and a class is pooled with each of its eight
-    nearest classes, with its two nearest, its three, its five, and every pool is split again where
-    that costs less. The classes that cost most per record come first. It ends early after so much
-    work that it would take very long.
-
-    Parameters
-    ----------
-    recoding
-        A release that suppresses nothing.
-    task
-        The costs and k; other models are not looked at.
-    """
+    """A release that costs no more, with k records in every class."""
     classes = task.classes
     size, m = classes.nodes.shape
     lattice, _ = lattice_above(classes)

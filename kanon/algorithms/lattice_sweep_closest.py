@@ -19,46 +19,23 @@ from kanon.recoding import Recoding, Trace
 _NEAR = 0.3
 """Groups that stay worth nothing if every price rises by this share of their mean are left out."""
 
-_MOST_MEMBERS = 8_000_000
-"""The classes that these groups have together, at most."""
+_MOST_MEMBERS = 8_000_000  # the classes that these groups have together, at most
 
-_SHARE = 0.05
-"""The share of the groups still to be opened that are opened at once."""
+_SHARE = 0.05  # the share of the groups still to be opened that are opened at once
 
 _SLACK = 0.2
 """How far below nothing a group may be worth that is opened, as a share of the mean price."""
 
-_LEAST = 0.05
-"""Groups that were in use less than this are not opened."""
+_LEAST = 0.05  # groups that were in use less than this are not opened
 
-_ROUNDS = 2
-"""How often all groups are looked at before the next are opened."""
+_ROUNDS = 2  # how often all groups are looked at before the next are opened
 
 _SHARES = (0.1, 0.5, 0.95)
 """The share of the time after the groups are found, after prices are, and after the opening."""
 
 
 def closest(task: Task, known: Recoding, progress: Progress = no_progress) -> Recoding:
-    """A release of which every class is a group that good prices favour, if it costs less.
-
-    Prices per class are sought that prove a high lower bound. Groups that were in use over the
-    last steps for longest are opened first, a few at a time: each takes the classes that bring
-    something at these prices, as many as k need at least. What was taken leaves the table, a class
-    that an open group covers costs no more than it does there, and prices are sought for the
-    rest, and so on. Classes left over join the open group that keeps most of them, others the
-    release class that costs least to widen. What comes of that is improved as for the effort
-    ``thorough``.
-
-    Parameters
-    ----------
-    known
-        A release; it is returned if no better one is found.
-
-    Raises
-    ------
-    PlanError
-        The groups of the table would fill the memory.
-    """
+    """A release of which every class is a group that good prices favour, if it costs less."""
     first, second, third = _SHARES
     groups = distinct_groups(task, stretch(progress, 0, first))
     if groups is None:

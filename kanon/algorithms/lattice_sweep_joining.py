@@ -21,24 +21,14 @@ from kanon.recoding import Recoding, Trace
 
 @dataclass(frozen=True, eq=False)
 class JoinedClasses:
-    """What came of the classes that a sweep left over.
+    """What came of the classes that a sweep left over."""
 
-    Attributes
-    ----------
-    before
-        What was released before, and the classes that were left over as suppressed ones.
-    into : numpy.ndarray, shape (E,), int64
-        Per class the released class that it is part of now, as a position in ``before``; -1 for
-        one that no class could take.
-    nodes : numpy.ndarray, shape (R, m)
-        What each released class was raised to.
-    made
-        The classes that joined, in their order, each with the released class that it joined.
-    """
-
+    # what was released before, and the classes that were left over as suppressed ones
     before: Recoding
+    # per class the released class that it is part of now, as a position in ``before``
     into: np.ndarray
-    nodes: np.ndarray
+    nodes: np.ndarray  # what each released class was raised to
+    # the classes that joined, in their order, each with the released class that it joined
     made: tuple[tuple[int, int], ...]
 
 
@@ -49,23 +39,7 @@ def with_the_rest(
     trace: Trace,
     progress: Progress = no_progress,
 ) -> Recoding:
-    """The release after every class that is left over joined a released one.
-
-    They come in canonical order, each whole. It joins the released class for which that costs
-    least, the first in canonical order on a tie: what all its records and those of the released
-    class pay to be raised to what both share. If a model other than k-anonymity would break, the
-    class that costs next to least is asked. What no class can take is merged on at the end, by
-    :func:`kanon.algorithms.merge_until_models_hold.repaired`.
-
-    Parameters
-    ----------
-    targets : numpy.ndarray, shape (E, m)
-        Per class the tuple it was released as.
-    remain : numpy.ndarray, shape (E,), bool
-        The classes that are left over; not all of them.
-    trace
-        What was done so far.
-    """
+    """The release after every class that is left over joined a released one."""
     classes = task.classes
     if not remain.any():
         return Recoding.from_targets(classes, targets, trace=trace)
@@ -86,10 +60,7 @@ def merging_on(task: Task) -> Task:
 def joined_one_by_one(
     task: Task, targets: np.ndarray, remain: np.ndarray, progress: Progress = no_progress
 ) -> JoinedClasses:
-    """Let every class that is left over join a released one, where one can take it.
-
-    Takes what :func:`with_the_rest` does.
-    """
+    """Let every class that is left over join a released one, where one can take it."""
     classes = task.classes
     before = Recoding.from_targets(classes, targets, suppressed=remain)
     given = np.array(classes.nodes, dtype=np.int32, order="C")

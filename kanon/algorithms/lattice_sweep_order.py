@@ -34,8 +34,7 @@ from kanon.kernels.lattice_sweep_order import (
 )
 from kanon.kernels.lattice_sweep_walk import RECORDS, STEPS
 
-_CHUNK = 1_000_000
-"""Classes that are grouped between two reports of progress, about."""
+_CHUNK = 1_000_000  # classes that are grouped between two reports of progress, about
 
 _KEYS = 0.8
 """The share of the time of a sweep in group order that passes before the first release, about."""
@@ -64,18 +63,7 @@ def _losses(task: Task, raised: Sequence[np.ndarray]) -> Losses:
 
 
 def in_group_order(task: Task, progress: Progress = no_progress) -> SweepState:
-    """Release groups of the lattice by their mean loss, the cheapest first.
-
-    Every node keeps the least mean loss of its groups with k records, as it was when it was
-    grouped last. The node with the least (the first in canonical order on a tie) is grouped
-    again; its groups that cost no more than the least of all other nodes are released, and it
-    keeps the least of the others. It ends when no node has a group of k remaining records.
-
-    Parameters
-    ----------
-    task
-        The classes, costs and k; other models are not looked at.
-    """
+    """Release groups of the lattice by their mean loss, the cheapest first."""
     classes = task.classes
     size, n = classes.n_classes, classes.n_records
     lattice, raised, halves, table, losses, full = _room(task)
@@ -104,10 +92,7 @@ def in_group_order(task: Task, progress: Progress = no_progress) -> SweepState:
 
 
 def least_loss(task: Task, progress: Progress = no_progress) -> int:
-    """The sum over all records of the least loss of any group of k records that holds them.
-
-    See :func:`kanon.algorithms.lattice_sweep.lower_bound`.
-    """
+    """The sum over all records of the least loss of any group of k records that holds them."""
     lattice, _, halves, table, losses, full = _room(task)
     told = now_and_then(progress)
     live = np.zeros(task.classes.n_classes, dtype=np.int32)

@@ -34,31 +34,17 @@ _CHUNK = 2_000_000
 _MOST_BYTES = 64_000_000
 """How much memory the groups of halves take at most, but for one place each."""
 
-_OFTEN = 0.05
-"""Seconds between two reports of progress."""
+_OFTEN = 0.05  # seconds between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
 class SweepState:
-    """Where a walk ended.
+    """Where a walk ended."""
 
-    Attributes
-    ----------
-    targets : numpy.ndarray, shape (E, m), int32
-        Per class the tuple it was released as; its own as long as it remains.
-    at : numpy.ndarray, shape (E,), int64
-        Per class the node at which it was released, by its place in canonical order; negative for
-        one that was not.
-    visited
-        How many nodes were grouped.
-    released
-        How many groups were released.
-    """
-
-    targets: np.ndarray
-    at: np.ndarray
-    visited: int
-    released: int
+    targets: np.ndarray  # per class the tuple it was released as
+    at: np.ndarray  # per class the node at which it was released, by its place in canonical order
+    visited: int  # how many nodes were grouped
+    released: int  # how many groups were released
 
     @property
     def remain(self) -> np.ndarray:
@@ -67,14 +53,7 @@ class SweepState:
 
 
 def lattice_above(classes: EquivalenceClasses) -> tuple[LatticeArrays, list[np.ndarray]]:
-    """The classes and the lattice of levels above them, as the kernels know it.
-
-    Returns
-    -------
-    lattice
-    raised : list of numpy.ndarray
-        Per quasi-identifier :func:`raised_to`.
-    """
+    """The classes and the lattice of levels above them, as the kernels know it."""
     raised = [raised_to(tree) for tree in classes.hierarchies]
     levels = [len(table) for table in raised]
     # The more even the halves, the fewer groups have to be made and kept.
@@ -141,17 +120,7 @@ def room_for_groups(size: int) -> GroupTable:
 def targets_at(
     nodes: np.ndarray, at: np.ndarray, raised: Sequence[np.ndarray], own: np.ndarray
 ) -> np.ndarray:
-    """What nodes of the lattice make of tuples. Shape (E, m), int32.
-
-    Parameters
-    ----------
-    at : numpy.ndarray, shape (E,)
-        Per tuple the node; anything where ``own`` says so.
-    raised
-        Per quasi-identifier :func:`raised_to`.
-    own : numpy.ndarray, shape (E,), bool
-        Which tuples stay as they are.
-    """
+    """What nodes of the lattice make of tuples. Shape (E, m), int32."""
     targets = nodes.copy()
     rest = np.where(own, 0, at)
     for j in range(len(raised) - 1, -1, -1):
@@ -175,16 +144,7 @@ def now_and_then(progress: Progress) -> Callable[[float, str], None]:
 
 
 def walked(task: Task, progress: Progress = no_progress) -> SweepState:
-    """Walk along the nodes by loss; at each, release every group of what remains that may be.
-
-    A group is released if it has k records and meets every other model. The walk ends where fewer
-    than k records remain, at the latest after the node that raises everything to the roots.
-
-    Parameters
-    ----------
-    task
-        The classes, costs, k and models; that a release exists was checked.
-    """
+    """Walk along the nodes by loss; at each, release every group of what remains that may be."""
     classes, k = task.classes, task.k
     told = now_and_then(progress)
     told(0.0, f"putting {counted(n_nodes(classes.hierarchies), 'node')} in order")

@@ -35,13 +35,7 @@ USES = ("node", "suppression")
 
 
 def check(task: Task) -> None:
-    """Check that levels were chosen.
-
-    Raises
-    ------
-    PlanError
-        None were; or a model compares classes with the whole table, and records may be suppressed.
-    """
+    """Check that levels were chosen."""
     if task.node is None:
         raise PlanError(
             f"{CARD.title}: choose a node on the page Lattice and press 'Use this one'; in a plan, "
@@ -51,15 +45,7 @@ def check(task: Task) -> None:
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
-    """The full-domain release at the node that the task names.
-
-    Raises
-    ------
-    PlanError
-        See :func:`check`.
-    Unsatisfiable
-        More records than allowed are in classes that break a model at that node.
-    """
+    """The full-domain release at the node that the task names."""
     task.check()
     check(task)
     assert task.node is not None

@@ -14,11 +14,9 @@ from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import LeafRange, with_ranges
 
-_HUGE = 1e307
-"""Larger numbers are made smaller, all alike."""
+_HUGE = 1e307  # larger numbers are made smaller, all alike
 
-_NAMED = 50
-"""Sets of more texts are named by their first and their last."""
+_NAMED = 50  # sets of more texts are named by their first and their last
 
 
 class Span(NamedTuple):
@@ -36,26 +34,6 @@ class Span(NamedTuple):
 class ValueOrder:
     """Where the values of one quasi-identifier stand.
 
-    Numbers stand by size (if every leaf but that of missing cells is a number), other values in
-    the order of the hierarchy's leaves. A value that is no leaf stands in the middle between the
-    first and the last of its leaves. Missing cells stand last, beside numbers one average gap above
-    the highest.
-
-    Attributes
-    ----------
-    tree
-        The hierarchy, of N nodes and L leaves.
-    numeric
-        Whether the leaves are numbers, but for that of missing cells.
-    rank : numpy.ndarray, shape (L,), int64
-        The place of each leaf in the order; equal numbers share one.
-    lowest, highest : numpy.ndarray, shape (N,), int64
-        The first and the last rank of the leaves of each node.
-    at : numpy.ndarray, shape (N,), float64
-        Where each node stands: numbers by their size, other values by their rank.
-
-    Examples
-    --------
     >>> tree = Hierarchy.from_entries([("*", None, None), ("10", "*", None), ("1-3", "*", None),
     ...     ("1", "1-3", None), ("3", "1-3", None)])
     >>> tree.labels
@@ -65,12 +43,13 @@ class ValueOrder:
     ([10.0, 1.0, 3.0, 2.0, 5.5], [2, 0, 1])
     """
 
-    tree: Hierarchy
-    numeric: bool
-    rank: np.ndarray
+    tree: Hierarchy  # the hierarchy, of N nodes and L leaves
+    numeric: bool  # whether the leaves are numbers, but for that of missing cells
+    rank: np.ndarray  # the place of each leaf in the order
+    # the first and the last rank of the leaves of each node
     lowest: np.ndarray
     highest: np.ndarray
-    at: np.ndarray
+    at: np.ndarray  # where each node stands: numbers by their size, other values by their rank
 
     @classmethod
     def of(cls, tree: Hierarchy) -> ValueOrder:
@@ -129,8 +108,6 @@ class ValueOrder:
     def label(self, span: Span) -> str:
         """What a range is called: ``[a, b]``, ``b or less``, ``{a, b, c}`` or its mean.
 
-        Of very many texts only the first and the last are named, with how many they are.
-
         >>> tree = Hierarchy.from_entries(
         ...     [("*", None, None), *((leaf, "*", None) for leaf in "xyz")])
         >>> ValueOrder.of(tree).label(Span(0, 1))
@@ -160,10 +137,6 @@ class ValueOrder:
     ) -> list[Span]:
         """Ranges of ranks, open where fewer than k records lie at a bound or beyond it.
 
-        ``nodes`` and ``counts`` say how many records have which value; k = 0 opens none.
-
-        Examples
-        --------
         >>> tree = Hierarchy.from_entries(
         ...     [("*", None, None), *((str(leaf), "*", None) for leaf in range(5))])
         >>> spans = ValueOrder.of(tree).open_bounds(
@@ -200,10 +173,6 @@ class ValueOrder:
 def ranges_beside(line: ValueOrder, wanted: Sequence[Span]) -> tuple[Hierarchy, np.ndarray]:
     """The hierarchy with ranges beside its nodes, and the node of each range.
 
-    A name that something else has already gets a number behind it, unless it is a mean alone.
-
-    Examples
-    --------
     >>> tree = Hierarchy.from_entries(
     ...     [("*", None, None), *((str(leaf), "*", None) for leaf in range(5))])
     >>> found, nodes = ranges_beside(ValueOrder.of(tree), [Span(1, 3), Span(0, 2), Span(1, 3)])

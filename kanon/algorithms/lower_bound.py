@@ -34,8 +34,7 @@ from kanon.errors import Unsatisfiable
 from kanon.measures.cells import share
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 
-_FOUND = 0.2
-"""The share of the time after which all groups are found."""
+_FOUND = 0.2  # the share of the time after which all groups are found
 
 
 @dataclass(frozen=True)

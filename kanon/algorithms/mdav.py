@@ -70,17 +70,14 @@ USES: tuple[str, ...] = ()
 PARAMETERS = (RANGES,)
 NEEDS_HIERARCHIES = False
 
-_WORK = 5_000_000
-"""So many distances are computed between two reports of progress, about."""
+_WORK = 5_000_000  # so many distances are computed between two reports of progress, about
 
-_DIGITS = 400
-"""A power of ten that is too large, or too near to 0, for a float."""
+_DIGITS = 400  # a power of ten that is too large, or too near to 0, for a float
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 """A number as programs write it, without a unit or marks of thousands."""
 
-_MOST = 2**62
-"""No sum over all records may reach this."""
+_MOST = 2**62  # no sum over all records may reach this
 
 
 @dataclass(frozen=True, eq=False)

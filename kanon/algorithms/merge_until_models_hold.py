@@ -17,54 +17,27 @@ from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding, ends
 from kanon.sensitive import Sensitive
 
-_OFTEN = 64
-"""Merges between two reports of progress."""
+_OFTEN = 64  # merges between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
 class ContinuedMerging:
-    """How merging went on for the models of a task.
+    """How merging went on for the models of a task."""
 
-    Attributes
-    ----------
-    before
-        The R classes that it began with.
-    parts : numpy.ndarray, shape (M, 3)
-        Per merge the class that broke a model, its partner, and a third class that already had the
-        merged tuple (-1 if none). Merge i made the class R + i.
-    nodes : numpy.ndarray, shape (R + M, m)
-        The tuple of every class.
-    counts : numpy.ndarray, shape (R + M,)
-        The number of records of every class.
-    """
-
-    before: EquivalenceClasses
+    before: EquivalenceClasses  # the R classes that it began with
+    # per merge the class that broke a model, its partner, and a third class that already had the
+    # merged tuple (-1 if none)
     parts: np.ndarray
-    nodes: np.ndarray
-    counts: np.ndarray
+    nodes: np.ndarray  # the tuple of every class
+    counts: np.ndarray  # the number of records of every class
 
 
 def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -> Recoding:
     """The release after merging every class that breaks a model of the task.
 
-    While a class breaks any model: take one of least size among those that do, the first by ties,
-    and merge it with its best partner of the whole table, as the strategy says.
-
     In greedy merging with several models the smallest class of all is merged as long as it has
     fewer than k records, since it breaks k-anonymity. So the run is that of k-anonymity alone up
     to the release for k, and this continues it.
-
-    Parameters
-    ----------
-    recoding
-        The release for the task's k.
-    task
-        What guides the run, and the models. That they can be met was checked:
-        :func:`kanon.privacy.conjunction.check_reachable`.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2023, Algorithm 1.
     """
     before = recoding.released
     found = continued(before, task, progress)
@@ -84,13 +57,7 @@ def repaired(recoding: Recoding, task: Task, progress: Progress = no_progress) -
 def continued(
     before: EquivalenceClasses, task: Task, progress: Progress = no_progress
 ) -> ContinuedMerging:
-    """The merges that :func:`repaired` makes; none where no class breaks a model.
-
-    Parameters
-    ----------
-    task, progress
-        See :func:`repaired`.
-    """
+    """The merges that :func:`repaired` makes; none where no class breaks a model."""
     breaks = broken(task.models, before)
     if not breaks.any():
         none = np.zeros((0, 3), dtype=np.int32)

@@ -35,8 +35,7 @@ from kanon.measures.histograms import empty_histograms, histograms_of
 from kanon.recoding import MergePath
 from kanon.strategies import LOOKS_AT, needs_sensitive
 
-_CHUNK = 256
-"""Merges between two reports of progress."""
+_CHUNK = 256  # merges between two reports of progress
 
 _THINNED = 2
 """Once so many times fewer classes live than stood in the tree at first, it is made anew: siblings
@@ -280,13 +279,7 @@ def _candidates(size: int) -> np.ndarray:
 
 
 def _buckets(total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values in a few buckets of about the same share; the share of every set of buckets.
-
-    Returns
-    -------
-    bucket : numpy.ndarray, shape (v,), int32
-    shares : numpy.ndarray, shape (2 ** _BUCKETS,)
-    """
+    """The values in a few buckets of about the same share; the share of every set of buckets."""
     bucket = np.zeros(len(total), dtype=np.int32)
     filled = np.zeros(_BUCKETS)
     for value in np.argsort(-total, kind="stable"):

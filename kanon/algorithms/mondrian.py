@@ -122,8 +122,7 @@ USES: tuple[str, ...] = ()
 PARAMETERS = (VARIANT, DIMENSION, RELEASE, RANGES)
 NEEDS_HIERARCHIES = False
 
-_MOST_DECIMALS = 9
-"""Numbers of so many decimals at most are held against each other exactly."""
+_MOST_DECIMALS = 9  # numbers of so many decimals at most are held against each other exactly
 
 _STRETCH = 16_384
 """So many classes are looked at between two reports of progress, or one region if it has more."""

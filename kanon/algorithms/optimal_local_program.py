@@ -21,8 +21,7 @@ import numpy as np
 
 from kanon.algorithms.prices import Assignment, Prices
 
-_OPTIMAL, _INFEASIBLE = 0, 2
-"""What the solver says if it is done."""
+_OPTIMAL, _INFEASIBLE = 0, 2  # what the solver says if it is done
 
 _OBJECTIVE = 1e4
 """The largest cost of a class in a group as the solver counts: it ends at a gap of a millionth."""
@@ -34,40 +33,20 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Which class may go to which group.
+    """Which class may go to which group."""
 
-    Attributes
-    ----------
-    who : numpy.ndarray, shape (X,)
-        The classes, group after group.
-    group : numpy.ndarray, shape (X,)
-        For each the place of its group among those that are left.
-    groups : numpy.ndarray, shape (G,)
-        The groups that are left, as numbers of the problem's.
-    """
-
-    who: np.ndarray
-    group: np.ndarray
-    groups: np.ndarray
+    who: np.ndarray  # the classes, group after group
+    group: np.ndarray  # for each the place of its group among those that are left
+    groups: np.ndarray  # the groups that are left, as numbers of the problem's
 
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What the solver found.
+    """What the solver found."""
 
-    Attributes
-    ----------
-    into : numpy.ndarray, shape (E,), or None
-        Per class the group of the problem that it goes to; None if nothing was found.
-    bound
-        What no choice of these places loses less than; infinite if no choice is possible.
-    done
-        Whether nothing better is left to be found.
-    """
-
-    into: np.ndarray | None
-    bound: float
-    done: bool
+    into: np.ndarray | None  # per class the group of the problem that it goes to
+    bound: float  # what no choice of these places loses less than
+    done: bool  # whether nothing better is left to be found
 
 
 def places_below(prices: Prices, loss: float) -> Places:
@@ -91,23 +70,6 @@ def places_below(prices: Prices, loss: float) -> Places:
 def rise_of_bound(brings: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
     """By how much the bound rises if a group has to be used and to take one of its classes.
 
-    Parameters
-    ----------
-    brings : numpy.ndarray, shape (S,)
-        Per class what each of its records brings.
-    counts : numpy.ndarray, shape (S,)
-        Per class its records.
-
-    Returns
-    -------
-    numpy.ndarray, shape (S,)
-        At least 0.
-
-    Examples
-    --------
-    For k = 3 the group is worth 5 · 2 - 1: the first class, and one record of the second. If it has
-    to take the second it is worth 5 · 2 - 2 · 1, and with the third 5 · 2 - 4.
-
     >>> rise_of_bound(np.array([5, -1, -4]), np.array([2, 2, 1]), 3).tolist()
     [0.0, 1.0, 3.0]
     """
@@ -128,18 +90,7 @@ def rise_of_bound(brings: np.ndarray, counts: np.ndarray, k: int) -> np.ndarray:
 
 
 def least(problem: Assignment, places: Places, seconds: float) -> Solved:
-    """Solve the program for some places with HiGHS.
-
-    Parameters
-    ----------
-    seconds
-        After which time the best that was found is returned, about.
-
-    Notes
-    -----
-    Source: Huangfu, Hall 2018, Parallelizing the dual revised simplex method, Mathematical
-    Programming Computation 10; the solver is HiGHS as in SciPy.
-    """
+    """Solve the program for some places with HiGHS."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 

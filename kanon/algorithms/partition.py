@@ -15,8 +15,7 @@ from kanon.stored_classes import PartCells, PartCut, below
 _LEAST_SHARE = 0.25
 """No cut gives one side less than this share of the classes: parts should take alike long."""
 
-_ROUNDING = 1e-12
-"""What is expected of two cuts may differ by this share because it was rounded."""
+_ROUNDING = 1e-12  # what is expected of two cuts may differ by this share because it was rounded
 
 
 CellsOfPart = Callable[[Sequence[PartCut], int], PartCells]
@@ -27,36 +26,6 @@ def partition(
     classes: EquivalenceClasses, potentials: Potentials, number: int, least: int = 1
 ) -> np.ndarray:
     """PartCut classes into parts that never meet.
-
-    As long as there are too few parts, the one of most classes is cut in two: into the classes
-    that lie below some node of a hierarchy, and the others. Of two classes of the part drawn at
-    random, one pays the edge above that node with probability 2 p (1 − p) if they are merged,
-    where p is the share of the classes below it. So the cut is at the edge of most expected cost,
-    w p (1 − p): two classes on different sides of it were least likely to be partners.
-
-    Whatever is merged within a part stays off the tuples of every other part. What is below a
-    node has its lowest common ancestors below it too; and a common ancestor of values that are
-    not below it lies below it no more than they do. So every release of the parts is one of the
-    table: no two of its classes look the same.
-
-    Parameters
-    ----------
-    potentials
-        Per quasi-identifier the potential of every node.
-    number
-        How many parts there should be. There are fewer where no cut is left.
-    least
-        So many records each part holds at least.
-
-    Returns
-    -------
-    numpy.ndarray, shape (E,), int64
-        The part of each class, from 0 on. Ties go to the first quasi-identifier, then to the
-        lowest node, then to the oldest part: the order of the rows does not matter.
-
-    Examples
-    --------
-    Sex costs more than town, so the first cut is there; each half is cut between two towns.
 
     >>> from kanon.hierarchy.build import suppression
     >>> trees = (suppression(["F", "M"]), suppression(["a", "b"]))
@@ -99,15 +68,7 @@ def cuts_along(
     least: int,
     cells: CellsOfPart,
 ) -> tuple[list[PartCut], list[int]]:
-    """The cuts of :func:`partition`, found from what each part holds at each node.
-
-    Returns
-    -------
-    cuts
-        In their order.
-    sizes
-        Per part the number of its classes.
-    """
+    """The cuts of :func:`partition`, found from what each part holds at each node."""
     cuts: list[PartCut] = []
     sizes = [cells(cuts, 0).n_classes]
     whole: set[int] = set()  # those that cannot be cut

@@ -139,15 +139,7 @@ def _interleaved(
     paths: Sequence[MergePath],
     k_max: int,
 ) -> MergePath:
-    """The merges of all parts as one path, by the size of their smallest class.
-
-    Parameters
-    ----------
-    members
-        Per part its classes.
-    paths
-        Per part the path of those classes.
-    """
+    """The merges of all parts as one path, by the size of their smallest class."""
     size, m = classes.nodes.shape
     every = np.concatenate([path.smallest for path in paths])
     order = np.argsort(every, kind="stable")  # the merges of a part keep their order

@@ -29,17 +29,13 @@ from kanon.kernels.prices import best_of, copied, sizes_of, weigh
 _PARTS = 2
 """Groups are weighed in so many parts, on however many cores: so sums do not depend on these."""
 
-_STEPS = 40
-"""Steps between two looks at all groups."""
+_STEPS = 40  # steps between two looks at all groups
 
-_MOST_MEMBERS = 3_000_000
-"""The classes that the groups looked at in between have together, at most."""
+_MOST_MEMBERS = 3_000_000  # the classes that the groups looked at in between have together, at most
 
-_FEW = 50_000
-"""Below so many classes of groups it is not worth to start threads."""
+_FEW = 50_000  # below so many classes of groups it is not worth to start threads
 
-_AHEAD = 1.2
-"""The first aim, as a multiple of the bound to start with."""
+_AHEAD = 1.2  # the first aim, as a multiple of the bound to start with
 
 _LEAST = 0.005
 """The first aim at least, as a share of all that can be lost: the bound to start with may be 0."""
@@ -47,11 +43,9 @@ _LEAST = 0.005
 _ENOUGH = 2e-4
 """Prices are good when the last looks raised the bound by a smaller share of it than this."""
 
-_LAST = 5
-"""How many looks these are."""
+_LAST = 5  # how many looks these are
 
-_MOST_LOOKS = 80
-"""How often all groups are looked at, at most."""
+_MOST_LOOKS = 80  # how often all groups are looked at, at most
 
 _DEAREST = 6
 """No price is above two to this power times the most that a record can lose.
@@ -63,28 +57,15 @@ if it loses nothing itself. What is summed exactly has so many bits less, for th
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Records to assign to groups.
-
-    Attributes
-    ----------
-    groups
-        The groups.
-    counts : numpy.ndarray, shape (E,), int64
-        Per class how many records are to be assigned.
-    own : numpy.ndarray, shape (E,), int64
-        Per class the potential of its own tuple.
-    highest : numpy.ndarray, shape (E,), int64
-        Per class what no price is above: at most so many times the largest of ``own`` that sums
-        stay exact (:data:`_DEAREST`); or the loss at which a record joins a group in use already.
-    k
-        The records that every group in use has to get.
-    """
+    """Records to assign to groups."""
 
     groups: DistinctGroups
-    counts: np.ndarray
-    own: np.ndarray
+    counts: np.ndarray  # per class how many records are to be assigned
+    own: np.ndarray  # per class the potential of its own tuple
+    # per class what no price is above: at most so many times the largest of ``own`` that sums
+    # stay exact (:data:`_DEAREST`)
     highest: np.ndarray
-    k: int
+    k: int  # the records that every group in use has to get
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,25 +78,7 @@ class _Some:
 
 
 class Prices:
-    """Prices, which are made better step by step.
-
-    Parameters
-    ----------
-    problem
-        What they are for.
-    price
-        To begin with, per class and record, as a share of the largest potential of all.
-
-    Attributes
-    ----------
-    price : numpy.ndarray, shape (E,), float64
-        Per class and record, as a share of the largest potential of all.
-    value
-        The bound that they prove, in the same unit; known after :meth:`raised`.
-    used : numpy.ndarray, shape (G,), float32
-        The part of the last steps in which each group was worth something, from 0 to 1, the last
-        ones counting most.
-    """
+    """Prices, which are made better step by step."""
 
     def __init__(self, problem: Assignment, price: np.ndarray) -> None:
         self.problem = problem
@@ -138,14 +101,7 @@ class Prices:
         return float(self._counts @ self.price) / max(float(self._counts.sum()), 1.0)
 
     def bound(self, suppressing: bool = False) -> int:
-        """The bound that they prove, exactly, in units of the potentials.
-
-        Parameters
-        ----------
-        suppressing
-            Whether releases may suppress records: then no price is above what a record loses that
-            is not shown at all.
-        """
+        """The bound that they prove, exactly, in units of the potentials."""
         highest = self.problem.own if suppressing else self.problem.highest
         price = np.minimum(self._in_units(self.price), highest >> _DEAREST)
         worth, _ = self._weighed(self._all(), price - (self.problem.own >> _DEAREST))
@@ -197,13 +153,7 @@ class Prices:
         self._reach = reach * (1.3 if limited > 0.02 else 1 / 1.3 if limited < 0.003 else 1.0)
 
     def of_near_groups(self, reach: float, most: int) -> Prices:
-        """The same for those groups alone that are worth something if all prices rise so far.
-
-        Parameters
-        ----------
-        most
-            How many classes they may have together; if they have more, they rise less far.
-        """
+        """The same for those groups alone that are worth something if all prices rise so far."""
         at, some, _ = self._near(reach, most)
         every = self.problem.groups
         groups = DistinctGroups(some.begin, some.members, every.kept[at], every.node[at])
@@ -275,24 +225,14 @@ class Prices:
 
 
 def least_losses(groups: DistinctGroups, own: np.ndarray) -> np.ndarray:
-    """Per class the least loss per record of any group that covers it: no group is worth more then.
-
-    Parameters
-    ----------
-    own : numpy.ndarray, shape (E,)
-        Per class the potential of its tuple.
-    """
+    """Per class the least loss per record of any group that covers it: what bounds its worth."""
     best = np.full(len(own), -1)
     best_of(np.arange(len(groups.kept)), groups.begin, groups.members, groups.kept, best)
     return own - groups.kept[best]
 
 
 def good_prices(task: Task, groups: DistinctGroups, progress: Progress = no_progress) -> Prices:
-    """Prices that prove a bound which further steps hardly raise.
-
-    They begin with :func:`least_losses`. Nothing but the table, the costs and k decides when they
-    are good.
-    """
+    """Prices that prove a bound which further steps hardly raise."""
     counts, own = np.array(task.classes.counts), own_potentials(task)
     dearest = np.full_like(own, own.max() * min(task.k, 1 << _DEAREST))
     problem = Assignment(groups, counts, own, dearest, task.k)

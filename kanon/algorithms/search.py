@@ -65,8 +65,7 @@ class Loss(Protocol):
     exact: bool
     """Whether the bounds are known before any node is evaluated, and rise with the losses."""
 
-    slack: int
-    """Losses that differ by more are in their exact order; 0 where they are exact."""
+    slack: int  # losses that differ by more are in their exact order; 0 where they are exact
 
     def of(self, node: Node, found: Evaluation) -> int | Fraction:
         """The loss of a node's release."""
@@ -177,15 +176,7 @@ def loss_of(lattice: Lattice, task: Task, parameter: Parameter = LOSS) -> Loss:
 
 
 def begin(task: Task, progress: Progress, default_limit: int = 0) -> Lattice:
-    """The lattice of a task.
-
-    Parameters
-    ----------
-    task
-        The task; where it minimises the loss of precision, its potentials give way to those.
-    default_limit
-        The records that may be suppressed if the task does not say.
-    """
+    """The lattice of a task."""
     if task.options.get(LOSS.name) == "precision":
         task = with_precision(task)
     limit = default_limit if task.suppression is None else task.suppression
@@ -198,13 +189,7 @@ def with_precision(task: Task) -> Task:
 
 
 def check_full_domain(task: Task, title: str) -> None:
-    """Check that a search of the whole lattice can do what is asked for.
-
-    Raises
-    ------
-    PlanError
-        The lattice is too large, or a model cannot be combined with suppression.
-    """
+    """Check that a search of the whole lattice can do what is asked for."""
     check_models(task, title, task.suppression or 0)
     check_size(task.classes.hierarchies, title)
 
@@ -213,13 +198,7 @@ def complete_search(title: str) -> Callable[[Task], None]:
     """The check of an algorithm that searches the whole lattice; see :func:`check_full_domain`."""
 
     def check(task: Task) -> None:
-        """Check that the search can do what is asked for.
-
-        Raises
-        ------
-        PlanError
-            See :func:`kanon.algorithms.search.check_full_domain`.
-        """
+        """Check that the search can do what is asked for."""
         check_full_domain(task, title)
 
     return check
@@ -232,20 +211,6 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
     as a class that breaks a model can spoil others that it is joined with: then what a search
     concludes from one node about others does not hold. And models that compare a class with the
     whole table change as records leave the table.
-
-    Parameters
-    ----------
-    task, title
-        See :func:`check_full_domain`.
-    limit
-        The records that may be suppressed.
-    tags
-        Whether the search concludes from one node about others.
-
-    Raises
-    ------
-    PlanError
-        There are such models, and records may be suppressed.
     """
     unsound = [
         model
@@ -266,12 +231,7 @@ def check_models(task: Task, title: str, limit: int, tags: bool = True) -> None:
 
 
 class NodeTags:
-    """Which nodes of a lattice are known to satisfy, or not to.
-
-    Predictive tagging: with a fixed limit, every node above one that satisfies does so too, and no
-    node below one that does not. Every search may use it: for k-anonymity with suppression, for
-    all other models without (:func:`check_models`).
-    """
+    """Which nodes of a lattice are known to satisfy, or not to."""
 
     def __init__(self, lattice: Lattice) -> None:
         self._lattice = lattice
@@ -314,11 +274,7 @@ def nothing_satisfies(task: Task) -> Unsatisfiable:
 
 
 def minimal_satisfying(lattice: Lattice, known: NodeTags) -> list[Node]:
-    """The minimal satisfying nodes, bottom-up: those that satisfy with none below that does.
-
-    Every node that no satisfying one is known below is evaluated, by height and in canonical order;
-    those that satisfy are minimal.
-    """
+    """The minimal satisfying nodes, bottom-up: those that satisfy with none below that does."""
     found = []
     satisfying = known.satisfying.reshape(-1)
     for place in lattice.one_by_one(lattice.by_height()):
@@ -346,24 +302,7 @@ def best_of(lattice: Lattice, loss: Loss, nodes: Sequence[Node]) -> Node:
 def least_loss(
     lattice: Lattice, loss: Loss, satisfying: np.ndarray, first: Sequence[Node] = ()
 ) -> Node:
-    """The node of least loss among all that satisfy; of several the first in canonical order.
-
-    With suppression the loss is not monotone: going up may bring suppressed records back. So the
-    best node need not be a minimal satisfying one, and nodes are evaluated from the lowest bound
-    on, until no bound is as low as the best loss found.
-
-    Parameters
-    ----------
-    satisfying : numpy.ndarray
-        Which nodes satisfy, of the lattice's shape.
-    first
-        Nodes to look at first: what a search has evaluated and found to satisfy.
-
-    Raises
-    ------
-    Unsatisfiable
-        No node satisfies.
-    """
+    """The node of least loss among all that satisfy; of several the first in canonical order."""
     if not satisfying.any():
         raise nothing_satisfies(lattice.task)
     bounds = loss.bounds()

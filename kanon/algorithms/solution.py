@@ -29,27 +29,14 @@ FINISHED_K = (
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What an algorithm found: the release at every k, or the one for the task's k.
+    """What an algorithm found: the release at every k, or the one for the task's k."""
 
-    Attributes
-    ----------
-    path
-        The merge path of an algorithm that serves every k, or None.
-    recoding
-        The recoding of any other algorithm, or None.
-    curves
-        The criteria along the path, or at the known k; None if only one k is known.
-    seconds
-        How long the algorithm took.
-    finished
-        Per k its release, where the path had to be merged on for other models than k-anonymity, or
-        where there is no path and several k were computed.
-    """
-
-    path: MergePath | None
-    recoding: Recoding | None
-    curves: Curves | Points | None
-    seconds: float
+    path: MergePath | None  # the merge path of an algorithm that serves every k, or None
+    recoding: Recoding | None  # the recoding of any other algorithm, or None
+    curves: Curves | Points | None  # the criteria along the path, or at the known k
+    seconds: float  # how long the algorithm took
+    # per k its release, where the path had to be merged on for other models than k-anonymity, or
+    # where there is no path and several k were computed
     finished: Mapping[int, Recoding] = field(default_factory=dict)
 
     @property
@@ -58,13 +45,7 @@ class Solution:
         return tuple(sorted(self.finished)) if self.finished else None
 
     def at(self, k: int) -> Recoding:
-        """The recoding for k; of an algorithm without a path, the only one there is.
-
-        Raises
-        ------
-        ValueError
-            It was not computed for that k.
-        """
+        """The recoding for k; of an algorithm without a path, the only one there is."""
         if self.finished:
             if k not in self.finished:
                 raise ValueError(f"k = {k} was not computed")
@@ -76,14 +57,7 @@ class Solution:
 
 
 def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metric]) -> Solution:
-    """Run an algorithm on a task: what a worker process is given.
-
-    An algorithm that serves every k runs to the end, so that a slider over k only looks up. Where
-    a model beyond k-anonymity needs more merges than the path has, the path is the same for all k,
-    and is merged on from there for the task's k and those of :data:`FINISHED_K`. Any other
-    algorithm runs for the task's k, and then, unless it says ``ONE_K``, for others of those as long
-    as :data:`PATIENCE` allows, the nearest first.
-    """
+    """Run an algorithm on a task: what a worker process is given."""
     module = algorithm_named(algorithm)
     started = time.perf_counter()
     stored = isinstance(task.classes, StoredClasses)
@@ -114,10 +88,7 @@ PATIENCE = 3.0
 def _others_near(
     progress: Progress, module: ModuleType, task: Task, seconds: float
 ) -> dict[int, Recoding]:
-    """The releases for other k, the nearest by ratio first, as many as there is time for.
-
-    None if the run for the task's k, which took so many seconds, took too long already.
-    """
+    """The releases for other k, the nearest by ratio first, as many as there is time for."""
     wanted = [k for k in FINISHED_K if k != task.k and k <= task.classes.highest_k]
     wanted.sort(key=lambda k: abs(math.log(k / task.k)))
     found: dict[int, Recoding] = {}
@@ -143,16 +114,7 @@ _MERGED = 0.5
 def finished_at(
     path: MergePath, task: Task, ks: Iterable[int], progress: Progress
 ) -> dict[int, Recoding]:
-    """The releases that meet all models of a task, per k; none if the path itself serves them.
-
-    Parameters
-    ----------
-    path
-        The run for k-anonymity alone.
-    ks
-        For which k; those beyond n, or beyond the number of persons where k counts them, are
-        left out.
-    """
+    """The releases that meet all models of a task, per k; none if the path itself serves them."""
     # Merging never breaks a model, and who meets it for a large k does so for a smaller one.
     wanted = sorted({k for k in ks if k <= min(path.k_max, task.classes.highest_k)})
     hardest = task.for_k(max(wanted, default=1)).others
@@ -169,20 +131,7 @@ def finished_at(
 def recodings_at(
     progress: Progress, algorithm: str, task: Task, ks: Sequence[int]
 ) -> dict[int, Recoding]:
-    """The releases for several k: from one run where that serves them all, else a run per k.
-
-    Parameters
-    ----------
-    task
-        What to run it on; its own k is not used.
-    ks
-        For which k, at least one; none above n.
-
-    Raises
-    ------
-    Unsatisfiable
-        One of them cannot be reached.
-    """
+    """The releases for several k: from one run where that serves them all, else a run per k."""
     module = algorithm_named(algorithm)
     if serves_every_k(algorithm):
         path = module.merge_path(task.for_k(max(ks)), progress)

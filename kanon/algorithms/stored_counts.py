@@ -20,17 +20,7 @@ _KEPT, _HERE = 8, 8
 
 
 class StoredCounts:
-    """Counts classes by rolling up tables that the engine keeps; see :class:`NodeCounts`.
-
-    A node is rolled up from the smallest table known below it. What comes here of a node is how
-    many classes have how many records; where the classes are few, the classes themselves, once, for
-    all nodes above. So the memory taken here does not depend on the number of classes.
-
-    Parameters
-    ----------
-    classes, potentials, k
-        See :class:`kanon.algorithms.lattice_counts.CountsHere`.
-    """
+    """Counts classes by rolling up tables that the engine keeps; see :class:`NodeCounts`."""
 
     def __init__(self, classes: StoredClasses, potentials: Sequence[np.ndarray], k: int) -> None:
         self._classes, self._potentials, self._k = classes, potentials, k

@@ -27,16 +27,7 @@ _APART, _TOGETHER = 0.9, 0.95
 
 @dataclass(frozen=True, eq=False)
 class MergePart:
-    """Merges the classes of a part until every one of them holds k records.
-
-    A table of :attr:`columns` comes; one of :attr:`schema` goes back: per class the number of its
-    released tuple as well, the hash of its tuple, and the merges of the part in its first row.
-
-    Parameters
-    ----------
-    task
-        What guides the merges, without classes; its k is the one to reach.
-    """
+    """Merges the classes of a part until every one of them holds k records."""
 
     task: Task
 
@@ -79,13 +70,7 @@ def _signed(nodes: np.ndarray) -> np.ndarray:
 
 
 def check_stored(task: Task) -> None:
-    """Check that the merges do not need what the engine keeps.
-
-    Raises
-    ------
-    PlanError
-        The strategy looks at sensitive values or at the whole table.
-    """
+    """Check that the merges do not need what the engine keeps."""
     if LOOKS_AT[task.strategy]:
         raise PlanError(
             f"Strategy {task.strategy!r} looks at more than the cost of a merge, and so needs all "
@@ -95,27 +80,7 @@ def check_stored(task: Task) -> None:
 
 
 def merge_stored(task: Task, number: int, progress: Progress = no_progress) -> Recoding:
-    """The release for the task's k: that of :func:`merge_apart`, made where the classes are.
-
-    The same cuts, the same merges in each part, and then the same of what is left of all parts
-    together, as :func:`kanon.algorithms.partitioned_merging.merge_apart`; so the same release,
-    however many machines there are and in whatever order they finish.
-
-    Parameters
-    ----------
-    task
-        The classes, which an engine keeps, and what guides the merges.
-    number
-        How many parts.
-
-    Raises
-    ------
-    Unsatisfiable
-        The table has fewer than k records.
-    PlanError
-        The table cannot be cut, what is left of the parts is too much, or see
-        :func:`check_stored`.
-    """
+    """The release for the task's k: that of :func:`merge_apart`, made where the classes are."""
     task.check()
     check_stored(task)
     classes = task.classes

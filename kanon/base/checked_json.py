@@ -38,18 +38,7 @@ class Strict(BaseModel):
 
 
 def load_json(path: Path, what: str) -> Any:
-    """Read a file of choices.
-
-    Parameters
-    ----------
-    what
-        What it is called at the beginning of a sentence.
-
-    Raises
-    ------
-    PlanError
-        It cannot be read, is too large, or is not what :func:`read_json` takes.
-    """
+    """Read a file of choices."""
     try:
         content, size = read_up_to(bytes_of("plan_megabytes"), path)
         _check_size(size, what)
@@ -62,16 +51,6 @@ def load_json(path: Path, what: str) -> Any:
 
 def read_json(text: str, what: str = "The plan") -> Any:
     """Read JSON in which no key stands twice in one place.
-
-    Parameters
-    ----------
-    text
-        The JSON.
-
-    Raises
-    ------
-    PlanError
-        It is not JSON, names a key twice, holds half of a character, or is too long.
 
     >>> read_json('{"k": 5}')
     {'k': 5}
@@ -123,17 +102,7 @@ def _has_half(found: Any) -> bool:
 
 
 def problem(first: ErrorDetails, path: str, what: str, error: type[E]) -> E:
-    """What pydantic found wrong, in one sentence.
-
-    Parameters
-    ----------
-    first
-        One problem that it found.
-    path
-        Where in the file it is, as a key; empty for the whole file.
-    what
-        What the file is called, such as ``plan``.
-    """
+    """What pydantic found wrong, in one sentence."""
     kind, given = first["type"], first.get("input")
     place = f"{what.capitalize()} key {path}" if path else f"The {what}"
     if kind == "value_error":

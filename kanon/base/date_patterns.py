@@ -10,8 +10,7 @@ from typing import NamedTuple
 from kanon.base.kinds import AND_ALSO, PATTERNS, ColumnKind
 
 _MOST_VALUES = 10_000
-_FIRST = 50
-"""Columns of other texts are told apart by so many values."""
+_FIRST = 50  # columns of other texts are told apart by so many values
 
 
 class DatePattern(NamedTuple):
@@ -37,13 +36,6 @@ def find_date_patterns(counts: Mapping[str, int]) -> MixedDates | None:
     Where day and month could be either way round, both readings are proposed, never mixed: of
     13/04/1981 and 04/13/1981 one is left over.
 
-    Parameters
-    ----------
-    counts
-        The values, and how many records have each.
-
-    Examples
-    --------
     >>> dates = find_date_patterns({"14.03.1981": 2, "1981-03-15": 1, "13.1.1980": 1, "n. d.": 3})
     >>> str(dates.kinds[0]), dates.rest
     ('date DD.MM.YYYY or YYYY-MM-DD', {'n. d.': 3})

@@ -46,8 +46,7 @@ PATTERNS: Mapping[str, tuple[str, ...]] = {
 }
 """The kinds, and in which ways each may be written."""
 
-_PLAIN = (WHOLE[0], DECIMAL[0])
-"""What Python reads as a number by itself."""
+_PLAIN = (WHOLE[0], DECIMAL[0])  # what Python reads as a number by itself
 
 Resolution = Literal["time", "day", "month", "quarter", "year"]
 
@@ -55,14 +54,6 @@ Resolution = Literal["time", "day", "month", "quarter", "year"]
 @dataclass(frozen=True)
 class ColumnKind:
     """How the texts of a column are read.
-
-    Attributes
-    ----------
-    name, pattern
-        A key of :data:`PATTERNS`, and one of its ways to write it; empty for texts and codes. Of
-        dates several, with " or " between: a text is read by the first that fits it.
-    first_year
-        Of two-digit years the earliest: they are the hundred years from there on.
 
     >>> kind = ColumnKind.parse("date DD.MM.YY from 1927")
     >>> [kind.moment(text).year for text in ("04.03.81", "4.3.26", "4.3.27")], str(kind)
@@ -73,8 +64,10 @@ class ColumnKind:
     4
     """
 
+    # a key of :data:`PATTERNS`, and one of its ways to write it
     name: str
     pattern: str = ""
+    # of two-digit years the earliest: they are the hundred years from there on
     first_year: int | None = None
 
     @classmethod
@@ -82,11 +75,6 @@ class ColumnKind:
         """A kind from its text, such as ``decimal 1.234,56``.
 
         Two-digit years without ``from`` end with this year, as nobody is born later.
-
-        Raises
-        ------
-        PlanError
-            There is no such kind, or it is not written so.
         """
         found = re.fullmatch(r"(.*?)(?: from (\d{1,4}))?", text)
         plain, first = (text, None) if found is None else found.groups()
@@ -156,10 +144,7 @@ class ColumnKind:
         return value if whole else None
 
     def moment(self, text: str) -> datetime | None:
-        """A text as a moment, a time as one of the first day of all; None if it is none.
-
-        A time zone is passed over: a moment is the one that the clock there showed.
-        """
+        """A text as a moment, a time as one of the first day of all; None if it is none."""
         text = text if text.isascii() else unicodedata.normalize("NFC", text)
         for pattern in self.pattern.split(AND_ALSO):
             match = _regex(self.name, pattern).fullmatch(text)
@@ -183,13 +168,7 @@ class ColumnKind:
         ]
 
     def check(self, column: str, texts: Sequence[str]) -> None:
-        """Check that the values of a column are of this kind.
-
-        Raises
-        ------
-        TableError
-            Some are not.
-        """
+        """Check that the values of a column are of this kind."""
         bad = self.misfits(texts)
         if bad:
             some = counted(len(bad), "distinct value is", "distinct values are")
@@ -207,12 +186,6 @@ TEXT, CODE = ColumnKind("text"), ColumnKind("code")
 
 def fitting(texts: Sequence[str]) -> tuple[ColumnKind, ...]:
     """The kinds that all of some texts are of, the likeliest first; a text is always one.
-
-    Eight digits that are all days of one pattern are dates; other plain numbers are numbers, unless
-    they are of one length from 10000 on, as postcodes are. Day and month, and marks of thousands
-    and decimals, are told apart by the values where they can be. Else the day comes first (of eight
-    digits none does: they are no dates until somebody says so), three digits behind a comma are
-    thousands, and behind a point too if other values have three digits and no point.
 
     >>> [str(kind) for kind in fitting(["3/4/1981", "5/6/1990"])]
     ['date DD/MM/YYYY', 'date MM/DD/YYYY', 'text']
@@ -283,10 +256,7 @@ def number_kinds(texts: Sequence[str]) -> list[ColumnKind]:
 
 
 def moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
-    """The kinds of dates and times that all of some texts are of, the likeliest first.
-
-    None for eight digits that may be day or month first: they are read when somebody says which.
-    """
+    """The kinds of dates and times that all of some texts are of, the likeliest first."""
     kinds = _find_moment_kinds(texts)
     return [] if len(kinds) > 1 and kinds[0].pattern in _EIGHT_DIGITS else kinds
 
@@ -305,13 +275,6 @@ def _find_moment_kinds(texts: Sequence[str]) -> list[ColumnKind]:
 
 def numbers(texts: Sequence[str], kind: ColumnKind | None = None) -> np.ndarray | None:
     """The texts as numbers, or None if they are not all finite numbers written alike.
-
-    Codes with a leading zero or an underscore are not numbers.
-
-    Parameters
-    ----------
-    kind
-        How they are read; by default as the likeliest kind of number.
 
     >>> numbers(["1", "2.5"]), numbers(["1.234,5", "7"])
     (array([1. , 2.5]), array([1234.5,    7. ]))

@@ -11,11 +11,6 @@ _INSTALLED = _PACKAGE / "dashboard"  # made of the clone's top level by setup.py
 def own_file(*names: str) -> Path:
     """A file or folder that comes with kanon, in a clone and where kanon is installed.
 
-    Parameters
-    ----------
-    *names
-        The way to it from the top of the clone.
-
     >>> own_file("sample_data", "hospital.csv").is_file(), own_file("app.py").is_file()
     (True, True)
     """

@@ -37,36 +37,6 @@ def side_by_side(
 ) -> list[Found]:
     """Do several pieces of work at once, as many as there are cores.
 
-    The compiled loops let go of the interpreter, so threads share the cores, and the arrays, which
-    nobody changes. What each piece finds does not depend on how many go at once.
-
-    Parameters
-    ----------
-    works
-        Each is called with its own progress, and has to tell it something now and then: that is
-        how it learns that it should stop.
-    progress
-        Told how far all of them together are; called by one thread at a time, never with less
-        than before.
-    what
-        What a piece of work is called, in the singular.
-    workers
-        How many threads; by default one per core. Within a piece of work it is one.
-    weights
-        How much work each piece is; the most begins first. By default they are alike.
-
-    Returns
-    -------
-    list
-        What each piece found, in the order of ``works``.
-
-    Raises
-    ------
-    BaseException
-        What the first of them in that order has raised; the others are stopped.
-
-    Examples
-    --------
     >>> squares = [lambda told, n=n: n * n for n in range(4)]
     >>> side_by_side(squares, lambda part, text: None, "square", workers=2)
     [0, 1, 4, 9]

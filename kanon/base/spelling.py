@@ -7,8 +7,7 @@ import unicodedata
 from collections.abc import Hashable
 from decimal import Decimal
 
-BLANK = ""
-"""The text, its outer blanks left out, that always counts as a missing cell."""
+BLANK = ""  # the text, its outer blanks left out, that always counts as a missing cell
 
 KNOWN_MARKERS = (BLANK, "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "#N/A")
 """Texts that count as a missing cell unless the settings say otherwise."""

@@ -52,18 +52,6 @@ def unzipped(
     A zip that says that it has more is refused before anything is unpacked; one that says that it
     has less, as soon as that turns out to be false. Only members that are stored or deflated are
     read: of the other methods Python unpacks all at once what cannot be counted before.
-
-    Parameters
-    ----------
-    most_bytes, most_members
-        How many bytes the wanted members may have, unpacked, and how many members there may be.
-    wanted
-        Whether a member is wanted, by its name.
-
-    Raises
-    ------
-    TooLarge, TooMany, Unreadable
-        What is wrong with it.
     """
     entries = data.count(_ENTRY)
     if entries > 10 * most_members + 10:  # zipfile would make an object of each

@@ -21,21 +21,13 @@ MISSING_LABEL = "(missing)"
 class ValueCounts:
     """The distinct values of a column: all that hierarchies and suggestions need to see of it.
 
-    Attributes
-    ----------
-    counts
-        The texts with their numbers of records, most frequent first; missing cells left out.
-    missing
-        The number of missing cells.
-    chosen
-        How the texts are read, where somebody said so.
-
     >>> ValueCounts({"F": 2, "M": 1}, missing=1).n_records
     4
     """
 
-    counts: Mapping[str, int]
-    missing: int = 0
+    counts: Mapping[str, int]  # the texts with their numbers of records, most frequent first
+    missing: int = 0  # the number of missing cells
+    # how the texts are read, where somebody said so
     chosen: ColumnKind | None = field(default=None, repr=False)
 
     @property
@@ -51,32 +43,15 @@ class ValueCounts:
 
 @dataclass(frozen=True)
 class DistinctCounts:
-    """How many distinct values a column has, and in how many cells.
+    """How many distinct values a column has, and in how many cells."""
 
-    Attributes
-    ----------
-    values
-        The number of distinct values.
-    filled
-        The number of cells that are not missing.
-    """
-
-    values: int
-    filled: int
+    values: int  # the number of distinct values
+    filled: int  # the number of cells that are not missing
 
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
     """How many values of a column have how many records: all that says how rare they are.
-
-    It holds no value, and few numbers however large the column is.
-
-    Attributes
-    ----------
-    sizes : numpy.ndarray
-        Numbers of records that some value has, rising.
-    values : numpy.ndarray
-        How many values have each of them. Missing cells are no value.
 
     >>> surnames = Frequencies.of([1, 1, 1, 4])
     >>> surnames.sizes.tolist(), surnames.values.tolist(), surnames.distinct
@@ -85,8 +60,8 @@ class Frequencies:
     (3, 7)
     """
 
-    sizes: np.ndarray
-    values: np.ndarray
+    sizes: np.ndarray  # numbers of records that some value has, rising
+    values: np.ndarray  # how many values have each of them
 
     @classmethod
     def of(cls, records: Sequence[int] | np.ndarray) -> Frequencies:
@@ -110,10 +85,6 @@ _WHOLE = re.compile(r"([+-]?\d+)\.0(0*)")
 
 def canonical_text(value: Any) -> str:
     """The one text of a value.
-
-    Whole numbers lose a trailing ``.0``, dates without a time lose the time, outer blanks go.
-    Leading zeros stay: ``"007"`` is a code, not seven. So do the zeros of the texts ``"9.50"`` and
-    ``"9.00"``, which no program adds by itself, and of ``"1.000"``, which may be a thousand.
 
     >>> [canonical_text(v) for v in (39, 39.0, "39", " 39.0 ", "007", True)]
     ['39', '39', '39', '39', '007', 'True']
@@ -139,13 +110,6 @@ def canonical_text(value: Any) -> str:
 
 def canonical_texts(column: pd.Series) -> tuple[np.ndarray, list[str]]:
     """A column as codes into its distinct canonical texts.
-
-    Returns
-    -------
-    codes : numpy.ndarray, shape (n,), int64
-        Per row the position of its text; -1 where the cell is missing.
-    texts : list of str
-        The distinct texts, in order of first appearance.
 
     >>> codes, texts = canonical_texts(pd.Series([39, "39.0", None, "x"], dtype=object))
     >>> codes.tolist(), texts

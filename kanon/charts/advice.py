@@ -25,8 +25,7 @@ _AXES = {
     "t": "t of the most unusual class, 0 to 1 (↓ better)",
 }
 
-_VALUES = {"l": (1.0, math.inf), "t": (0.0, 1.0)}
-"""The least and the largest value of each."""
+_VALUES = {"l": (1.0, math.inf), "t": (0.0, 1.0)}  # the least and the largest value of each
 
 
 def on_front(weighed: WeighedWays, concern: str) -> np.ndarray:
@@ -38,16 +37,7 @@ def on_front(weighed: WeighedWays, concern: str) -> np.ndarray:
 def advised_chart(
     weighed: WeighedWays, proposals: Sequence[Proposal], concern: str = "l"
 ) -> go.Figure:
-    """A point per way, the front joined, the proposals with their numbers.
-
-    Parameters
-    ----------
-    proposals
-        What is proposed, the best first.
-    concern
-        What stands against the alteration: ``l`` or ``t``. Without a sensitive column there is
-        neither, and the ways stand below each other.
-    """
+    """A point per way, the front joined, the proposals with their numbers."""
     figures = [weighed.figures(place) for place in range(len(weighed.ways))]
     x = np.array([each["mean_alteration"] for each in figures])
     titles = [escaped(weighed.title(place)) for place in range(len(weighed.ways))]

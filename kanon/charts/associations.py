@@ -34,13 +34,7 @@ def association_table(before: Associations, after: Associations) -> pd.DataFrame
 
 
 def association_chart(before: Associations, after: Associations, title: str) -> go.Figure:
-    """Three heatmaps: before and after in one scale, and after minus before, centred at 0.
-
-    Parameters
-    ----------
-    title
-        The finding, safe for Plotly.
-    """
+    """Three heatmaps: before and after in one scale, and after minus before, centred at 0."""
     then, now = before.cramers_v, after.cramers_v
     names = [escaped(name, _NAME) for name in before.columns]
     beside = int(7.2 * max(map(len, names))) + 14

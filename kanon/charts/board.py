@@ -34,19 +34,9 @@ _MEAN = "on average over the seven metrics"
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """A drawn board.
+    """A drawn board."""
 
-    Attributes
-    ----------
-    figure
-        All panels in one figure, with room for the table of numbers.
-    cursor
-        What a cursor needs to follow the pointer without asking again: the k that can be shown
-        and a headline for each, where each panel stands and what it shows at every k, the lines
-        and their looks, and the numbers of the table.
-    """
-
-    figure: go.Figure
+    figure: go.Figure  # all panels in one figure, with room for the table of numbers
     cursor: dict[str, Any]
 
 
@@ -56,24 +46,7 @@ def draw_board(
     costs: Costs | None = None,
     filling: int | None = None,
 ) -> Board:
-    """Draw pictures side by side.
-
-    Percentages share one scale, and so do all axes for k. A panel that this comparison has
-    nothing for says so in its place.
-
-    Parameters
-    ----------
-    comparison
-        At least one configuration.
-    layout
-        What stands where; see :func:`kanon.charts.layout.starting_layout` for the default.
-    costs
-        Where the cost matrices come from; without it, panels that show one say that there is
-        none.
-    filling
-        The place of the one panel to draw, in large type, for the whole screen; None for all, with
-        room for the table of numbers.
-    """
+    """Draw pictures side by side."""
     layout = layout or starting_layout(comparison.criteria)
     panels = layout.panels if filling is None else layout.panels[filling : filling + 1]
     rows, columns = (1, 1) if filling is not None else _GRIDS[len(panels)]
@@ -238,11 +211,7 @@ def _look_told(look: Look) -> dict[str, Any]:
 
 
 def _column(comparison: Comparison, measure: str, numeral: str) -> dict[str, Any]:
-    """A column of the table at the cursor: what is shown of each line at each k.
-
-    A mark says 1 for the best, as far as the numbers show, 2 where ties decide whether it is, and
-    3 for both.
-    """
+    """A column of the table at the cursor: what is shown of each line at each k."""
     card = measures_of(comparison)[measure]
     found = comparison.at(measure, comparison.ks)
     # Rounded once: the place of a dot may be rough, a number may not.

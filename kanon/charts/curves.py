@@ -14,30 +14,13 @@ from kanon.charts.style import INK, colour_of_metric, escaped
 from kanon.measures.along import Curves, Points, by_total_variation, numbers_table
 from kanon.metrics import Metric
 
-FEW = 50
-"""Up to so many k, each has a dot of its own."""
+FEW = 50  # up to so many k, each has a dot of its own
 
 
 def alteration_curve(
     curves: Curves | Points, metric: Metric, k: int, also: str = "", of: Counted = "records"
 ) -> go.Figure:
-    """The alteration at every k under one metric, with a cursor at the chosen k.
-
-    Parameters
-    ----------
-    k
-        Where the cursor stands.
-    also
-        What else is required, in a few words.
-    of
-        What k counts.
-
-    Notes
-    -----
-    The release is the same for all k up to the minimum it reached, so the curve goes in steps; on
-    a small table, where they are few, every k has a dot. Where only some k were computed, there are
-    dots alone, and nothing is drawn between them.
-    """
+    """The alteration at every k under one metric, with a cursor at the chosen k."""
     column = f"alteration_{metric.name}"
     here = float(curves.at([k])[column][0])
     colour = colour_of_metric(metric.name)

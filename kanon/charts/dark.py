@@ -17,8 +17,7 @@ import plotly.graph_objects as go
 PAPER, INK = "#14181D", "#E8ECF0"
 """Background and text of the dark theme in .streamlit/config.toml; a test compares them."""
 
-MARK, TEXT = 3.0, 4.5
-"""The contrasts that WCAG asks for."""
+MARK, TEXT = 3.0, 4.5  # the contrasts that WCAG asks for
 
 _CHOSEN = {
     "#555555": "#FFFFFF",
@@ -49,14 +48,6 @@ def dark(figure: go.Figure) -> go.Figure:
 @lru_cache(maxsize=4096)
 def on_dark(colour: str, least: float = MARK) -> str:
     """A colour as it is drawn on dark paper; what is no colour stays.
-
-    A grey stands out as much as it did on white. Any other colour stays what it is, or becomes
-    lighter until it can be seen.
-
-    Parameters
-    ----------
-    least
-        The contrast with the paper that it needs.
 
     >>> on_dark("#FFFFFF") == PAPER, on_dark("#1B1F24") == INK, on_dark("#E69F00"), on_dark("none")
     (True, True, '#E69F00', 'none')

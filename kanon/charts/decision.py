@@ -25,9 +25,6 @@ _SHORT = {
 def times_reached(part: Part) -> float:
     """How many times what is asked was reached: 1 is just enough, above 1 is better.
 
-    ``reached / wanted`` where more is better, ``wanted / reached`` where less is; infinite where
-    nothing is left to be asked.
-
     >>> from kanon.release.context import Context, thresholds
     >>> asked = thresholds(Context(release="research"))
     >>> times_reached(Part(asked["k"], "", 10)), times_reached(Part(asked["t"], "ill", 0.8))
@@ -42,13 +39,7 @@ def times_reached(part: Part) -> float:
 
 
 def decision_chart(decision: Decision, title: str) -> go.Figure:
-    """A bar per threshold, from what is asked to what was reached; to the right is better.
-
-    Parameters
-    ----------
-    decision
-        What is asked and reached; at least one thing.
-    """
+    """A bar per threshold, from what is asked to what was reached; to the right is better."""
     parts = decision.parts[::-1]  # the first one on top
     names = [_name(part) for part in parts]
     ends = [min(max(times_reached(part), 1 / _FURTHEST), _FURTHEST) for part in parts]

@@ -27,13 +27,7 @@ def _shown(comparison: Comparison) -> list[str]:
 
 
 def verdicts(comparison: Comparison, first: str, second: str, k: int) -> list[str]:
-    """Which of two lines is better at k and by how much, a sentence for each criterion.
-
-    Parameters
-    ----------
-    k
-        One of the k that can be shown.
-    """
+    """Which of two lines is better at k and by how much, a sentence for each criterion."""
     titles = {name: comparison.line(name).title for name in (first, second)}
     cards = {name: comparison.card(name) for name in _shown(comparison)}
     return [
@@ -72,16 +66,7 @@ def _verdict(found: Difference, first: str, second: str, k: int, unit: str) -> s
 
 
 def difference_chart(comparison: Comparison, first: str, second: str, k: int) -> go.Figure:
-    """The first of two lines minus the second over k, a panel per criterion, on one scale.
-
-    Blue where the first is better, brown where the second is. With bands, what the difference can
-    be over all tie seeds lies between grey lines; where that holds 0, nothing is decided.
-
-    Parameters
-    ----------
-    comparison, first, second, k
-        See :func:`verdicts`.
-    """
+    """The first of two lines minus the second over k, a panel per criterion, on one scale."""
     names = _shown(comparison)
     columns = 2 if len(names) == 4 else 3
     rows = math.ceil(len(names) / columns)

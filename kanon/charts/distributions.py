@@ -60,19 +60,7 @@ def distributions_table(found: Sequence[Distribution]) -> pd.DataFrame:
 
 
 def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
-    """One small panel per column, in the order given.
-
-    Each is named after its column and how far it went: its total variation in percent. Of up to
-    twenty values each has a pair of bars, of more the outline is drawn in leaf order; of very many
-    neighbouring ones are put together.
-
-    Parameters
-    ----------
-    found
-        At least one distribution.
-    title
-        The finding, safe for Plotly.
-    """
+    """One small panel per column, in the order given."""
     columns = min(_COLUMNS, len(found))
     rows = math.ceil(len(found) / columns)
     height = _HEAD + _FOOT + rows * _PANEL + (rows - 1) * _GAP
@@ -100,13 +88,7 @@ def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
 
 
 def distribution_large(found: Distribution, title: str) -> go.Figure:
-    """One column in a chart of its own.
-
-    Parameters
-    ----------
-    title
-        The finding, safe for Plotly.
-    """
+    """One column in a chart of its own."""
     data, x, y = _drawn(found, _Look("", _LARGE, 110, 48, True))
     named = {"text": "share of the records", "font": {"size": 14, "color": INK}}
     axes = {"xaxis": {**x, "automargin": True}, "yaxis": {**y, "title": named}}

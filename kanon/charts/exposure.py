@@ -63,13 +63,6 @@ def class_size_chart(seen: Exposure) -> go.Figure:
 def singling_out_table(unique_without: Mapping[str, int], seen: Exposure) -> pd.DataFrame:
     """By how many fewer are unique when one quasi-identifier is left out.
 
-    Parameters
-    ----------
-    unique_without
-        Per quasi-identifier how many records or persons are unique without it.
-    seen
-        How many are with all of them.
-
     >>> five = Exposure("records", 5, np.array([1]), np.array([5]), np.array([5]))
     >>> singling_out_table({"age": 1, "sex": 4}, five)["fewer unique records"].tolist()
     [1, 4]

@@ -14,8 +14,7 @@ from kanon.base.formatting import Counted
 from kanon.charts.style import INK, K_TICKS, k_axis, lay_out
 from kanon.measures.along import Curves, Points
 
-K_SPACE = 1.1
-"""How far an axis for k goes on beyond the largest k, as a factor."""
+K_SPACE = 1.1  # how far an axis for k goes on beyond the largest k, as a factor
 
 _EVERY = 50  # up to here, every k is listed
 _FURTHER = re.compile(r"[xy]axis\d+")
@@ -31,19 +30,7 @@ def drawn(
     y: Mapping[str, Any],
     **layout: Any,
 ) -> go.Figure:
-    """A figure with the common look.
-
-    Parameters
-    ----------
-    title
-        The finding or the question.
-    height
-        In pixels.
-    x, y
-        Its axes; the title of an axis as plain text.
-    **layout
-        Whatever else is said of its layout; further axes, such as ``yaxis2``, as the first ones.
-    """
+    """A figure with the common look."""
     common = _common()
     further = {name: layout.pop(name) for name in list(layout) if _FURTHER.fullmatch(name)}
     axes = {
@@ -87,16 +74,6 @@ def whole_k(curves: Curves | Points) -> tuple[np.ndarray, np.ndarray]:
     A release serves all k up to the size of its smallest class. So a curve is a staircase; it is
     drawn through the first and the last k of every step, as k is a whole number and nothing lies
     between two of them.
-
-    Parameters
-    ----------
-    curves
-        The criteria along a path, or at some k.
-
-    Returns
-    -------
-    ks, rows : numpy.ndarray
-        Of the same length; of points, their own k.
     """
     if isinstance(curves, Points):
         ks = np.asarray(curves.numbers["k"])

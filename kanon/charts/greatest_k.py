@@ -24,13 +24,7 @@ from kanon.metrics import Metric
 
 
 def reverse_finding(found: GreatestK, asked: str, most: float) -> str:
-    """The greatest k with at most so much alteration, or from where on there is any.
-
-    Parameters
-    ----------
-    most
-        The alteration, in percent.
-    """
+    """The greatest k with at most so much alteration, or from where on there is any."""
     k = found.greatest_k(most)
     if k is None:
         least = percent(float(found.curve["alteration"].iloc[0]))
@@ -39,20 +33,7 @@ def reverse_finding(found: GreatestK, asked: str, most: float) -> str:
 
 
 def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> go.Figure:
-    """The k that each way reaches with at most so much alteration, and the greatest of them.
-
-    Parameters
-    ----------
-    metric
-        What counted the alteration.
-    most
-        The alteration at which a cursor stands, in percent.
-
-    Notes
-    -----
-    A release that costs less may be taken for more, too: a line stays at its k until a release of
-    more k can be paid. Where some k alone were computed, there are dots.
-    """
+    """The k that each way reaches with at most so much alteration, and the greatest of them."""
     curve = found.curve
     data: list[dict[str, Any]] = [
         {

@@ -7,20 +7,12 @@ from typing import NamedTuple
 
 
 class Anchor(NamedTuple):
-    """Where a label may stand: at a point, in pixels from the upper left, on a side of it.
-
-    Attributes
-    ----------
-    side
-        As Plotly calls it: ``middle right``, ``top center``.
-    clear
-        The diameter of the mark at the point.
-    """
+    """Where a label may stand: at a point, in pixels from the upper left, on a side of it."""
 
     x: float
     y: float
-    side: str
-    clear: float = 0
+    side: str  # as Plotly calls it: ``middle right``, ``top center``
+    clear: float = 0  # the diameter of the mark at the point
 
 
 class Box(NamedTuple):
@@ -76,18 +68,10 @@ class Scale(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text that is to stand beside a mark.
+    """A text that is to stand beside a mark."""
 
-    Attributes
-    ----------
-    texts
-        The whole text first, then shorter ones for where that finds no room.
-    anchors
-        Where it may stand, the best place first.
-    """
-
-    texts: Sequence[str]
-    anchors: Sequence[Anchor]
+    texts: Sequence[str]  # the whole text first, then shorter ones for where that finds no room
+    anchors: Sequence[Anchor]  # where it may stand, the best place first
 
 
 class Found(NamedTuple):
@@ -101,15 +85,6 @@ def placed(
     labels: Iterable[Label], size: float, inside: Box, taken: Iterable[Box] = ()
 ) -> list[Found]:
     """A place for each label, none over another: those that come first choose first.
-
-    Parameters
-    ----------
-    size
-        Of the letters, in pixels.
-    inside
-        What no label sticks out of.
-    taken
-        Where no label may stand.
 
     >>> near = [Label([text, text[:1]], [Anchor(x, 20, "middle right")])
     ...         for text, x in (("Felid", 10), ("Mammal", 30), ("Dog", 52))]

@@ -21,8 +21,7 @@ from kanon.charts.style import INK, escaped
 from kanon.charts.walks import HALO, WALK_LOOKS, walk_traces
 from kanon.experiments.exploration import Assessment, Exploration, ranks
 
-DRAWN = 2_000
-"""The largest lattice that is drawn with all its nodes and edges."""
+DRAWN = 2_000  # the largest lattice that is drawn with all its nodes and edges
 
 Colouring = Literal["loss", "reached", "satisfying"]
 
@@ -51,21 +50,7 @@ def lattice_chart(
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
-    """Every node and edge of a lattice, and the walks of searches.
-
-    Parameters
-    ----------
-    explored
-        The lattice; complete, and of at most :data:`DRAWN` nodes for a page.
-    colouring
-        What the colour of a node says. Its marker says whether it satisfies, whatever the colour.
-    walks
-        The names of the searches whose walks are drawn.
-    step
-        Up to which step they are drawn; None for all.
-    chosen
-        The node that is marked, with the edges to its neighbours.
-    """
+    """Every node and edge of a lattice, and the walks of searches."""
     found = explored.assessed
     nodes = _tuples(found)
     x, y = _places(explored, nodes)
@@ -90,15 +75,7 @@ def heights_chart(
     step: int | None = None,
     chosen: Node | None = None,
 ) -> go.Figure:
-    """A large lattice as a bar per height, as wide as it has nodes, and the walks in it.
-
-    Where every node was counted, the colour of a bar says how many of its nodes satisfy.
-
-    Parameters
-    ----------
-    explored, walks, step, chosen
-        See :func:`lattice_chart`; the lattice need not be complete.
-    """
+    """A large lattice as a bar per height, as wide as it has nodes, and the walks in it."""
     counts, satisfying = np.array(explored.per_height, float), explored.satisfying_per_height
     marker: dict[str, Any] = {"color": _BAR}
     if satisfying is not None:
@@ -135,17 +112,7 @@ def neighbourhood_chart(
     chosen: Node,
     colouring: Colouring = "loss",
 ) -> go.Figure:
-    """The nodes straight above and below one node, with what the first step raises or lowers.
-
-    Parameters
-    ----------
-    found
-        The neighbourhood (see :func:`kanon.experiments.exploration.neighbourhood`).
-    chosen
-        The node in its middle.
-    colouring
-        See :func:`lattice_chart`.
-    """
+    """The nodes straight above and below one node, with what the first step raises or lowers."""
     nodes = _tuples(found)
     heights = found.heights
     x = np.zeros(len(nodes))
@@ -181,8 +148,6 @@ def neighbourhood_chart(
 def edges_between(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
     """The edges among some nodes: from each to those that raise one column by one level.
 
-    A whole lattice has Σ_j (h_j − 1) Π_(i ≠ j) h_i of them, with h_j levels of column j.
-
     >>> edges_between([(0, 0), (0, 1), (1, 1)])
     [((0, 0), (0, 1)), ((0, 1), (1, 1))]
     """
@@ -194,21 +159,7 @@ def edges_between(nodes: Sequence[Node]) -> list[tuple[Node, Node]]:
 
 
 def lattice_table(explored: Exploration, found: Assessment | None = None) -> pd.DataFrame:
-    """The numbers behind the picture: a row per node that was counted.
-
-    Parameters
-    ----------
-    found
-        Other nodes of it than all that were counted.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The level of each quasi-identifier (``level_`` and its name), ``height``, ``satisfies``,
-        ``k_reached``, ``classes``, ``suppressed``, ``loss_percent``, the same with the suppressed
-        records (``loss_suppressed_percent``), ``minimal``, ``least_loss``, and per walk the number
-        of its last step at the node.
-    """
+    """The numbers behind the picture: a row per node that was counted."""
     found = explored.assessed if found is None else found
     nodes = _tuples(found)
     minimal = set(explored.minimal)

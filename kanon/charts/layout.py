@@ -14,42 +14,24 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from kanon.errors import PlanError, quoted
 
-FEWEST, MOST = 2, 9
-"""How many panels a board has."""
+FEWEST, MOST = 2, 9  # how many panels a board has
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture of a board. What a kind does not need is left empty.
+    """One picture of a board. What a kind does not need is left empty."""
 
-    Attributes
-    ----------
-    kind
-        One of :data:`kanon.charts.panels.KINDS`.
-    measure
-        The criterion on its axis, by its name in ``CURVES.csv``.
-    column, metric
-        The column and the metric of a cost matrix.
-    lines
-        The configurations, by name; empty for all.
-    """
-
-    kind: str = "curve"
-    measure: str = ""
+    kind: str = "curve"  # one of :data:`kanon.charts.panels.KINDS`
+    measure: str = ""  # the criterion on its axis, by its name in ``CURVES.csv``
+    # the column and the metric of a cost matrix
     column: str = ""
     metric: str = ""
-    lines: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()  # the configurations, by name
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Two to nine panels, in reading order.
-
-    Raises
-    ------
-    PlanError
-        There are fewer or more.
-    """
+    """Two to nine panels, in reading order."""
 
     panels: tuple[Panel, ...]
 
@@ -95,13 +77,7 @@ COSTS = curves(
 
 
 def starting_layout(criteria: Collection[str]) -> Layout:
-    """The layout of who has chosen none: with l and t where there is a sensitive column.
-
-    Parameters
-    ----------
-    criteria
-        What the comparison shows over k, by name.
-    """
+    """The layout of who has chosen none: with l and t where there is a sensitive column."""
     if not {"l_percent", "t_percent"} <= set(criteria):
         return COSTS
     return curves(
@@ -133,19 +109,6 @@ class _LayoutFile(BaseModel):
 
 def layout_from_json(text: str, kinds: Collection[str]) -> Layout:
     """Read and check a layout.
-
-    Parameters
-    ----------
-    text
-        A file as :meth:`Layout.to_json` writes it.
-    kinds
-        The kinds of panels that there are.
-
-    Raises
-    ------
-    PlanError
-        It is no JSON, has a key that is unknown or lacks one, has a kind that is unknown, or has
-        not two to nine panels.
 
     >>> layout_from_json('{"version": 1, "panels": [], "k": 5}', ["curve"])
     Traceback (most recent call last):

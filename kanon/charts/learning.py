@@ -41,24 +41,13 @@ _MARKERS = {
     "proportional": "diamond",
 }
 _DIGITS = 3
-NOTHING = 0.005
-"""A score that is not higher than this above chance says nothing."""
+NOTHING = 0.005  # a score that is not higher than this above chance says nothing
 
 _CHANCE = "#5B5B5B"
 
 
 def best_at(found: Mapping[str, Band], chance: float = np.nan) -> list[set[str]]:
-    """Per k the representations of the highest mean score; equal to three digits is equal.
-
-    Empty where no score could be taken, or none is above what knowing nothing reaches.
-
-    Parameters
-    ----------
-    found
-        The bands of each representation.
-    chance
-        What who knows nothing reaches; not a number for no such bound.
-    """
+    """Per k the representations of the highest mean score; equal to three digits is equal."""
     means = np.round([band.mean for band in found.values()], _DIGITS)
     names = list(found)
     best: list[set[str]] = []
@@ -76,8 +65,6 @@ def scores_finding(
     found: Mapping[str, Band], ks: Sequence[int], score: Card, chance: float = np.nan
 ) -> str:
     """Which representation has the highest mean score, and at how many k.
-
-    Of those at which anything is learnt; see :func:`best_at`.
 
     >>> two = {name: Band(np.array([mean]), np.zeros(1), 1) for name, mean in
     ...     (("oneClass", 0.6), ("fillParent", 0.7), ("fillChild", 0.5), ("proportional", 0.7))}
@@ -108,23 +95,7 @@ def scores_chart(
     chance: float = np.nan,
     of: Counted = "records",
 ) -> go.Figure:
-    """The mean score over k, a line per representation validated in, ± its standard deviation.
-
-    Parameters
-    ----------
-    panels
-        Per title the bands of each representation; one panel, or several of one scale.
-    ks
-        The k, rising.
-    score
-        What is shown.
-    reference
-        Per panel the score on the table that was trained on, a dashed line.
-    chance
-        What who knows nothing reaches, a dotted line; not a number for none.
-    of
-        What k counts.
-    """
+    """The mean score over k, a line per representation validated in, ± its standard deviation."""
     several = len(panels) > 1
     columns = 2 if several else 1
     rows = -(-len(panels) // columns)
@@ -230,17 +201,7 @@ def _axis(score: Card) -> str:
 def agreement_chart(
     found: pd.DataFrame, measures: Mapping[str, Card], learned: Mapping[str, str], title: str
 ) -> go.Figure:
-    """How well each measure agrees with each classifier's score: overall and at equal k.
-
-    Parameters
-    ----------
-    found
-        From :func:`kanon.learning.predicting.agreements`.
-    measures
-        The measures' cards by name, in the order of the rows.
-    learned
-        The classifiers' titles by name, in the order of the columns.
-    """
+    """How well each measure agrees with each classifier's score: overall and at equal k."""
     names = [name for name in measures if name in set(found["measure"])]
     panels = [("over all releases", ("agreement", "low", "high"))]
     if found["at_equal_k"].notna().any():
@@ -290,19 +251,7 @@ def agreement_chart(
 def prediction_scatter(
     points: pd.DataFrame, measure: Card, column: str, score: Card, title: str
 ) -> go.Figure:
-    """A dot per release: what a measure says of it, and how well a classifier does on it.
-
-    Parameters
-    ----------
-    points
-        See :func:`kanon.experiments.studies.points_table`.
-    measure
-        On the axis below; its name is a column of ``points``.
-    column
-        The classifier's column.
-    score
-        What its numbers are.
-    """
+    """A dot per release: what a measure says of it, and how well a classifier does on it."""
     figure = lay_out(go.Figure(), title, 400)
     for name, some in points.groupby("algorithm", sort=False):
         family = algorithm_named(str(name)).FAMILY

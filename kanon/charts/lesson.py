@@ -22,18 +22,7 @@ def picture_of(
     before: Sequence[int] = (),
     after: Sequence[int] = (),
 ) -> go.Figure:
-    """The picture of a step: regions, the two that meet, the lattice so far, or the trees.
-
-    The last step shows the regions or the lattice as they were in the end.
-
-    Parameters
-    ----------
-    room
-        What it has to fit in.
-    before, after
-        Per original class the number of the class that it is in before the step and after it:
-        each has the colour of its number. Without them the original classes are numbered.
-    """
+    """The picture of a step: regions, the two that meet, the lattice so far, or the trees."""
     step, seen = lesson.steps[position], _seen(lesson, position)
     if (regions := regions_in(seen)) is not None:
         # The same axes at every step, as long as the cut can be seen on them.
@@ -48,16 +37,7 @@ def picture_of(
 
 
 def picture_table(lesson: Lesson, position: int) -> pd.DataFrame:
-    """The numbers behind :func:`picture_of`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Of regions, a row per region: its records, and from where to where it goes on each axis. Of
-        a lattice, a row per node that is known: its levels, whether it satisfies, whether it was
-        counted. Of the two that meet, a row per edge that a value climbs, with its cost. Of the
-        trees, a row per value that the table has.
-    """
+    """The numbers behind :func:`picture_of`."""
     step, seen = lesson.steps[position], _seen(lesson, position)
     names = lesson.task.classes.attributes
     if (regions := regions_in(seen)) is not None:

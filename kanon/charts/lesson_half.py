@@ -6,11 +6,9 @@ import textwrap
 
 import plotly.graph_objects as go
 
-_LINE = 36
-"""So many letters of a title fit beside another picture in a window of 1024 pixels."""
+_LINE = 36  # so many letters of a title fit beside another picture in a window of 1024 pixels
 
-_HIGH = 22
-"""The height of a line of the title, in pixels."""
+_HIGH = 22  # the height of a line of the title, in pixels
 
 
 def halved(figure: go.Figure) -> go.Figure:

@@ -11,13 +11,6 @@ from kanon.charts.style import translucent
 def interval_of(heights: tuple[int, int], looked_at: int) -> dict[str, Any]:
     """The layout that draws an interval: a band over its heights, its ends and middle at the right.
 
-    Parameters
-    ----------
-    heights
-        The lowest and the highest height that are left.
-    looked_at
-        The height at which the search looks.
-
     >>> found = interval_of((4, 7), 5)
     >>> [each["text"] for each in found["annotations"]]
     ['high 7', 'middle 5', 'low 4']

@@ -34,26 +34,7 @@ from kanon.teaching.nodes import NodeView, known_by
 
 
 def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
-    """The lattice as far as a search has come: looked at, known unseen, or not known yet.
-
-    A full circle satisfies and a cross does not; a small one was not counted, but concluded; an
-    open circle is not known yet. A square marks the node of the step, a star the released one;
-    the line is the walk, with the number of each step at it. Nodes are named as far as there is
-    room, that of the step first. Of a search by height, a band shows between which heights it
-    looks.
-
-    Parameters
-    ----------
-    lesson
-        A lesson of a search of the lattice.
-    room
-        What it has to fit in.
-
-    Raises
-    ------
-    ValueError
-        Nothing was looked at up to that step.
-    """
+    """The lattice as far as a search has come: looked at, known unseen, or not known yet."""
     looks = [each.detail for each in lesson.steps[: step + 1] if isinstance(each.detail, NodeView)]
     if not looks:
         raise ValueError("no node was looked at yet")
@@ -114,10 +95,7 @@ class _Frame:
 
     @classmethod
     def of(cls, room: Room, widest: int, rows: int, by_height: bool) -> _Frame:
-        """The frame of a lattice with so many nodes at its widest height, and so many heights.
-
-        Beside one that is searched by height, there is room for the ends of an interval.
-        """
+        """The frame of a lattice with so many nodes at its widest height, and so many heights."""
         longest = max(width_of(said, room.letters) for said in _LEGEND) + 48
         left, top = 4.2 * room.letters, 38
         right = 12 + (width_of(_ENDS, max(room.letters, 14)) if by_height else 0)
@@ -206,8 +184,7 @@ _LOOKS: Mapping[tuple[bool, bool] | None, _Look] = {
 _ENDS = "low, middle 10"
 _NOW, _RELEASED = "looked at now", "released"
 _LEGEND = [*(look.said for look in _LOOKS.values()), "walk", _NOW]
-_MARKED = 20
-"""How large the mark of the step's node is."""
+_MARKED = 20  # how large the mark of the step's node is
 
 _SIDES = ("middle right", "middle left", "top right", "bottom right", "bottom left", "top left")
 

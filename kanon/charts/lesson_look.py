@@ -25,8 +25,6 @@ _CLASSES = (
 def class_colour(number: int) -> str:
     """The colour of a class by its number: one in tables, candidates, trees and regions.
 
-    With more than twelve classes the colours begin again; 0, a class that left, is grey.
-
     >>> class_colour(1), class_colour(13) == class_colour(1), class_colour(0)
     ('#0072B2', True, '#6B747D')
     """
@@ -34,24 +32,15 @@ def class_colour(number: int) -> str:
 
 
 class Room(NamedTuple):
-    """The room of a picture.
+    """The room of a picture."""
 
-    Attributes
-    ----------
-    width, height
-        In pixels; of a picture that is drawn as wide as a page allows, the least width. Without a
-        height it is as high as it needs.
-    letters
-        The size of its smallest letters, in pixels.
-    """
-
+    # in pixels
     width: float
     height: float | None
-    letters: int
+    letters: int  # the size of its smallest letters, in pixels
 
 
-PAGE = Room(400, None, 13)
-"""A column of the page, at its narrowest."""
+PAGE = Room(400, None, 13)  # a column of the page, at its narrowest
 
 
 def lines_between(
@@ -70,11 +59,7 @@ def lines_between(
 
 
 def in_room(figure: go.Figure, room: Room) -> go.Figure:
-    """A picture with letters as large as its room asks for.
-
-    One of a given height has that size, whatever the window, and no boxes that come up where
-    somebody points: it is projected.
-    """
+    """A picture with letters as large as its room asks for."""
 
     def grown(part: Any) -> Any:
         if isinstance(part, dict):

@@ -15,13 +15,7 @@ from kanon.teaching.lesson import Lesson, written
 
 
 def running_chart(lesson: Lesson, step: int | None = None) -> go.Figure:
-    """The minimum k, the alteration and, with a sensitive column, l and t after each step.
-
-    Parameters
-    ----------
-    step
-        The position of the step up to which they are drawn; None for all.
-    """
+    """The minimum k, the alteration and, with a sensitive column, l and t after each step."""
     steps = lesson.steps
     last = len(steps) - 1 if step is None else step
     now = steps[last].numbers

@@ -36,26 +36,6 @@ def regions_chart(
 
     The region that is looked at has a thick rim, its parts are filled inside of it; a dot is as
     many records as its number says, one without a number. Of one quasi-identifier, a strip.
-
-    Parameters
-    ----------
-    step
-        A step with :class:`kanon.teaching.regions.Regions`.
-    axes
-        The quasi-identifiers across and upwards, as positions; by default that of the cut and the
-        first other one.
-    room
-        What it has to fit in.
-    numbers
-        Per original class the number of the class that it is in after the step, which has the
-        colour of its number. Without them the original classes are numbered in their order.
-    settled
-        Whether no region is looked at any more.
-
-    Raises
-    ------
-    ValueError
-        The step has neither regions nor groups, or both axes are one.
     """
     shown = regions_in(step)
     if shown is None:
@@ -188,5 +168,4 @@ def _axis(shown: Regions, j: int, pixels: float, letters: int, up: bool) -> dict
     }  # fmt: skip
 
 
-_LONGEST = 14
-"""Longer labels of an axis are cut."""
+_LONGEST = 14  # longer labels of an axis are cut

@@ -29,33 +29,17 @@ from kanon.charts.style import INK, escaped
 from kanon.hierarchy import Hierarchy
 from kanon.teaching.lesson import ClassState, Lesson, Step, written
 
-_WHOLE = 8
-"""A hierarchy with more leaves is drawn as the paths of the values alone."""
+_WHOLE = 8  # a hierarchy with more leaves is drawn as the paths of the values alone
 
-_LOW = 3
-"""Trees of no more levels are drawn side by side."""
+_LOW = 3  # trees of no more levels are drawn side by side
 
-_FEW = 6
-"""So few lines stand further apart."""
+_FEW = 6  # so few lines stand further apart
 
 
 def merge_chart(
     lesson: Lesson, step: Step, room: Room = PAGE, numbers: Sequence[int] = ()
 ) -> go.Figure:
-    """The two that meet in a step, in the hierarchies: of a merge, or a cluster and what joins it.
-
-    Parameters
-    ----------
-    lesson, step
-        The lesson, and a step of it whose detail says who ``met``.
-    room, numbers
-        As of :func:`meeting_chart`.
-
-    Raises
-    ------
-    ValueError
-        Nobody meets in the step.
-    """
+    """The two that a step joins, in the hierarchies: two classes, or a cluster and a record."""
     met = getattr(step.detail, "met", None)
     if met is None:
         raise ValueError("nobody meets in this step")
@@ -70,20 +54,7 @@ def meeting_chart(
     room: Room = PAGE,
     numbers: Sequence[int] = (),
 ) -> go.Figure:
-    """A small tree per quasi-identifier: the values of two classes, and where they meet.
-
-    The first value is a circle, the second a square, their lowest common group a diamond. Beside
-    each edge that a value climbs stands what that costs one record. Of a hierarchy with more than
-    eight leaves only the way of both values to the root is drawn.
-
-    Parameters
-    ----------
-    room
-        What it has to fit in.
-    numbers
-        Per original class the number of the class that it is in before both meet: each has the
-        colour of its number. Without them the original classes are numbered in their order.
-    """
+    """A small tree per quasi-identifier: the values of two classes, and where they meet."""
     colours = [
         class_colour(numbers[held.classes[0]] if numbers else held.classes[0] + 1)
         for held in (one, other)
@@ -109,17 +80,7 @@ def meeting_chart(
 
 
 def standing_chart(lesson: Lesson, step: Step, room: Room = PAGE) -> go.Figure:
-    """A small tree per quasi-identifier: the values that the table has after a step, as dots.
-
-    A dot is as large as its records are many. Beside each edge stands what it costs one record to
-    climb it. Ranges beside a tree are not drawn.
-
-    Parameters
-    ----------
-    room
-        What it has to fit in: where it has no line for each value, those that stand for the most
-        records are drawn, and the name of the tree says how many are not.
-    """
+    """A small tree per quasi-identifier: the values that the table has after a step, as dots."""
     shown = []
     for j, records in enumerate(standing(step)):
         tree = lesson.task.classes.hierarchies[j]
@@ -159,27 +120,15 @@ class _Mark:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a tree shows.
+    """What a tree shows."""
 
-    Attributes
-    ----------
-    marks
-        Its marked nodes.
-    ways
-        Edges that are told what they cost, with a colour and a dash; None for all.
-    lines
-        How many values stand below each other, at any step of the lesson: so nothing moves.
-    whole
-        Whether a small tree is drawn as a whole.
-    left_out
-        How many marked nodes had no room.
-    """
-
-    marks: Mapping[int, _Mark]
+    marks: Mapping[int, _Mark]  # its marked nodes
+    # edges that are told what they cost, with a colour and a dash
     ways: Sequence[tuple[Sequence[tuple[int, int]], str, str]] | None
+    # how many values stand below each other, at any step of the lesson: so nothing moves
     lines: int
-    whole: bool = True
-    left_out: int = 0
+    whole: bool = True  # whether a small tree is drawn as a whole
+    left_out: int = 0  # how many marked nodes had no room
 
     def edges(self, tree: Hierarchy) -> list[tuple[int, int]]:
         """The edges that are drawn: all of a small tree, else the ways to the root."""
@@ -234,19 +183,13 @@ class _Grid:
         return Box(left, top, left + wide / self.columns - _APART, top + self.line * lines)
 
 
-_SIDE, _APART = 8, 16
-"""The room beside all trees, and between two, in pixels."""
+_SIDE, _APART = 8, 16  # the room beside all trees, and between two, in pixels
 
-_MOST_BESIDE = 4
-"""So many trees beside each other at most."""
+_MOST_BESIDE = 4  # so many trees beside each other at most
 
 
 def _grid(lines: Sequence[int], flat: bool, room: Room) -> _Grid:
-    """How trees of so many lines stand in a room.
-
-    On a page two are side by side where all are flat; where the height is given, as few in a row as
-    find room below each other.
-    """
+    """How trees of so many lines stand in a room."""
 
     def rows(columns: int) -> tuple[int, ...]:
         starts = range(0, len(lines), columns)
@@ -333,8 +276,7 @@ def _as_wide(text: str, width: float) -> str:
     return next((each for each in shorter(flat, *lengths) if width_of(each, 16) <= width), "…")
 
 
-_LONGEST = 16
-"""Longer labels are cut."""
+_LONGEST = 16  # longer labels are cut
 
 
 def _way(tree: Hierarchy, low: int, high: int) -> list[tuple[int, int]]:
@@ -461,7 +403,8 @@ _SIDES = ("top center", "middle right", "bottom center", "middle left", "top rig
 
 def _places(tree: Hierarchy, nodes: set[int]) -> dict[int, tuple[float, float]]:
     """Where nodes stand, the root on the left: the lowest ones in lines of their own, others over
-    their middle, by level."""
+    their middle, by level.
+    """
     below: dict[int, list[int]] = {node: [] for node in sorted(nodes)}
     for node in sorted(nodes - {tree.root}):
         below[int(tree.parent[node])].append(node)

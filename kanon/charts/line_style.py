@@ -42,27 +42,14 @@ _LAB = np.array([
 
 @dataclass(frozen=True)
 class Look:
-    """How a line is drawn. No two lines of a comparison look alike.
+    """How a line is drawn. No two lines of a comparison look alike."""
 
-    Attributes
-    ----------
-    colour
-        ``#rrggbb``.
-    dash, marker
-        By the strategy, as Plotly names them; a dash is ``solid`` or lengths in pixels, as SVG
-        has them too.
-    filled
-        Whether markers are filled: the strategy looks at the whole table. Open ones say that it
-        looks at the merged class alone.
-    width
-        In pixels; a kept configuration is drawn wider.
-    """
-
-    colour: str
+    colour: str  # ``#rrggbb``
+    # by the strategy, as Plotly names them
     dash: str = "solid"
     marker: str = "circle"
-    filled: bool = True
-    width: float = 2
+    filled: bool = True  # whether markers are filled: the strategy looks at the whole table
+    width: float = 2  # in pixels
 
     @property
     def symbol(self) -> str:
@@ -71,14 +58,7 @@ class Look:
 
 
 def looks_of(comparison: Comparison) -> Mapping[str, Look]:
-    """The look of each line, by its name.
-
-    Colour says the metric; where all lines have one metric, the strategy, as it does for those
-    that no metric guides; and a configuration that was kept has a colour of its own. Dash and
-    marker always say the strategy, and open markers that it looks at the merged class alone.
-    Where each line has another algorithm, colour says which, and dash and marker its family. Of
-    lines that would look alike otherwise, the later ones have a colour of their own.
-    """
+    """The look of each line, by its name."""
     ours = [line for line in comparison.lines if not line.kept]
     names = [line.configuration.algorithm for line in ours]
     by_algorithm = 1 < len(set(names)) == len(names)

@@ -39,25 +39,13 @@ _LABEL, _HOVERED = 20, 16  # characters: the longest labels of rows and columns,
 _STEPS = 4  # the most steps of a path in a hover
 _TEXTS = 2_500_000  # bytes: the most that all hovers of a chart may take
 
-Texts = Sequence[Sequence[str]]
-"""A text for each cell of a matrix, safe for Plotly."""
+Texts = Sequence[Sequence[str]]  # a text for each cell of a matrix, safe for Plotly
 
 
 def cost_hovers(
     tree: Hierarchy, weights: np.ndarray, matrix: CostMatrix, pictures: int = 1
 ) -> Texts:
-    """What each cell says under the pointer: how its cost adds up to the common ancestor.
-
-    Parameters
-    ----------
-    tree, weights
-        The hierarchy and its part of :func:`kanon.metrics.edge_weights`.
-    matrix
-        The matrix, of that hierarchy and metric, in the metric's own unit.
-    pictures
-        How many matrices share the chart. If the texts of a large one would make it slow to
-        load, they say only the common ancestor and the cost.
-    """
+    """What each cell says under the pointer: how its cost adds up to the common ancestor."""
     ancestors = tree.common_ancestors(matrix.nodes).tolist()
     texts = [_row_said(_path_said, tree, weights, matrix, *row) for row in enumerate(ancestors)]
     if sum(_sent(row) for row in texts) <= _TEXTS / pictures:
@@ -105,15 +93,7 @@ def _sent(texts: Sequence[str]) -> int:
 def difference_hovers(
     tree: Hierarchy, one: CostMatrix, other: CostMatrix, share: bool = False
 ) -> Texts:
-    """What each cell of a difference says: the common ancestor, and both costs.
-
-    Parameters
-    ----------
-    one, other
-        The matrices, in their metrics' own units.
-    share
-        Say both as shares of the cost of losing a value completely, in percent.
-    """
+    """What each cell of a difference says: the common ancestor, and both costs."""
     labels = [escaped(label, _HOVERED) for label in tree.labels]
     ancestors = tree.common_ancestors(one.nodes).tolist()
     if share:
@@ -143,31 +123,7 @@ def matrix_chart(
     marked: tuple[int, int] | None = None,
     share: bool = False,
 ) -> go.Figure:
-    """Draw one cost matrix, two side by side in one colour scale, or the difference of two.
-
-    Parameters
-    ----------
-    matrices
-        One or two, in their metrics' own units; two have the same nodes.
-    titles
-        A title for each: the question or the finding for one, what tells them apart for two.
-        They are escaped here.
-    hovers
-        A text per cell for each heatmap drawn; see :func:`cost_hovers` and, for the only heatmap
-        of a difference, :func:`difference_hovers`.
-    difference
-        Draw the first minus the second.
-    marked
-        The row and column of a cell to outline.
-    share
-        Divide each matrix by the largest cost in its hierarchy: without that, metrics whose
-        units differ much leave one of the two matrices blank.
-
-    Raises
-    ------
-    ValueError
-        There are not one or two matrices, their nodes differ, or a difference lacks its second.
-    """
+    """Draw one cost matrix, two side by side in one colour scale, or the difference of two."""
     if len(matrices) not in ((2,) if difference else (1, 2)):
         raise ValueError("One or two matrices are drawn, and a difference is that of two.")
     if any(matrix.nodes != matrices[0].nodes for matrix in matrices):

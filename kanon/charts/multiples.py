@@ -30,20 +30,6 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
 
     All panels share their scales; the others stand in grey behind, so that each is seen against
     all. For more configurations than one panel can tell apart.
-
-    Parameters
-    ----------
-    comparison
-        At least one configuration.
-    criterion
-        One of :func:`kanon.charts.comparison_measures.measures_of`.
-    k
-        Where a thin line stands in every panel; none by default.
-
-    Raises
-    ------
-    KeyError
-        The comparison has no such criterion.
     """
     card = measures_of(comparison)[criterion]
     ks, lines, looks = comparison.ks, comparison.lines, looks_of(comparison)

@@ -21,33 +21,23 @@ from kanon.matrices import CostMatrix
 Costs = Callable[[str, str], CostMatrix | None]
 """The cost matrix of a column under a metric, few nodes; None if there is no such column."""
 
-PERCENT_RANGE = [0.0, 103.0]
-"""The ends of an axis in percent."""
+PERCENT_RANGE = [0.0, 103.0]  # the ends of an axis in percent
 
 
 class PanelSize(NamedTuple):
-    """How large a panel and its texts are, so that none is cut in a window of 1024 pixels.
+    """How large a panel and its texts are, so that none is cut in a window of 1024 pixels."""
 
-    Attributes
-    ----------
-    height, width
-        Of what is inside the axes, in pixels; the width at the least.
-    title, text, small
-        Pixels of the title, of the titles of axes, and of ticks and what else is said.
-    letters, about
-        The longest title, and the longest line below it.
-    label
-        The longest label of a row of a matrix, in letters.
-    """
-
+    # of what is inside the axes, in pixels
     height: int
     width: int
+    # pixels of the title, of the titles of axes, and of ticks and what else is said
     title: int
     text: int
     small: int
+    # the longest title, and the longest line below it
     letters: int
     about: int
-    label: int
+    label: int  # the longest label of a row of a matrix, in letters
 
     def matrix_labels(self, labels: Sequence[str]) -> tuple[int, int]:
         """The pixels of the labels of a matrix: their size, and the room that they take."""
@@ -68,33 +58,15 @@ SIZES = {
 
 @dataclass(frozen=True, eq=False)
 class PanelContext:
-    """Where a panel is drawn, and of what.
+    """Where a panel is drawn, and of what."""
 
-    Attributes
-    ----------
-    comparison
-        The configurations of this panel alone.
-    looks
-        How each line looks, by name.
-    panel
-        What is asked for.
-    place
-        The place of the panel on the board, from 0.
-    figure
-        The board: a panel changes its own two axes alone.
-    costs
-        Where cost matrices come from.
-    size
-        How large the panel and its texts are.
-    """
-
-    comparison: Comparison
-    looks: Mapping[str, Look]
-    panel: Panel
-    place: int
-    figure: go.Figure
-    costs: Costs
-    size: PanelSize = SIZES[3]
+    comparison: Comparison  # the configurations of this panel alone
+    looks: Mapping[str, Look]  # how each line looks, by name
+    panel: Panel  # what is asked for
+    place: int  # the place of the panel on the board, from 0
+    figure: go.Figure  # the board: a panel changes its own two axes alone
+    costs: Costs  # where cost matrices come from
+    size: PanelSize = SIZES[3]  # how large the panel and its texts are
 
     @property
     def axes(self) -> dict[str, str]:

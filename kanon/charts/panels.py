@@ -360,10 +360,7 @@ class ClassesPanel:
         }  # fmt: skip
 
     def _shares(self, scene: PanelContext) -> tuple[list[int], np.ndarray]:
-        """Upper ends of class sizes, and the records in classes up to them, in percent.
-
-        Shape (lines, len(ks), len(edges)).
-        """
+        """Upper ends of class sizes, and the records in classes up to them, in percent."""
         comparison = scene.comparison
         own = [next(iter(line.runs.values())) for line in comparison.lines]
         found = np.array([run.class_sizes_at(comparison.ks) for run in own], dtype=np.float64)

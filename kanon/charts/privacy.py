@@ -36,26 +36,7 @@ def level_chart(
     best: float | None = None,
     of: Counted = "records",
 ) -> go.Figure:
-    """The level of the worst class at every k, with a cursor at the chosen one.
-
-    The release is the same for all k up to the minimum it reached, so the curve goes in steps; on a
-    small table, where they are few, every k has a dot. Where only some k were computed, there are
-    dots alone, and nothing is drawn between them.
-
-    Parameters
-    ----------
-    levels
-        The level of the worst class in each of their rows; not a number where no class is left.
-    k, here
-        The chosen k, and the level there.
-    axis
-        What the level is, with its unit and better direction.
-    best
-        The level of the table as one class, which no release passes, drawn as a dashed line; then
-        higher is better, and numbers are rounded down, else up.
-    of
-        What k counts.
-    """
+    """The level of the worst class at every k, with a cursor at the chosen one."""
     ks, rows = whole_k(curves)
     largest = int(ks[-1])
     text = [
@@ -100,21 +81,11 @@ def level_chart(
 
 
 class Series(NamedTuple):
-    """One distribution of a chart.
+    """One distribution of a chart."""
 
-    Attributes
-    ----------
-    name
-        Its columns in the table of :func:`distribution_table`.
-    colour
-        ``#rrggbb``.
-    label
-        What the legend says, if not the name.
-    """
-
-    name: str
-    colour: str
-    label: str = ""
+    name: str  # its columns in the table of :func:`distribution_table`
+    colour: str  # ``#rrggbb``
+    label: str = ""  # what the legend says, if not the name
 
 
 def distribution_table(
@@ -124,21 +95,6 @@ def distribution_table(
     most: int = 20,
 ) -> pd.DataFrame:
     """Distributions side by side, the rarest values put together.
-
-    Parameters
-    ----------
-    values, numeric
-        The values of the attribute in their order, and whether they are numbers.
-    series
-        Per name the number of records that have each value; the first is that of the table.
-    most
-        So many values are kept; the others are one line in the end.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Per value the records of each series, and their share in percent (``<name>, %``). Numbers
-        rise; other values stand by their frequency in the table.
 
     >>> found = distribution_table(["a", "b", "c"], False, {"all": np.array([1, 5, 4])}, most=2)
     >>> found["value"].tolist(), found["all, %"].tolist()
@@ -166,19 +122,7 @@ def distribution_table(
 def distribution_chart(
     table: pd.DataFrame, baseline: Series, series: Sequence[Series], title: str, axis: str
 ) -> go.Figure:
-    """Bars per value, and a mark where the table as a whole stands.
-
-    Parameters
-    ----------
-    table
-        From :func:`distribution_table`.
-    baseline
-        The distribution of the table: a mark across the bars.
-    series
-        The distributions that are bars, in the order of the legend.
-    axis
-        What is shared out.
-    """
+    """Bars per value, and a mark where the table as a whole stands."""
     # Positions, not names: two long values may be shortened to the same label.
     places = np.arange(len(table))
     marks = table[f"{baseline.name}, %"].to_numpy()

@@ -35,13 +35,7 @@ def query_table(study: QueryStudy, names: tuple[str, ...]) -> pd.DataFrame:
 
 
 def query_chart(study: QueryStudy, title: str) -> go.Figure:
-    """The share of the counts that are off by at most so much, ranges and single cells apart.
-
-    Parameters
-    ----------
-    study
-        Queries and their answers; at least one of each kind.
-    """
+    """The share of the counts that are off by at most so much, ranges and single cells apart."""
     end = min(_FURTHEST, max(1.5 * study.quantile(0.9), 1.0))
     data: list[dict[str, Any]] = []
     for name, colour, dash, chosen in (

@@ -15,11 +15,9 @@ from kanon.charts.style import INK, escaped, escaped_apart, lay_out
 from kanon.learning.representations import Matrix
 from kanon.recoding import Recoding
 
-MOST_CLASSES, MOST_NODES = 8, 40
-"""So many rows and columns can be read at 1280 × 720."""
+MOST_CLASSES, MOST_NODES = 8, 40  # so many rows and columns can be read at 1280 × 720
 
-_MOST_GROUPS = 5
-"""So many rows show groups or ranges, if others show single values."""
+_MOST_GROUPS = 5  # so many rows show groups or ranges, if others show single values
 
 _EMPTY = "#EEF1F4"
 _WRITTEN = 24  # up to so many columns, the numbers stand in the cells
@@ -30,48 +28,21 @@ _OUTLINE = "#D55E00"
 
 @dataclass(frozen=True, eq=False)
 class ShownPart:
-    """The part of a representation that is shown.
+    """The part of a representation that is shown."""
 
-    Attributes
-    ----------
-    attribute
-        The quasi-identifier.
-    classes : numpy.ndarray, shape (r,)
-        The positions of the released classes that are rows.
-    labels : tuple of str, length c
-        The nodes that are columns.
-    entries : numpy.ndarray, shape (r, c), float32
-        The entries.
-    released : numpy.ndarray, shape (r,)
-        Per row the column of the released value, or of the smallest group that covers a released
-        range.
-    n_leaves
-        So many of the columns are values; the others are groups.
-    left_out
-        The number of nodes that are not shown.
-    """
-
-    attribute: str
-    classes: np.ndarray
-    labels: tuple[str, ...]
+    attribute: str  # the quasi-identifier
+    classes: np.ndarray  # the positions of the released classes that are rows
+    labels: tuple[str, ...]  # the nodes that are columns
     entries: np.ndarray
+    # per row the column of the released value, or of the smallest group that covers a released
+    # range
     released: np.ndarray
-    n_leaves: int
-    left_out: int
+    n_leaves: int  # so many of the columns are values
+    left_out: int  # the number of nodes that are not shown
 
     @classmethod
     def of(cls, recoding: Recoding, matrix: Matrix, place: int) -> ShownPart:
-        """What to show of one attribute: classes that differ in it, raised ones among them.
-
-        Of every released value the largest class: of the groups and the values with most records;
-        where there are few, more of the largest classes. They stand in the order of the nodes. Of a
-        large tree the nodes of most records, and whatever was released.
-
-        Parameters
-        ----------
-        recoding, matrix
-            The release, of one class at least, and its representation.
-        """
+        """What to show of one attribute: classes that differ in it, raised ones among them."""
         tree = recoding.hierarchies[place]
         nodes = recoding.nodes[:, place]
         classes = _classes(nodes, recoding.counts, tree.n_leaves)
@@ -111,15 +82,7 @@ def _classes(nodes: np.ndarray, counts: np.ndarray, n_leaves: int) -> np.ndarray
 def representation_table(
     shown: ShownPart, names: Sequence[str], sizes: Sequence[int]
 ) -> pd.DataFrame:
-    """The numbers of the picture: a row per class.
-
-    Parameters
-    ----------
-    shown
-        What is shown.
-    names, sizes
-        Per class its tuple as text, and its records.
-    """
+    """The numbers of the picture: a row per class."""
     cells = pd.DataFrame(shown.entries, columns=pd.Index(shown.labels, dtype=object))
     cells.insert(0, "released class", list(names), allow_duplicates=True)
     cells.insert(1, "records in it", list(sizes), allow_duplicates=True)
@@ -129,17 +92,7 @@ def representation_table(
 def representation_chart(
     shown: ShownPart, rows: Sequence[str], names: Sequence[str], title: str
 ) -> go.Figure:
-    """The rows of some classes as a heat map from 0 to 1; the released value is outlined.
-
-    Parameters
-    ----------
-    shown
-        What is shown.
-    names
-        Per row the whole tuple, for the pointer.
-    title
-        The finding; it is escaped here.
-    """
+    """The rows of some classes as a heat map from 0 to 1; the released value is outlined."""
     n_rows, n_columns = shown.entries.shape
     labels = escaped_apart(shown.labels, _LABEL)
     places = [str(place) for place in range(n_columns)]

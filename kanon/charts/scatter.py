@@ -25,23 +25,14 @@ from kanon.experiments.criteria import CRITERIA
 from kanon.measures.comparing import as_shown
 from kanon.measures.pareto import pareto_front
 
-COST = CRITERIA["mean_alteration"]
-"""What privacy is set against."""
+COST = CRITERIA["mean_alteration"]  # what privacy is set against
 
 _WIDE, _HEIGHT = 1000.0, 430  # pixels of the drawing on a page, about
 _DIGITS = 1  # as they are shown: what looks equal is equal
 
 
 def unbeaten(costs: np.ndarray, reached: np.ndarray, privacy: Card) -> np.ndarray:
-    """Which configurations nobody beats in both; those that look equal do not beat each other.
-
-    Parameters
-    ----------
-    costs, reached : numpy.ndarray, shape (lines,)
-        The mean alteration, and the privacy that was reached.
-    privacy
-        The card of the latter.
-    """
+    """Which configurations nobody beats in both; those that look equal do not beat each other."""
     directions = (COST.direction or "lower", privacy.direction or "higher")
     by = hundredfold(privacy.name)
     return pareto_front(as_shown(np.column_stack([costs, by * reached]), _DIGITS), directions)
@@ -84,17 +75,7 @@ def _lowered(title: str) -> str:
 def privacy_against_alteration(
     comparison: Comparison, k: int, privacy: str = "l_percent"
 ) -> go.Figure:
-    """A point per configuration at k, the front that nobody beats, and each one's way over k.
-
-    Bands over tie seeds are error bars; the front is that of the configurations themselves.
-
-    Parameters
-    ----------
-    k
-        One of the k that can be shown.
-    privacy
-        The criterion on the other axis: ``l_percent``, ``t_percent`` or ``min_k``.
-    """
+    """A point per configuration at k, the front that nobody beats, and each one's way over k."""
     card = privacy_measures(comparison)[privacy]
     lines, looks = comparison.lines, looks_of(comparison)
     titles = [escaped(line.title) for line in lines]
@@ -172,8 +153,6 @@ def _front(x: np.ndarray, y: np.ndarray) -> list[go.Scatter]:
 
 def _sides(x: np.ndarray, y: np.ndarray, titles: Sequence[str]) -> list[str]:
     """Where the label of each point stands so that it lies on nothing; nowhere if it cannot.
-
-    Places are pixels of the drawing, about.
 
     >>> _sides(np.array([10.0, 12.0]), np.array([10.0, 10.0]), ["A", "B"])
     ['top left', 'top right']

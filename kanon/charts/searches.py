@@ -65,12 +65,7 @@ def finding(found: Searches) -> str:
 
 
 def claims_said(found: Searches) -> list[str]:
-    """What holds here of what is said of Improved greedy, in levels, loss and time.
-
-    It is better than Datafly where it has less at some k and more at none, mostly better where
-    less at more k than more. Comparable is at most a quarter more: loss in the mean over k, time in
-    the median.
-    """
+    """What holds here of what is said of Improved greedy, in levels, loss and time."""
     datafly, samarati = short_title(_DATAFLY), short_title(_SAMARATI)
     levels, of_k = tally(found, _LEVEL, _OURS, _DATAFLY), f"{len(found.ks)} k"
     above = tally(found, _LEVEL, _OURS, _SAMARATI)
@@ -140,10 +135,7 @@ def over_columns_table(found: Searches) -> pd.DataFrame:
 
 # --- the pictures -----------------------------------------------------------------------------
 def over_k_chart(found: Searches) -> go.Figure:
-    """Loss, level of generalisation and time over k: a panel each, a line per search.
-
-    The height of the top of the lattice stands beside the levels.
-    """
+    """Loss, level of generalisation and time over k: a panel each, a line per search."""
     cards = (iloss_mean.CARD, level_of_generalisation.CARD, SECONDS)
     figure = _panels([titled(iloss_mean.CARD), titled(level_of_generalisation.CARD),
                       f"{titled(SECONDS)}, log scale"], finding(found), 0.075)  # fmt: skip
@@ -186,15 +178,7 @@ def over_k_chart(found: Searches) -> go.Figure:
 
 
 def over_columns_chart(found: Searches) -> go.Figure:
-    """Time and nodes evaluated over the number of quasi-identifiers, at k = 10.
-
-    Beside the nodes stand the bounds, dashed, and all nodes of the lattice, dotted.
-
-    Raises
-    ------
-    ValueError
-        The experiment could not be made; ``found.lacking`` says why.
-    """
+    """Time and nodes evaluated over the number of quasi-identifiers, at k = 10."""
     if found.lacking:
         raise ValueError(found.lacking)
     table = found.over_columns

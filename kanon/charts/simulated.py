@@ -25,11 +25,6 @@ _LINE = "#AEB6BD"
 def finding(means: pd.DataFrame) -> str:
     """Who has the best mean rank in each criterion, in the middle of a sentence or as a title.
 
-    Parameters
-    ----------
-    means
-        See :func:`kanon.experiments.simulated.ranks.mean_ranks`; something is known.
-
     >>> names = ["alteration", "l_percent", "t_percent", "overall"]
     >>> finding(pd.DataFrame([[1.0, 5, 4, 3.3], [1.0, 1, 2, 1.3]], ["s1", "s3"], names))
     'Best mean rank: S1 and S3 in alteration, S3 in diversity (l), S3 in distance (t)'
@@ -44,13 +39,7 @@ def finding(means: pd.DataFrame) -> str:
 
 
 def mean_ranks_chart(means: pd.DataFrame) -> go.Figure:
-    """Per criterion the mean rank of each strategy, the best on the left.
-
-    Parameters
-    ----------
-    means
-        See :func:`kanon.experiments.simulated.ranks.mean_ranks`; something is known.
-    """
+    """Per criterion the mean rank of each strategy, the best on the left."""
     names = [name.upper() for name in means.index]
     figure = make_subplots(
         rows=1, cols=len(_PANELS), shared_yaxes=True, horizontal_spacing=0.025,

@@ -12,8 +12,7 @@ from kanon.charts.style import ROLE_COLOURS, escaped, first_named, lay_out
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut
 
-_MOST = 10
-"""So many columns are drawn, those that add most."""
+_MOST = 10  # so many columns are drawn, those that add most
 
 
 def sets_table(found: SinglingOut) -> pd.DataFrame:
@@ -52,13 +51,7 @@ def _counted(found: SinglingOut) -> tuple[str, str]:
 
 
 def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
-    """What each column adds to one of the sets at most, in the colour of its role.
-
-    Parameters
-    ----------
-    roles
-        The role of each column; a column without one is insensitive.
-    """
+    """What each column adds to one of the sets at most, in the colour of its role."""
     table = contributions_table(found).head(_MOST).iloc[::-1]
     singled_out, percentage = _counted(found)
     given = [roles.get(name, Role.INSENSITIVE) for name in table["column"]]

@@ -13,8 +13,7 @@ from kanon.base.formatting import counted
 from kanon.errors import on_one_line
 from kanon.hierarchy import Hierarchy
 
-ROWS = 44
-"""The most lines of a drawing: those of a printed page."""
+ROWS = 44  # the most lines of a drawing: those of a printed page
 
 _LINE, _WIDTH, _STEP, _CHARACTER = 17, 680, 190, 6.2
 """A line's height, a page's width, the widest step between depths, and a character: in pixels."""
@@ -24,57 +23,29 @@ _DEEPEST = 7
 
 @dataclass(frozen=True)
 class Spot:
-    """A node of a drawing.
+    """A node of a drawing."""
 
-    Attributes
-    ----------
-    x, y
-        Where it stands, in pixels.
-    text
-        What is written beside it, as far as there is room.
-    whole
-        The same in full.
-    above
-        Where the line to its parent ends; None for the root, and for what is no node.
-    """
-
+    # where it stands, in pixels
     x: float
     y: float
-    text: str
-    whole: str
-    above: tuple[float, float] | None
+    text: str  # what is written beside it, as far as there is room
+    whole: str  # the same in full
+    above: tuple[float, float] | None  # where the line to its parent ends
 
 
 @dataclass(frozen=True)
 class TreeDrawing:
-    """A drawing: its size in pixels, and its nodes, parents first.
+    """A drawing: its size in pixels, and its nodes, parents first."""
 
-    Attributes
-    ----------
-    width, height
-        In pixels.
-    spots
-        The nodes.
-    complete
-        Whether every node is drawn.
-    """
-
+    # in pixels
     width: int
     height: int
-    spots: tuple[Spot, ...]
-    complete: bool
+    spots: tuple[Spot, ...]  # the nodes
+    complete: bool  # whether every node is drawn
 
 
 def tree_drawing(tree: Hierarchy, rows: int = ROWS) -> TreeDrawing:
     """Draw a tree from its root, on the left, to as many depths as there is room for.
-
-    What lies deeper is counted beside the group that holds it. Where the root alone has more
-    values than there are lines, the first of them are drawn.
-
-    Parameters
-    ----------
-    rows
-        The most lines.
 
     >>> from kanon.hierarchy.build import suppression
     >>> drawing = tree_drawing(suppression(["F", "M"]))

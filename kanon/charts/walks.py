@@ -14,20 +14,13 @@ from kanon.experiments.exploration import Exploration, Walk
 
 @dataclass(frozen=True)
 class WalkLook:
-    """How the walk of a search is drawn.
+    """How the walk of a search is drawn."""
 
-    Attributes
-    ----------
-    colour, dash, width
-        Of its line; a wide one is seen under a narrow one where walks share a way.
-    side
-        Where the numbers of its steps stand, so that those of walks that meet stay apart.
-    """
-
+    # of its line
     colour: str
     dash: str
     width: float
-    side: str
+    side: str  # where the numbers of its steps stand, so that those of walks that meet stay apart
 
 
 WALK_LOOKS: Mapping[str, WalkLook] = {
@@ -55,17 +48,7 @@ def walk_traces(
     scale: tuple[float, float],
     marked: Mapping[Node, float],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The walks as thick lines with a white rim, and the numbers of their steps.
-
-    Parameters
-    ----------
-    at
-        Where the nodes stand.
-    scale
-        About how many pixels a unit is across and up.
-    marked
-        The nodes that have larger marks, and how large those are: in pixels.
-    """
+    """The walks as thick lines with a white rim, and the numbers of their steps."""
     rims: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
@@ -113,8 +96,7 @@ def walk_traces(
     return rims + lines, labels
 
 
-Box = tuple[float, float, float, float]
-"""Left, bottom, right and top, in pixels."""
+Box = tuple[float, float, float, float]  # left, bottom, right and top, in pixels
 
 
 def _around(place: tuple[float, float], scale: tuple[float, float], reach: float) -> Box:

@@ -89,11 +89,6 @@ def parts_of_list(text: str) -> list[str]:
 def columns_of(option: str, texts: Sequence[str], known: Sequence[str]) -> list[str]:
     """The columns that an option names: each text is one of the table, or several with commas.
 
-    Raises
-    ------
-    PlanError
-        A quote is not closed, or a part is no column where some have a comma in their name.
-
     >>> columns_of("--qi", ["City, State", 'age,"a,b"'], ["City, State", "age", "a,b"])
     ['City, State', 'age', 'a,b']
     """

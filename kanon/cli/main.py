@@ -31,14 +31,7 @@ _MISTAKE, _BAD_INPUT, _UNSATISFIABLE, _READ_NO_FURTHER = 1, 2, 3, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status.
-
-    0 when it worked, and once what it is called for was written, whatever failed after that; 2 for
-    a bad plan, table or hierarchy, or what cannot be written; 3 when the plan cannot be satisfied,
-    the check of the release fails, or releases together do not meet their plans; 1 for a mistake of
-    kanon's own; 130, 143 and 129 when it was interrupted by SIGINT, SIGTERM and SIGHUP; 141 when
-    nobody reads its output.
-    """
+    """Run a command; returns the exit status."""
     output, messages = Stream(sys.stdout, needed=True), Stream(sys.stderr, needed=False)
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(messages):
         written, hints = Written(), list[str]()

@@ -145,10 +145,7 @@ def _write_measures(measures: Mapping[str, Any], path: Path) -> None:
 
 
 def _bound(done: Run, given: argparse.Namespace, progress: Progress) -> LowerBound | None:
-    """The lower bound, written among the measures; None, with a warning, if there is none.
-
-    The measures were written before: it may take long, and whoever does not wait for it has them.
-    """
+    """The lower bound, written among the measures; None, with a warning, if there is none."""
     try:
         bound = bound_of(done.prepared, progress)
     except KanonError as error:

@@ -18,13 +18,7 @@ _UNSEEN = re.compile(
 
 
 class OutputError(KanonError):
-    """Standard output cannot be written to.
-
-    Parameters
-    ----------
-    error
-        Why.
-    """
+    """Standard output cannot be written to."""
 
     def __init__(self, error: OSError) -> None:
         reason = (error.strerror or "no reason given").lower()
@@ -39,13 +33,6 @@ class Stream:
     A cell or a name may hold signs that move a terminal's cursor, hide what was said or turn its
     direction. They are written as JSON writes them, so that printed JSON means the same. A carriage
     return that begins a text stays: it is the bar's.
-
-    Parameters
-    ----------
-    stream
-        What it writes to.
-    needed
-        Whether it is an error if nothing can be written.
 
     >>> import sys
     >>> print("a\\x1b[2Jb", file=Stream(sys.stdout, needed=True))

@@ -12,24 +12,13 @@ from kanon.errors import KanonError, quoted
 
 
 class Written:
-    """The files that a command is to write, and which of them it has written.
-
-    The latter is looked up where they lie, so it is true at whatever moment the command stops.
-    """
+    """The files that a command is to write, and which of them it has written."""
 
     def __init__(self) -> None:
         self._places: dict[Path, _Place] = {}
 
     def watch(self, path: Path, look: Callable[[], Any], name: str = "") -> None:
-        """Look after a file, the one that the command is called for first.
-
-        Parameters
-        ----------
-        look
-            Tells what lies there from anything else that might; None if there is nothing.
-        name
-            What it is called, if not by its path.
-        """
+        """Look after a file, the one that the command is called for first."""
         self._places[path] = _Place(quoted(name or path, 200), look, look())
 
     @property

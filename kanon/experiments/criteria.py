@@ -70,5 +70,4 @@ SUPPRESSED_CARD = Card(
 )
 
 
-COSTLESS = ("l", "t")
-"""The strategies that count no cost, so that no metric guides them."""
+COSTLESS = ("l", "t")  # the strategies that count no cost, so that no metric guides them

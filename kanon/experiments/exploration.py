@@ -21,52 +21,30 @@ from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.errors import PlanError
 
-COMPLETE = 20_000
-"""The largest lattice of which every node is counted."""
+COMPLETE = 20_000  # the largest lattice of which every node is counted
 
-_SEARCHED = 1_000_000
-"""The largest lattice that is searched for the node of least loss."""
+_SEARCHED = 1_000_000  # the largest lattice that is searched for the node of least loss
 
 WALKERS = {module.CARD.name: module for module in (datafly, samarati, improved_greedy)}
 """The searches whose walks are shown, by name."""
 
-_COUNTED = 0.8
-"""The share of the time that passes before the searches walk, about."""
+_COUNTED = 0.8  # the share of the time that passes before the searches walk, about
 
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """What some nodes of a lattice amount to.
+    """What some nodes of a lattice amount to."""
 
-    Attributes
-    ----------
-    nodes : numpy.ndarray, shape (N, m), int32
-        Levels per quasi-identifier; the nodes stand in canonical order, each once.
-    suppressed : numpy.ndarray, shape (N,), int64
-        The records in classes that break k or a model: those that would have to be suppressed. At
-        a node where too many break k alone, only those.
-    classes : numpy.ndarray, shape (N,), int64
-        The classes that meet k and the models.
-    reached : numpy.ndarray, shape (N,), int64
-        The largest k that the node reaches after suppressing at most the allowed records.
-    raised : numpy.ndarray, shape (N,), int64
-        What raising all records to the node costs, in scaled potential: exact.
-    cost : numpy.ndarray, shape (N,), int64
-        The same, with the suppressed records raised on to the roots.
-    possible
-        What raising all records to the roots costs.
-    limit
-        The records that may be suppressed.
-    """
-
-    nodes: np.ndarray
+    nodes: np.ndarray  # levels per quasi-identifier
+    # the records in classes that break k or a model: those that would have to be suppressed
     suppressed: np.ndarray
-    classes: np.ndarray
+    classes: np.ndarray  # the classes that meet k and the models
+    # the largest k that the node reaches after suppressing at most the allowed records
     reached: np.ndarray
-    raised: np.ndarray
-    cost: np.ndarray
-    possible: int
-    limit: int
+    raised: np.ndarray  # what raising all records to the node costs, in scaled potential: exact
+    cost: np.ndarray  # the same, with the suppressed records raised on to the roots
+    possible: int  # what raising all records to the roots costs
+    limit: int  # the records that may be suppressed
 
     @property
     def satisfying(self) -> np.ndarray:
@@ -75,26 +53,16 @@ class Assessment:
 
     @property
     def loss(self) -> np.ndarray:
-        """What is lost at a node, in percent: 0 at the original values, 100 where everything is.
-
-        Shape (N,). Where a node satisfies, of its release. Where it does not, nothing is released
-        and so nobody suppressed: of the table at these levels.
-        """
+        """What is lost at a node, in percent: 0 at the original values, 100 where everything is."""
         return self._percent(np.where(self.satisfying, self.cost, self.raised))
 
     @property
     def loss_suppressed(self) -> np.ndarray:
-        """The loss at a node once all records of classes that do not satisfy are suppressed.
-
-        Shape (N,). However many they are: where the node satisfies, it is :attr:`loss`.
-        """
+        """The loss at a node once all records of classes that do not satisfy are suppressed."""
         return self._percent(self.cost)
 
     def _percent(self, cost: np.ndarray) -> np.ndarray:
-        """100 * cost / possible, as :func:`kanon.measures.alteration.value` counts.
-
-        But that columns count by their weights, as they do while searching.
-        """
+        """100 * cost / possible, as :func:`kanon.measures.alteration.value` counts."""
         # In the order of alteration, so that equal costs are equal to the last digit.
         return 100.0 * (cost / (self.possible or 1))
 
@@ -125,53 +93,27 @@ class Assessment:
 
 @dataclass(frozen=True)
 class VisitedNode:
-    """One node that a search moved through.
-
-    Attributes
-    ----------
-    node
-        The node.
-    raised, distinct
-        Which quasi-identifier was raised to come here, and how many distinct values it had before;
-        None and 0 where the search began, or came from elsewhere.
-    suppressed, reached
-        As in :class:`Assessment`, with the records that this search may suppress.
-    """
+    """One node that a search moved through."""
 
     node: Node
+    # which quasi-identifier was raised to come here, and how many distinct values it had before
     raised: int | None
     distinct: int
+    # as in :class:`Assessment`, with the records that this search may suppress
     suppressed: int
     reached: int
 
 
 @dataclass(frozen=True)
 class Walk:
-    """How a search went through the lattice.
+    """How a search went through the lattice."""
 
-    Attributes
-    ----------
-    algorithm
-        Its name.
-    climbs
-        Whether it starts from the bottom and goes up, one level at a time; if not, it jumps.
-    steps
-        The nodes that it moved through; the last is the one that it releases. Empty if it could
-        not be run.
-    limit
-        The records that it may suppress.
-    evaluated
-        The nodes that it counted.
-    problem
-        Why it could not be run, in a sentence.
-    """
-
-    algorithm: str
-    climbs: bool
-    steps: tuple[VisitedNode, ...]
-    limit: int
-    evaluated: int
-    problem: str = ""
+    algorithm: str  # its name
+    climbs: bool  # whether it starts from the bottom and goes up, one level at a time
+    steps: tuple[VisitedNode, ...]  # the nodes that it moved through
+    limit: int  # the records that it may suppress
+    evaluated: int  # the nodes that it counted
+    problem: str = ""  # why it could not be run, in a sentence
 
     @property
     def first(self) -> int:
@@ -190,49 +132,25 @@ class Walk:
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """The lattice of a task.
+    """The lattice of a task."""
 
-    Attributes
-    ----------
-    attributes
-        The quasi-identifiers.
-    tops
-        The level of each root: the node that loses everything.
-    k, others, limit, n_records
-        The k asked for, how many models have to hold beside it, the records that may be
-        suppressed, and n.
-    per_height
-        The number of nodes at each sum of levels.
-    assessed
-        Every node; of a lattice of more than :data:`COMPLETE` those that the walks moved through.
-    complete
-        Whether it is every node.
-    minimal
-        The satisfying nodes with no satisfying node below them, in canonical order; empty if the
-        lattice is not complete.
-    least
-        The satisfying node of least loss, the first of several; None if the lattice is too large
-        to be searched.
-    tied
-        The minimal satisfying nodes of highest precision, from which MinGen takes one; empty if
-        records may be suppressed, or the lattice is not complete.
-    walks
-        The walks of :data:`WALKERS`.
-    """
-
-    attributes: tuple[str, ...]
-    tops: Node
+    attributes: tuple[str, ...]  # the quasi-identifiers
+    tops: Node  # the level of each root: the node that loses everything
+    # the k asked for, how many models have to hold beside it, the records that may be suppressed,
+    # and n
     k: int
     others: int
     limit: int
     n_records: int
-    per_height: tuple[int, ...]
-    assessed: Assessment
-    complete: bool
+    per_height: tuple[int, ...]  # the number of nodes at each sum of levels
+    assessed: Assessment  # every node
+    complete: bool  # whether it is every node
+    # the satisfying nodes with no satisfying node below them, in canonical order
     minimal: tuple[Node, ...]
-    least: Node | None
+    least: Node | None  # the satisfying node of least loss, the first of several
+    # the minimal satisfying nodes of highest precision, from which MinGen takes one
     tied: tuple[Node, ...]
-    walks: tuple[Walk, ...]
+    walks: tuple[Walk, ...]  # the walks of :data:`WALKERS`
 
     @property
     def size(self) -> int:
@@ -254,23 +172,7 @@ class Exploration:
 
 
 def explore(progress: Progress, task: Task) -> Exploration:
-    """Look at the lattice of a task: what a worker process is given.
-
-    Every node is counted, one by one and without any tagging, if there are at most
-    :data:`COMPLETE`; of a larger lattice those that the searches move through.
-
-    Parameters
-    ----------
-    task
-        The classes, potentials, k, models and suppression limit.
-
-    Raises
-    ------
-    Unsatisfiable
-        No release of the table can meet k or a model.
-    PlanError
-        A model does not go together with suppression.
-    """
+    """Look at the lattice of a task: what a worker process is given."""
     task = replace(task, options={}, node=None)
     task.check()
     limit = task.suppression or 0
@@ -354,8 +256,6 @@ def assessed(task: Task, nodes: Iterable[Node]) -> Assessment:
 def neighbourhood(tops: Node, node: Node, steps: int = 2) -> list[Node]:
     """The nodes at most so many steps straight above or below a node, and itself.
 
-    In canonical order. A node beside it, one column higher and another lower, is not among them.
-
     >>> neighbourhood((2, 1), (1, 0), steps=1)
     [(0, 0), (1, 0), (1, 1), (2, 0)]
     """
@@ -377,8 +277,6 @@ def neighbourhood(tops: Node, node: Node, steps: int = 2) -> list[Node]:
 
 def ranks(tops: Node, nodes: Sequence[Node]) -> list[int]:
     """The position of each node among those of its height, in canonical order.
-
-    Counted, not listed: a node of a lattice of any size has its place.
 
     >>> ranks((1, 2), [(0, 1), (1, 0), (1, 1)])
     [0, 1, 1]
@@ -425,11 +323,7 @@ def _assess(lattice: Lattice, nodes: Sequence[Node]) -> Assessment:
 
 
 def _minimal(found: Assessment, shape: tuple[int, ...]) -> tuple[Node, ...]:
-    """The satisfying nodes of a complete lattice with none that satisfies straight below.
-
-    What satisfies is closed upwards (see :func:`kanon.algorithms.search.check_models`), so those
-    straight below tell of all below.
-    """
+    """The satisfying nodes of a complete lattice with none that satisfies straight below."""
     satisfying = found.satisfying.reshape(shape)
     minimal = satisfying.copy()
     for axis in range(len(shape)):

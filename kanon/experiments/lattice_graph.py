@@ -20,26 +20,6 @@ from kanon.sources.tables import Table
 def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> nx.DiGraph:
     """The lattice of a plan: what every node loses, and which satisfy.
 
-    A node is the tuple of levels, one per quasi-identifier, with ``loss`` (percent, by the plan's
-    metric; what a satisfying node suppresses is at the roots), ``satisfying``, ``suppressed``
-    (records in classes that break k or a model), ``classes`` (the others) and ``reached`` (the k
-    after suppressing what is allowed). An edge leads one level up and names the quasi-identifier
-    that is ``raised``. The graph has the ``attributes``.
-
-    Parameters
-    ----------
-    plan, table, folder
-        See :func:`kanon.run.prepare`.
-
-    Raises
-    ------
-    PlanError
-        The lattice has more than :data:`kanon.experiments.exploration.COMPLETE` nodes.
-    KanonError
-        See :func:`kanon.run.prepare` and :func:`kanon.experiments.exploration.explore`.
-
-    Examples
-    --------
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "ola"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
     ...     "privacy": [{"model": "k-anonymity", "k": 2}]})

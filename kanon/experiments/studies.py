@@ -40,15 +40,7 @@ from kanon.sensitive import Sensitive
 def labels_of(
     prepared: PreparedRun, target: str, training_share: float = TRAINING_SHARE, seed: int = 0
 ) -> LabelledRecords:
-    """The labels of a column, split into training and validation.
-
-    Raises
-    ------
-    PlanError
-        The column is a quasi-identifier or an identifier, or the table lacks it.
-    TableError
-        See :func:`kanon.learning.labels.labelled`.
-    """
+    """The labels of a column, split into training and validation."""
     role = prepared.plan.roles.roles.get(target)
     if role is Role.QUASI_IDENTIFIER:
         raise PlanError(
@@ -65,21 +57,13 @@ def labels_of(
 # --- experiments over k and representations ---------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """What a worker needs to run a published experiment.
+    """What a worker needs to run a published experiment."""
 
-    Attributes
-    ----------
-    algorithm, task
-        What makes the releases; the task's own k is not used.
-    ks
-        For which k, rising.
-    labelled, classifier, trained
-        See :class:`kanon.learning.experiments.ClassifierStudy`.
-    """
-
+    # what makes the releases
     algorithm: str
     task: Task
-    ks: tuple[int, ...]
+    ks: tuple[int, ...]  # for which k, rising
+    # see :class:`kanon.learning.experiments.ClassifierStudy`
     labelled: LabelledRecords
     classifier: str = "mlp"
     trained: Trained = "original"
@@ -97,20 +81,7 @@ def experiment_of(
     classifier: str = "mlp",
     trained: Trained = "original",
 ) -> Experiment:
-    """The experiment on what a plan makes of its table, checked before it is run.
-
-    Parameters
-    ----------
-    ks
-        For which k; those above n are left out.
-    labels, classifier, trained
-        See :class:`Experiment`.
-
-    Raises
-    ------
-    PlanError, Unsatisfiable
-        No k is left, or the algorithm cannot make some release.
-    """
+    """The experiment on what a plan makes of its table, checked before it is run."""
     n = prepared.classes.highest_k
     some = _up_to_n(ks, n)
     task = prepared.task().for_k(max(*some, trained_k(n)))
@@ -125,15 +96,7 @@ def run_experiment(
     fits: Sequence[Fit],
     keep: Callable[[Outcome], None],
 ) -> None:
-    """Make the releases, train the classifiers, validate each on every release.
-
-    Parameters
-    ----------
-    fits
-        The classifiers that are lacking; see :func:`kanon.learning.experiments.fits_of`.
-    keep
-        Given each outcome as soon as there is one.
-    """
+    """Make the releases, train the classifiers, validate each on every release."""
     progress(0.0, "making the releases")
     on_release = experiment.trained == "release"
     own = trained_k(experiment.task.classes.highest_k)
@@ -150,8 +113,7 @@ def run_experiment(
     run_fits(stretch(progress, _MADE, 1.0), study, fits, keep)
 
 
-_MADE = 0.02
-"""The share of the time that the releases take, about."""
+_MADE = 0.02  # the share of the time that the releases take, about
 
 
 def _up_to_n(ks: Iterable[int], most: int) -> tuple[int, ...]:
@@ -198,26 +160,14 @@ class LearntScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a worker needs to measure releases and learn from them.
+    """What a worker needs to measure releases and learn from them."""
 
-    Attributes
-    ----------
-    candidates
-        The algorithms.
-    labelled
-        What is to be learnt.
-    histogram
-        The target's histogram per original class, for the measures that look at labels.
-    metrics
-        The metrics whose alteration is measured.
-    representation
-        What every release is represented by, for training and for validation.
-    """
-
-    candidates: tuple[StudiedAlgorithm, ...]
-    labelled: LabelledRecords
+    candidates: tuple[StudiedAlgorithm, ...]  # the algorithms
+    labelled: LabelledRecords  # what is to be learnt
+    # the target's histogram per original class, for the measures that look at labels
     histogram: Sensitive
-    metrics: tuple[Metric, ...]
+    metrics: tuple[Metric, ...]  # the metrics whose alteration is measured
+    # what every release is represented by, for training and for validation
     representation: str = "fillParent"
 
 
@@ -227,18 +177,7 @@ def predict(
     wanted: Sequence[Training],
     keep: Callable[[ReleaseMeasures | LearntScores], None],
 ) -> None:
-    """Train classifiers on releases and validate each on the other records of the same release.
-
-    Who receives a release has nothing else; so both parts are taken from it.
-
-    Parameters
-    ----------
-    wanted
-        The classifiers to train; of every release that they need, the measures are taken first.
-    keep
-        Given everything as soon as it is there. What an algorithm cannot release for a k is
-        left out.
-    """
+    """Train classifiers on releases and validate each on the other records of the same release."""
     done = 0
     size = len(prediction.labelled.labels)
     for algorithm, task in prediction.candidates:
@@ -328,20 +267,7 @@ def measures_of_points(metrics: Sequence[Metric]) -> dict[str, Card]:
 
 
 def points_table(found: Iterable[ReleaseMeasures | LearntScores], score: str) -> pd.DataFrame:
-    """A row per release: its algorithm and k, every measure, and every classifier's score.
-
-    A classifier's score is the mean over its seeds, in a column of its name; not a number where a
-    release has no record to learn from. Measures that some release lacks are left out, as are
-    classifiers that have scored less than half as many releases as another one so far, and
-    releases that not every other classifier has scored yet.
-
-    Parameters
-    ----------
-    found
-        What :func:`predict` kept.
-    score
-        One of :data:`kanon.learning.scores.SCORES`.
-    """
+    """A row per release: its algorithm and k, every measure, and every classifier's score."""
     place = list(SCORES).index(score)
     measured: dict[tuple[str, int], Mapping[str, float]] = {}
     learned: dict[tuple[str, int], dict[str, list[float]]] = {}
@@ -374,13 +300,7 @@ def points_table(found: Iterable[ReleaseMeasures | LearntScores], score: str) ->
 
 
 def check_candidate(candidate: StudiedAlgorithm, ks: Sequence[int]) -> None:
-    """Check that an algorithm can be run at all.
-
-    Raises
-    ------
-    PlanError, Unsatisfiable
-        It cannot; the message says why.
-    """
+    """Check that an algorithm can be run at all."""
     task = candidate.task.for_k(min(ks))
     task.check()
     check_task(candidate.algorithm, task)

@@ -245,8 +245,7 @@ def tasks_of(prepared: PreparedRun, wanted: Sequence[Configuration]) -> list[Tas
     ]
 
 
-_RUNNING = 0.9
-"""The share of a run's time that passes before its curves are measured, about."""
+_RUNNING = 0.9  # the share of a run's time that passes before its curves are measured, about
 
 
 def solve_sweep(

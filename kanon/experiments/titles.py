@@ -31,8 +31,6 @@ def name_of(configuration: Configuration) -> str:
 def guided(configuration: Configuration) -> bool:
     """Whether a metric guides a configuration.
 
-    Some strategies count no cost, and some algorithms go by a rule of their own.
-
     >>> guided(Configuration("ncp")), guided(Configuration("ncp", "l"))
     (True, False)
     """
@@ -47,10 +45,6 @@ def combined(
     tie_seed: int | None = None,
 ) -> tuple[Configuration, ...]:
     """Every algorithm with every metric, strategy and scope, each configuration once.
-
-    A strategy that looks at no sensitive attribute has no scope, and one that counts no cost has
-    no metric; the first one stands for it, or NLLM. An algorithm that picks no partners has no
-    strategy, and one that counts no cost has no metric either.
 
     >>> [name_of(each) for each in combined(["ncp", "llm"], ["s1", "s2", "l"], ["table", "class"])]
     ... # doctest: +NORMALIZE_WHITESPACE

@@ -31,28 +31,13 @@ _LONGEST_SAFE = 50
 
 @dataclass(frozen=True)
 class FileResult:
-    """What came of one file.
+    """What came of one file."""
 
-    Attributes
-    ----------
-    file
-        Its name in the upload, or inside the zip.
-    column
-        The column that it stands for, or None.
-    imported
-        The hierarchy with its notes, or None.
-    problem
-        What is wrong, in a sentence, or None. A file without a column and without a problem is
-        for the user to assign.
-    exact
-        Whether the column is the one that is named to the letter.
-    """
-
-    file: str
-    column: str | None = None
-    imported: HierarchyFile | None = None
-    problem: str | None = None
-    exact: bool = False
+    file: str  # its name in the upload, or inside the zip
+    column: str | None = None  # the column that it stands for, or None
+    imported: HierarchyFile | None = None  # the hierarchy with its notes, or None
+    problem: str | None = None  # what is wrong, in a sentence, or None
+    exact: bool = False  # whether the column is the one that is named to the letter
 
 
 def read_bundle(
@@ -65,13 +50,6 @@ def read_bundle(
     does, capitals, blanks, underscores and hyphens count as alike. Of a CSV and a JSON for one
     column in one zip the JSON is taken, because it can hold weights.
 
-    Returns
-    -------
-    tuple of FileResult
-        One per file, in the order of the upload; a mistake in one is its own problem.
-
-    Examples
-    --------
     >>> found = read_bundle([("adult_hierarchy_sex.csv", b"F;*\\nM;*")], ["age", "sex"])
     >>> found[0].column, found[0].imported.hierarchy.labels
     ('sex', ('F', 'M', '*'))
@@ -101,11 +79,6 @@ def read_bundle(
 def write_bundle(hierarchies: Mapping[str, Hierarchy]) -> bytes:
     """A zip with a CSV and a JSON (which has the weights and the column's name) per column.
 
-    The same hierarchies give the same bytes. :func:`read_bundle` gives the same trees back,
-    whatever the columns are called.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import suppression
     >>> data = write_bundle({"a/b": suppression(["x", "y"])})
     >>> zipfile.ZipFile(io.BytesIO(data)).namelist()
@@ -259,10 +232,7 @@ def _json_before_csv(found: Sequence[FileResult]) -> list[FileResult]:
 
 
 def _each_column_once(found: Sequence[FileResult]) -> Iterator[FileResult]:
-    """Of files for one column the first stands for it, those that name it to the letter first.
-
-    The others are left for the user to assign.
-    """
+    """Of files for one column the first stands for it, those that name it to the letter first."""
     first: dict[str, FileResult] = {}
     for one in sorted(found, key=lambda one: not one.exact):
         if one.imported is not None and one.column is not None:

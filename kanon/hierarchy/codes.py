@@ -43,35 +43,6 @@ def codes(
 ) -> Hierarchy:
     """Codes under what they begin with, and that under ranges of codes.
 
-    A code is cut at its last separator, then at the one before, and so on; what stands before the
-    first one is cut to prefixes; the shortest part that is left has its place in the ranges, the
-    narrow ones below the wide ones. Codes with the same beginning share its group. A group that is
-    called like a value is named "<value> (group)". What lies in no range stands under the root.
-
-    Parameters
-    ----------
-    values
-        The codes that occur.
-    separators
-        The characters at which a code is cut; none if empty.
-    prefixes
-        How many characters of the part before the first separator stay, from many to few. A
-        shorter part skips the level.
-    ranges
-        Ranges of codes, one beside or inside the other, as :func:`parse_ranges` reads them. Numbers
-        are compared as numbers, so that 0–2 does not hold 10: where no number has a leading zero,
-        and the ends of ranges have several lengths or a code lies in a range by its number. Else a
-        part is compared by as many characters as the ends have, so that 47–48 holds the postcode
-        47601; upper and lower case are the same.
-
-    Raises
-    ------
-    HierarchyError
-        There is nothing to cut codes by, ``prefixes`` do not fall, ranges overlap or share a name,
-        no code lies in one, or a prefix is too short to lie in one.
-
-    Examples
-    --------
     >>> asthma = CodeRange(first="J40", last="J47", name="J40–J47")
     >>> tree = codes(["J45.0", "J45", "J44.1", "Z00"], ranges=[asthma])
     >>> [tree.labels[node] for node in tree.path(tree.node_of["J45.0"])]
@@ -106,16 +77,6 @@ def codes(
 def parse_ranges(text: str) -> list[CodeRange]:
     """Read lines ``from;to;name``; without a name the range is called "from–to".
 
-    A tab or a comma may stand between where no semicolon does. A first line that says "from" and
-    "to" is a header. A range may lie inside another one: blocks and chapters can stand in one file.
-
-    Raises
-    ------
-    HierarchyError
-        A line is no range, or there are more than a hierarchy may have nodes.
-
-    Examples
-    --------
     >>> parse_ranges("from;to;name\\nJ00;J99;Respiratory system\\nJ40;J47")[1].name
     'J40–J47'
     """

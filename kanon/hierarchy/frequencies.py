@@ -24,22 +24,6 @@ def quantile_intervals(
     further level joins neighbours. An interval is named by the smallest and the largest number
     that occurs in it; one with a single number adds no level, nor does one that holds them all.
 
-    Parameters
-    ----------
-    counts
-        The numbers that occur, as text, and how many records have each.
-    parts
-        The numbers of intervals, from many to few, each a multiple of the next.
-    kind
-        How the numbers are written; by default as :mod:`kanon.base.kinds` finds it.
-
-    Raises
-    ------
-    HierarchyError
-        A value is not a number, there are no records, or the parts do not nest.
-
-    Examples
-    --------
     >>> tree = quantile_intervals({"17": 3, "18": 3, "19": 1, "30": 2, "40": 1, "90": 2}, [4, 2])
     >>> tree.labels
     ('17', '18', '19', '30', '40', '90', '17 to 18', '19 to 30', '40 to 90', '19 to 90', '*')
@@ -65,20 +49,6 @@ def quantile_intervals(
 def by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
     """Frequent values directly under the root; all rare ones in one group first.
 
-    Parameters
-    ----------
-    counts
-        The values that occur, and how many records have each.
-    least
-        A value with fewer records than this is rare.
-
-    Raises
-    ------
-    HierarchyError
-        ``least`` is not a whole number of at least 1, or every value is rare.
-
-    Examples
-    --------
     >>> by_frequency({"Cat": 50, "Dog": 70, "Okapi": 1, "Yak": 2}, least=5).labels[4:]
     ('Other (fewer than 5 records)', '*')
     """
@@ -99,10 +69,7 @@ def by_frequency(counts: Mapping[str, int], least: int) -> Hierarchy:
 def _parts_by_records(
     ascending: Sequence[str], counts: Mapping[str, int], numbers: Mapping[str, Decimal], parts: int
 ) -> list[int]:
-    """For each text the part, out of so many, that the middle of its records falls into.
-
-    So the bound between two parts is the one nearest to the quantile that splits no number.
-    """
+    """For each text the part, out of so many, that the middle of its records falls into."""
     records = sum(counts.values())
     found: list[int] = []
     before = 0

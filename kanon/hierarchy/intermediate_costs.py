@@ -14,18 +14,10 @@ from kanon.hierarchy import Hierarchy
 
 @dataclass(frozen=True, eq=False)
 class ExactNumbers:
-    """One rational number per node, as few distinct ones.
+    """One rational number per node, as few distinct ones."""
 
-    Attributes
-    ----------
-    values
-        The distinct numbers.
-    place : numpy.ndarray, shape (N,)
-        Per node the place of its number.
-    """
-
-    values: list[Fraction]
-    place: np.ndarray
+    values: list[Fraction]  # the distinct numbers
+    place: np.ndarray  # per node the place of its number
 
     def map(self, change: Callable[[Fraction], Fraction]) -> ExactNumbers:
         """Change every number."""
@@ -86,35 +78,18 @@ def _other_leaves_share(tree: Hierarchy) -> ExactNumbers:
 
 @dataclass(frozen=True)
 class Intermediate:
-    """The first phase of a metric: what a rise counts.
+    """The first phase of a metric: what a rise counts."""
 
-    Attributes
-    ----------
-    height
-        F, one exact number per node, whose difference along an edge is the intermediate cost. None
-        where it depends on the records of a table.
-    title
-        What is counted, as a choice on a page.
-    formula
-        The cost of an edge from x up to x′, as one line.
-    told
-        What a cell that rose costs, as it stands in a sentence.
-    counts
-        ``levels``, ``leaves`` or ``records``.
-    normalised
-        Whether losing everything costs as much in every hierarchy, however large: 1, or just below
-        where a leaf counts as one leaf of itself.
-    composed
-        Whether metrics of one's own may be made of it.
-    """
-
+    # F, one exact number per node, whose difference along an edge is the intermediate cost
     height: Callable[[Hierarchy], ExactNumbers] | None
-    title: str
-    formula: str
-    told: str
-    counts: str
+    title: str  # what is counted, as a choice on a page
+    formula: str  # the cost of an edge from x up to x′, as one line
+    told: str  # what a cell that rose costs, as it stands in a sentence
+    counts: str  # ``levels``, ``leaves`` or ``records``
+    # whether losing everything costs as much in every hierarchy, however large: 1, or just below
+    # where a leaf counts as one leaf of itself
     normalised: bool = True
-    composed: bool = True
+    composed: bool = True  # whether metrics of one's own may be made of it
 
 
 RECORDS = "records"

@@ -14,13 +14,7 @@ from kanon.settings import exceeded, settings
 
 
 def check_number(what: Literal["nodes", "levels"], number: int) -> None:
-    """Check that a hierarchy has no more nodes or levels than the settings allow.
-
-    Raises
-    ------
-    HierarchyError
-        It has.
-    """
+    """Check that a hierarchy has no more nodes or levels than the settings allow."""
     limit = f"hierarchy_{what}"
     if number > getattr(settings(), limit):
         raise HierarchyError(exceeded(limit, f"The hierarchy has {thin(number)} {what} or more"))
@@ -29,18 +23,6 @@ def check_number(what: Literal["nodes", "levels"], number: int) -> None:
 def tree_from_lines(lines: Iterable[tuple[str, Sequence[str]]], limited: bool = False) -> Hierarchy:
     """Build a tree from ``(place, cells)``; the place is named in an error.
 
-    A cell that repeats its left neighbour means that the edge skips that level. ``limited`` is for
-    lines that somebody has written: they are read until there are too many nodes or levels.
-
-    Raises
-    ------
-    HierarchyError
-        A leaf is listed twice; a group is named like a value, stands under two parents or under
-        itself; the lines end in different roots; a cell is empty; there is no line; there are
-        too many nodes or levels.
-
-    Examples
-    --------
     >>> tree = tree_from_lines([("1", "a;A;*".split(";")), ("2", "b;A;*".split(";")),
     ...                         ("3", "f;f;*".split(";"))])
     >>> tree.labels

@@ -22,8 +22,7 @@ from kanon.errors import HierarchyError
 from kanon.hierarchy.lines import check_number
 from kanon.hierarchy.tree import Hierarchy
 
-_STEP = 4
-"""Blanks from a node to those below it."""
+_STEP = 4  # blanks from a node to those below it
 
 _TAB = 4
 
@@ -33,14 +32,6 @@ _LINE = re.compile(r'("(?:[^"\\]|\\.)*"|[^"=][^=]*?|[^=])\s*(?:=(.*))?')
 def parse_outline(text: str) -> Hierarchy:
     """Read an outline; blank lines count for nothing, and a tabulator for four blanks.
 
-    Raises
-    ------
-    HierarchyError
-        There is no line, a second root, a weight that is no number, or what
-        :meth:`~kanon.hierarchy.tree.Hierarchy.from_entries` refuses. The sentence names the line.
-
-    Examples
-    --------
     >>> parse_outline("*\\n  Felid\\n    Cat\\n    Lion\\n  Dog").labels
     ('Cat', 'Lion', 'Dog', 'Felid', '*')
     """

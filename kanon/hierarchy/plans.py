@@ -193,22 +193,7 @@ def build_hierarchy(
     folder: Path,
     kind: ColumnKind | None = None,
 ) -> Hierarchy:
-    """The hierarchy that a plan chose for a column.
-
-    Parameters
-    ----------
-    texts
-        The distinct values of the column; builders take their leaves from them.
-    folder
-        Where relative paths start.
-    kind
-        How the texts are read, where the plan says so.
-
-    Raises
-    ------
-    HierarchyError
-        The file is missing or no tree, or the builder does not fit the values.
-    """
+    """The hierarchy that a plan chose for a column."""
     try:
         if isinstance(chosen, str):
             return read_hierarchy(folder / chosen).hierarchy

@@ -18,19 +18,15 @@ from kanon.base.spelling import fold_spelling
 from kanon.hierarchy.edit import join
 from kanon.hierarchy.tree import Hierarchy
 
-MOST_VALUES = 10_000
-"""Among more distinct values than this no spellings are looked for."""
+MOST_VALUES = 10_000  # among more distinct values than this no spellings are looked for
 
-TIMES = 4
-"""A mistake is proposed where the other spelling has at least so many times the records."""
+TIMES = 4  # a mistake is proposed where the other spelling has at least so many times the records
 
 _ANY = ", any spelling"
 
-_MISTAKES = 2
-"""The most mistakes in a value."""
+_MISTAKES = 2  # the most mistakes in a value
 
-_AT_ONCE = 500
-"""So many values are compared with all others at a time."""
+_AT_ONCE = 500  # so many values are compared with all others at a time
 
 
 class Spellings(NamedTuple):
@@ -47,27 +43,6 @@ class Spellings(NamedTuple):
 def spellings(counts: Mapping[str, int]) -> list[Spellings]:
     """The groups of values that look like spellings of one, those with most records first.
 
-    Two values are alike if they differ in nothing but upper and lower case, accents, punctuation
-    and blanks; or if they have the same number of words, one has at least :data:`TIMES` times the
-    records of the other, and their words differ by at most two mistakes altogether. A mistake is a
-    letter that is wrong, missing, too many, or swapped with its neighbour. A word of fewer than 5
-    letters has none, one of fewer than 8 at most one and not in its first letter, a longer one at
-    most two, or one where its first letter is wrong; its length differs by at most one. So
-    "Nurse assistant" is no spelling of "Nurse", nor "female" of "male". Values with a digit
-    (numbers, dates, codes), and words for missing, are alike if diversity counts them as one:
-    :func:`kanon.base.spelling.fold_spelling`.
-
-    Each value stands in one group at most: with the spelling that it is nearest to, of several the
-    most frequent. What two spellings have in common with a third does not join them.
-
-    Parameters
-    ----------
-    counts
-        The values of a column, and how many records have each. Of more than :data:`MOST_VALUES`
-        nothing is proposed.
-
-    Examples
-    --------
     >>> found = spellings({"Accountant": 40, "Acountant": 2, "accountant": 1, "Nurse": 30,
     ...                    "Nurse assistant": 3, "female": 90, "male": 9, "Level 1": 9})
     >>> [dict(one.records) for one in found]
@@ -108,16 +83,6 @@ def unjoined(
 ) -> list[Spellings]:
     """Those of the groups whose values are all in a tree, and not joined in it already.
 
-    They are joined if they have a group without other values (but for such of other groups of
-    spellings), or one that has their name.
-
-    Parameters
-    ----------
-    values
-        The values that occur: a leaf that stands for no record is no other value. By default all.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import groups
     >>> colours = groups([{"Red": ["red", "redd", "ret"]}, {"*": ["Red", "blue", "bleu"]}])
     >>> found = [Spellings({"red": 9, "redd": 1}), Spellings({"blue": 9, "bleu": 1})]
@@ -143,17 +108,6 @@ def unjoined(
 def joined(tree: Hierarchy, chosen: Sequence[Spellings]) -> Hierarchy:
     """The tree with each of the groups just above its values, under the parent of its name.
 
-    A group is called like its most frequent spelling. That is the name of a value, so it begins
-    with a capital, or is in capitals or small letters: the first of these that is free. Where all
-    are values, it is "Nurse, any spelling".
-
-    Raises
-    ------
-    HierarchyError
-        A value is not in the tree.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import groups
     >>> tree = groups([{"care": ["nurse"], "other": ["nurce", "cook"]}])
     >>> made = joined(tree, [Spellings({"nurse": 9, "nurce": 1})])
@@ -174,9 +128,6 @@ def joined(tree: Hierarchy, chosen: Sequence[Spellings]) -> Hierarchy:
 def find_look_alikes(tree: Hierarchy, values: Iterable[str]) -> dict[str, str]:
     """Of values that a tree lacks, the leaf that looks the same on a screen.
 
-    They differ in their Unicode form (é as one sign or as two), in kinds of blanks, or in signs
-    that are not seen.
-
     >>> from kanon.hierarchy.build import suppression
     >>> find_look_alikes(suppression(["New York", "Bonn"]), ["New\\u00a0York", "Ulm"])
     {'New\\xa0York': 'New York'}
@@ -192,15 +143,6 @@ def with_look_alikes(
 ) -> Hierarchy:
     """The tree with values beside the leaves that look the same, or in place of unused ones.
 
-    Parameters
-    ----------
-    alike
-        The values, each with its leaf, as :func:`find_look_alikes` gives them.
-    present
-        The values that occur.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import suppression
     >>> with_look_alikes(suppression(["a", "b"]), {"A": "a", "B": "b"}, ["A", "B", "b"]).labels
     ('A', 'b', 'B', '*')
@@ -229,10 +171,7 @@ def _words(text: str) -> list[str]:
 
 
 def _pairs(texts: Sequence[str], records: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Pairs of texts that may be alike, by their places, the more frequent one first.
-
-    Only texts of nearly one length are compared: 10,000 job titles take a second.
-    """
+    """Pairs of texts that may be alike, by their places, the more frequent one first."""
     blocks: dict[int, list[int]] = defaultdict(list)
     for place, text in enumerate(texts):
         if text:

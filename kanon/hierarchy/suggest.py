@@ -22,8 +22,7 @@ from kanon.hierarchy.tree import Hierarchy
 
 _Level = TypeVar("_Level")
 
-_FEW = 12
-"""Up to so many distinct values, keeping or losing a value is a fair start."""
+_FEW = 12  # up to so many distinct values, keeping or losing a value is a fair start
 
 
 _DAYS_OF_A_YEAR = 366
@@ -167,10 +166,7 @@ def _periods(values: Sequence[str], kind: ColumnKind | None) -> Iterator[Suggest
 
 
 def _levels(values: Sequence[str], kind: ColumnKind | None) -> list[str]:
-    """Periods to start with: from months up, of more values than a year has days from years up.
-
-    Where these hold all dates, the finer ones that do not.
-    """
+    """Periods to start with: from months up, of more values than a year has days from years up."""
     known = kind or next(iter(moment_kinds(values)), None)
     allowed = date_levels(known)
     times = moments(values, known) or []

@@ -11,8 +11,7 @@ from kanon.kernels.clusters import MOST, meet_all
 from kanon.kernels.compilation import kernel, loop_with_arrays
 from kanon.kernels.digits import compare
 
-LIVE, TAKEN, CLUSTERS, LEFT, START = range(5)
-"""The places in ``Unclustered.state``."""
+LIVE, TAKEN, CLUSTERS, LEFT, START = range(5)  # the places in ``Unclustered.state``
 
 
 class Unclustered(NamedTuple):

@@ -38,8 +38,7 @@ class Clusters(NamedTuple):
     of: np.ndarray  # (E,): per class its cluster; -1 if it has none
 
 
-ALL = 2**62
-"""More records than any cluster has: no limit."""
+ALL = 2**62  # more records than any cluster has: no limit
 
 MOST = np.int64(2**63 - 1)
 

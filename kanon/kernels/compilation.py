@@ -18,8 +18,7 @@ Numba counts references to every array of a record that is handed over, up and d
 half of the time. Without the counts nothing may be allocated, nor kept.
 """
 
-_NO_PYTHON: Mapping[str, Any] = {"no_cpython_wrapper": True}
-"""No call from Python is compiled."""
+_NO_PYTHON: Mapping[str, Any] = {"no_cpython_wrapper": True}  # no call from Python is compiled
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,7 @@ from kanon.kernels.hashing import MIX
 from kanon.kernels.lattice_sweep_groups import group_node
 from kanon.kernels.lattice_sweep_order import left_at, of_large_parts
 
-GROUPS, MEMBERS, LIVE = 0, 1, 2
-"""Places of ``state``."""
+GROUPS, MEMBERS, LIVE = 0, 1, 2  # places of ``state``
 
 
 class FoundGroups(NamedTuple):

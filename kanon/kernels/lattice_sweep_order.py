@@ -10,8 +10,7 @@ from kanon.kernels.compilation import kernel, loop
 from kanon.kernels.lattice_sweep_groups import forget, group_node
 from kanon.kernels.lattice_sweep_walk import NEXT, RECORDS, REMAINING, STEPS
 
-NONE = 2**62
-"""More than any loss: there is none."""
+NONE = 2**62  # more than any loss: there is none
 
 
 class Losses(NamedTuple):

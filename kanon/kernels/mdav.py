@@ -12,8 +12,7 @@ import numpy as np
 
 from kanon.kernels.compilation import kernel, loop
 
-NOWHERE = -1
-"""The group of a class that is in none yet."""
+NOWHERE = -1  # the group of a class that is in none yet
 
 LIVE, RECORDS, GROUPS = range(3)
 """The places in ``MdavRun.state``: classes and records in no group, and groups."""

@@ -13,20 +13,16 @@ import numpy as np
 
 from kanon.kernels.digits import Digits
 
-NONE = 2**62
-"""More than any cost: there is none."""
+NONE = 2**62  # more than any cost: there is none
 
-LIVE, MERGES, HEAP, SPARE, USED = range(5)
-"""The places in ``Merging.state``."""
+LIVE, MERGES, HEAP, SPARE, USED = range(5)  # the places in ``Merging.state``
 
 CHEAPEST, CHEAPEST_THEN_LEAST_BAD, LEAST_BAD_THEN_CHEAPEST, LEAST_PRODUCT, LEAST_BAD = range(5)
 """What a partner is chosen by."""
 
-LOOKS_AT_L, LOOKS_AT_T, LOOKS_AT_K = range(3)
-"""What being bad means."""
+LOOKS_AT_L, LOOKS_AT_T, LOOKS_AT_K = range(3)  # what being bad means
 
-ENTRIES, NEAR, FIRST, COVERED, MARKED, GROUPS = range(6)
-"""The places in ``StrategyView.state``."""
+ENTRIES, NEAR, FIRST, COVERED, MARKED, GROUPS = range(6)  # the places in ``StrategyView.state``
 
 SEARCHED, ASIDE = 0, 1
 """The roots of two trees in one: the classes that are searched, and those that are not."""
@@ -34,11 +30,9 @@ SEARCHED, ASIDE = 0, 1
 TOLERANCE = 1e-12
 """Entropies and products that differ by less are equal: relative for l and products."""
 
-SLACK = 1e-12
-"""By how much a bound may be wrong because it was rounded."""
+SLACK = 1e-12  # by how much a bound may be wrong because it was rounded
 
-MORE, LESS = np.int64(1), np.int64(-1)
-"""Whether counts are added or taken off."""
+MORE, LESS = np.int64(1), np.int64(-1)  # whether counts are added or taken off
 
 
 class Rules(NamedTuple):

@@ -13,19 +13,16 @@ import numpy as np
 from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import kernel, loop_with_arrays
 
-NONE = -1
-"""The region cannot be cut any more."""
+NONE = -1  # the region cannot be cut any more
 
 CANDIDATE, PARTS, ATTRIBUTE, VALUE, RECORDS = range(5)
 """What is told about a region and its proposed cut: which candidate it is, into how many parts, on
 which quasi-identifier, a node (the highest value of the first part, or the one whose children are
 parted), and how many records the region has."""
 
-WIDEST, MOST_DISTINCT, BEST_BALANCE = range(3)
-"""Which quasi-identifier of a region is cut first."""
+WIDEST, MOST_DISTINCT, BEST_BALANCE = range(3)  # which quasi-identifier of a region is cut first
 
-_CUTS = 3
-"""So many cuts of a region on one quasi-identifier are candidates at most."""
+_CUTS = 3  # so many cuts of a region on one quasi-identifier are candidates at most
 
 
 class MondrianInput(NamedTuple):

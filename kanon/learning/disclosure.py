@@ -79,46 +79,23 @@ class Guess:
     """What an attack on every record of the table finds; shares of all n records, in [0, 1].
 
     Of somebody with several each is looked for by itself, as each may have another value.
-
-    Attributes
-    ----------
-    sureness
-        The mean over records of how sure the best guess is; 0 where none matches.
-    certain
-        The share of the records for which all that match have one sensitive value. Of a
-        suppressed record even a certain guess can be wrong.
-    right
-        How often the best guess is right.
     """
 
-    sureness: float
-    certain: float
-    right: float
+    sureness: float  # the mean over records of how sure the best guess is
+    certain: float  # the share of the records for which all that match have one sensitive value
+    right: float  # how often the best guess is right
 
 
 @dataclass(frozen=True)
 class ShareDisclosure:
-    """What the proportional representation of a release tells.
+    """What the proportional representation of a release tells."""
 
-    Attributes
-    ----------
-    cells
-        The number of quasi-identifier cells of the release: released records × attributes.
-    exact
-        Those of them that :func:`exact_cells` counts.
-    alone
-        Those of them that :func:`alone_cells` counts.
-    release
-        The attack on who looks at the release alone; None without a sensitive attribute.
-    shares
-        The same attack with the shares: only classes count that have a share above 0 at the
-        person's value in every attribute; None without a sensitive attribute.
-    """
-
-    cells: int
-    exact: int
-    alone: int
-    release: Guess | None
+    cells: int  # the number of quasi-identifier cells of the release: released records × attributes
+    exact: int  # those of them that :func:`exact_cells` counts
+    alone: int  # those of them that :func:`alone_cells` counts
+    release: Guess | None  # the attack on who looks at the release alone
+    # the same attack with the shares: only classes count that have a share above 0 at the
+    # person's value in every attribute
     shares: Guess | None
 
     @property
@@ -134,18 +111,6 @@ class ShareDisclosure:
 
 def alone_cells(recoding: Recoding) -> int:
     """The generalised cells whose original value exactly one record of their class has.
-
-    The shares of a class, multiplied by its size, are whole numbers of records: they tell that
-    there is exactly one such record in it, though not which row it is. A missing cell has no value.
-
-    Returns
-    -------
-    int
-        From 0 to the number of released cells.
-
-    Examples
-    --------
-    Two cats and a dog in one class at the root: one record has a value of its own.
 
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import suppression
@@ -170,20 +135,6 @@ def alone_cells(recoding: Recoding) -> int:
 
 def exact_cells(recoding: Recoding) -> int:
     """The cells that were generalised, and whose value the representation tells all the same.
-
-    Those are the cells whose released value is not the original one, in classes all of whose
-    records have the same original value: its share, and those of all values above it, are 1, those
-    of all others 0. A missing cell has no value to be told.
-
-    Returns
-    -------
-    int
-        From 0, no generalised value can be read off, to the number of released cells.
-
-    Examples
-    --------
-    Both classes are raised to the root. In the first there are two cats; in the second, one value
-    of each kind.
 
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import suppression
@@ -210,32 +161,6 @@ def exact_cells(recoding: Recoding) -> int:
 
 def disclosed(recoding: Recoding, column: str | None = None) -> ShareDisclosure:
     """What the proportional representation of a release tells beyond the release.
-
-    The attacker knows all quasi-identifiers of a person, as the original table has them. In the
-    release alone every class matches whose released values are those values or lie above them.
-    With the shares those are left out that have a share of 0 at one of the values. Every
-    matching record is equally likely; the best guess is the most frequent sensitive value.
-
-    Parameters
-    ----------
-    column
-        The sensitive attribute to be guessed, if any.
-
-    Raises
-    ------
-    PlanError
-        ``column`` is not sensitive.
-
-    Notes
-    -----
-    A value that is a group itself counts as occurring in a class if the group or a value below it
-    does, as the shares are defined.
-
-    Examples
-    --------
-    Two female cats with a cold, two male dogs with gout. The release raises the cats to
-    ``[*, F]``, the dogs to ``[*, *]``: a female cat could be in either class, until the shares say
-    that none of the second is a cat.
 
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import suppression

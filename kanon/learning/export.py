@@ -28,8 +28,7 @@ from kanon.sources.writing import arrow_table, misread_bare
 FILE_KINDS = ("parquet", "csv")
 """The kinds of file that a release with its representation is written as."""
 
-_BATCH = 65_536
-"""So many records are written at a time."""
+_BATCH = 65_536  # so many records are written at a time
 
 
 def renamed(source: MemorySource, recoding: Recoding) -> Mapping[str, str]:

@@ -17,27 +17,14 @@ _DIGITS = 6  # what differs less is equal: the last digits depend on how a proce
 
 @dataclass(frozen=True, eq=False)
 class FittedClassifier:
-    """A trained classifier.
+    """A trained classifier."""
 
-    Attributes
-    ----------
-    estimator
-        As scikit-learn trained it; None if there was one label to learn.
-    known : numpy.ndarray
-        The labels that it has met, by position, in the estimator's order.
-    n_labels
-        L.
-    """
-
-    estimator: Any
-    known: np.ndarray
-    n_labels: int
+    estimator: Any  # as scikit-learn trained it
+    known: np.ndarray  # the labels that it has met, by position, in the estimator's order
+    n_labels: int  # L
 
     def chances(self, matrix: Matrix) -> np.ndarray:
-        """How likely each label is held to be, per row. Shape (R, L); each row sums to 1.
-
-        Rounded to six digits. A label that no training record had is 0.
-        """
+        """How likely each label is held to be, per row. Shape (R, L); each row sums to 1."""
         rows = matrix.rows.shape[0]
         found = np.zeros((rows, self.n_labels))
         if self.estimator is None:
@@ -53,21 +40,7 @@ class FittedClassifier:
 
 
 def fit(name: str, matrix: Matrix, training: Pairs, n_labels: int, seed: int) -> FittedClassifier:
-    """Train a classifier.
-
-    Parameters
-    ----------
-    name
-        One of :data:`kanon.learning.classifiers.CLASSIFIERS`.
-    matrix
-        A row per class.
-    training
-        The records to train on, by class and label; at least one.
-    n_labels
-        L.
-    seed
-        What a classifier begins with, and the order in which it is given the records.
-    """
+    """Train a classifier."""
     known = np.unique(training.label)
     if len(known) == 1:
         return FittedClassifier(None, known, n_labels)

@@ -9,32 +9,15 @@ import pandas as pd
 
 from kanon.cards import Card
 
-CONFIDENCE = 0.95
-"""How often an interval made this way holds the true value, about."""
+CONFIDENCE = 0.95  # how often an interval made this way holds the true value, about
 
-LEAST_K = 8
-"""With fewer k an interval over draws of them would be far too narrow."""
+LEAST_K = 8  # with fewer k an interval over draws of them would be far too narrow
 
 _DRAWS = 2000
 
 
 def spearman(one: np.ndarray, other: np.ndarray) -> float:
     """Spearman's rank correlation; not a number where either has one value alone.
-
-    Parameters
-    ----------
-    one, other : numpy.ndarray, shape (n,)
-        Equal numbers share their mean rank.
-
-    Returns
-    -------
-    float
-        In [-1, 1]: 1 if both order alike, -1 if they order opposite, about 0 if one says nothing
-        about the other.
-
-    Notes
-    -----
-    Source: Spearman 1904.
 
     >>> spearman(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 9.0]))
     1.0
@@ -53,36 +36,7 @@ _COLUMNS = [
 def agreements(
     points: pd.DataFrame, measures: Mapping[str, Card], learned: Sequence[str], seed: int = 0
 ) -> pd.DataFrame:
-    """How well each measure orders releases as each classifier's score does.
-
-    The agreement is Spearman's rank correlation with the score, its sign turned for a measure of
-    which less is better: 1 means that whatever the measure calls better is better to learn from.
-    Over all releases much of it comes from k alone, as both measures and scores get worse with
-    it. So the same is taken among the releases for one k, and averaged over k: that is what
-    chooses between algorithms.
-
-    Parameters
-    ----------
-    points
-        A row per release: ``k``, and columns for every measure and score.
-    seed
-        What the intervals are drawn with.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Per measure and score ``measure, score, agreement, low, high, at_equal_k, low_at_equal_k,
-        high_at_equal_k, releases``. Releases without a score are left out. Intervals hold 95 %:
-        percentiles of 2,000 draws of as many k as there are, with replacement, each with all its
-        releases (those for one k are no independent draws). With fewer than :data:`LEAST_K` k there
-        are none. Not a number where one side has one value alone, or where fewer than three
-        releases share a k. Without releases, no rows.
-
-    Notes
-    -----
-    Source: the question of de Spoelberch, interim report, Imperial College London; Efron 1979 for
-    the intervals.
-    """
+    """How well each measure orders releases as each classifier's score does."""
     some = points.dropna(subset=list(learned))
     if some.empty:
         return pd.DataFrame(columns=_COLUMNS)
@@ -130,8 +84,6 @@ def agreements(
 
 def _ranks(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Ranks of numbers that each stand for as many as their weight; equal ones share the mean.
-
-    Shape (D, n), a row per row of weights.
 
     >>> _ranks(np.array([5.0, 7.0, 7.0]), np.array([[1.0, 1.0, 1.0], [2.0, 0.0, 1.0]])).tolist()
     [[1.0, 2.5, 2.5], [1.5, 3.0, 3.0]]

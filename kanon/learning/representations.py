@@ -73,8 +73,7 @@ REPRESENTATIONS: Mapping[str, Card] = MappingProxyType(
 )
 """The four representations, by name."""
 
-_BATCH = 65_536
-"""So many rows are written out at a time."""
+_BATCH = 65_536  # so many rows are written out at a time
 
 _CELLS = 2**22
 

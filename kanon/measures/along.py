@@ -25,44 +25,25 @@ from kanon.recoding import MergePath, Recoding
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Criteria of the release, one row per release on a merge path.
+    """Criteria of the release, one row per release on a merge path."""
 
-    All arrays have the shape (S,). Row s is the release for every k from above ``min_k[s - 1]``
-    up to ``min_k[s]``.
-
-    Attributes
-    ----------
-    min_k
-        The size of the smallest class, rising; in records, unless it was told otherwise.
-    n_classes
-        The number of classes, falling.
-    alteration
-        Per metric name the alteration in percent.
-    generalised, at_root, deleted_among_modified
-        In percent; see the measures of those names.
-    entropy_l, t_norm1
-        Per sensitive column the entropy l-diversity and the t-closeness (norm 1, in [0, 2]) of
-        the release: of its worst class.
-    class_sizes
-        The records in classes of which size, shape (S, B): see :mod:`kanon.measures.class_sizes`.
-        None if nobody counted them.
-    further
-        Per further measure its numbers, as far as they are known: see
-        :mod:`kanon.measures.extended_measures`. Empty if nobody asked.
-    measured_at
-        The k at which those of them are known that are no running sums.
-    """
-
-    min_k: np.ndarray
-    n_classes: np.ndarray
-    alteration: Mapping[str, np.ndarray]
+    min_k: np.ndarray  # the size of the smallest class, rising
+    n_classes: np.ndarray  # the number of classes, falling
+    alteration: Mapping[str, np.ndarray]  # per metric name the alteration in percent
+    # in percent
     generalised: np.ndarray
     at_root: np.ndarray
     deleted_among_modified: np.ndarray
+    # per sensitive column the entropy l-diversity and the t-closeness (norm 1, in [0, 2]) of the
+    # release: of its worst class
     entropy_l: Mapping[str, np.ndarray] = field(default_factory=dict)
     t_norm1: Mapping[str, np.ndarray] = field(default_factory=dict)
+    # the records in classes of which size, shape (S, B): see :mod:`kanon.measures.class_sizes`
     class_sizes: np.ndarray | None = None
+    # per further measure its numbers, as far as they are known: see
+    # :mod:`kanon.measures.extended_measures`
     further: Mapping[str, np.ndarray] = field(default_factory=dict)
+    # the k at which those of them are known that are no running sums
     measured_at: tuple[int, ...] = ()
 
     def further_at(self, name: str, ks: Sequence[int]) -> np.ndarray:
@@ -82,13 +63,7 @@ class Curves:
         return int(self._rows([k])[0])
 
     def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
-        """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),).
-
-        Raises
-        ------
-        PlanError
-            The path ended before one of them.
-        """
+        """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),)."""
         return {"k": np.asarray(ks), **self.columns(self._rows(ks))}
 
     def columns(self, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
@@ -117,25 +92,13 @@ class Curves:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Criteria at some k alone, of an algorithm that runs once per k.
+    """Criteria at some k alone, of an algorithm that runs once per k."""
 
-    Attributes
-    ----------
-    numbers
-        The criteria under their names in ``CURVES.csv``, ``k`` first, each of shape (len(k),). The
-        minimum k is in persons where they are known, as k is.
-        Where every record was suppressed, what is of the smallest or worst class is not a number.
-    class_sizes
-        As in :class:`Curves`, a row per k.
-    suppressed
-        Per k the suppressed records, in percent; None if none are.
-    further
-        Per further measure a number per k: see :mod:`kanon.measures.extended_measures`.
-    """
-
+    # the criteria under their names in ``CURVES.csv``, ``k`` first, each of shape (len(k),)
     numbers: Mapping[str, np.ndarray]
-    class_sizes: np.ndarray | None = None
-    suppressed: np.ndarray | None = None
+    class_sizes: np.ndarray | None = None  # as in :class:`Curves`, a row per k
+    suppressed: np.ndarray | None = None  # per k the suppressed records, in percent
+    # per further measure a number per k: see :mod:`kanon.measures.extended_measures`
     further: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def further_at(self, name: str, ks: Sequence[int]) -> np.ndarray:
@@ -152,13 +115,7 @@ class Points:
         return None if self.class_sizes is None else self.class_sizes[self._rows(ks)]
 
     def at(self, ks: Sequence[int]) -> dict[str, np.ndarray]:
-        """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),).
-
-        Raises
-        ------
-        PlanError
-            One of them was not computed.
-        """
+        """The criteria for several k, under their names in ``CURVES.csv``. Shapes (len(ks),)."""
         rows = self._rows(ks)
         return {name: values[rows] for name, values in self.numbers.items()}
 
@@ -194,13 +151,7 @@ def privacy_column(what: str, column: str, columns: Sequence[str]) -> str:
 def levels_along(
     curves: Curves | Points, column: str, columns: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """l and t of the worst class in each row of some curves; t as total variation distance.
-
-    Parameters
-    ----------
-    curves
-        The criteria along a path, or at some k.
-    """
+    """l and t of the worst class in each row of some curves; t as total variation distance."""
     found = curves.columns() if isinstance(curves, Curves) else curves.numbers
     diverse, distance = (
         found[privacy_column(what, column, columns)] for what in ("entropy_l", "t_norm1")
@@ -252,13 +203,7 @@ def by_total_variation(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def points_of(recodings: Mapping[int, Recoding], metrics: Sequence[Metric]) -> Points:
-    """The criteria of releases that were made one by one, per k.
-
-    Parameters
-    ----------
-    recodings
-        Per k its release; at least one.
-    """
+    """The criteria of releases that were made one by one, per k."""
     rows, further = [], []
     for k, recoding in recodings.items():
         found = summary(recoding, metrics, k)
@@ -295,22 +240,7 @@ def curves_along(
     release: Callable[[int], Recoding] | None = None,
     least: np.ndarray | None = None,
 ) -> Curves:
-    """The criteria of every release on a merge path.
-
-    The same numbers as the measures give for each :meth:`MergePath.at`, but from running sums
-    over the merges: one pass for all k.
-
-    Parameters
-    ----------
-    at_some
-        Some k, if the further measures are wanted too: those that are no running sums are known
-        there alone.
-    release
-        Makes the release for one of them, measured as the path is; by default the path's own.
-    least
-        What k counts in the smallest class after 0, 1, … merges, if not its records; it never
-        falls. Nobody counts class sizes then.
-    """
+    """The criteria of every release on a merge path."""
     classes = path.classes
     size = classes.n_classes
     min_k = path.distinct_k if least is None else np.unique(least)

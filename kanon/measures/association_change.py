@@ -138,21 +138,11 @@ def value(recoding: Recoding) -> float | None:
 
 
 class _Scale(NamedTuple):
-    """What the associations of a table and of its releases are counted by.
+    """What the associations of a table and of its releases are counted by."""
 
-    Attributes
-    ----------
-    bins
-        Per column the bin of every leaf; None if each is by itself.
-    highest
-        Per column r' - 1.
-    near_unique
-        The columns that are not counted, and in neither of these.
-    """
-
-    bins: dict[str, np.ndarray | None]
-    highest: dict[str, float]
-    near_unique: tuple[str, ...]
+    bins: dict[str, np.ndarray | None]  # per column the bin of every leaf
+    highest: dict[str, float]  # per column r' - 1
+    near_unique: tuple[str, ...]  # the columns that are not counted, and in neither of these
 
 
 _KNOWN: WeakKeyDictionary[EquivalenceClasses, tuple[_Scale, Associations]] = WeakKeyDictionary()

@@ -41,20 +41,14 @@ def is_value(tree: Hierarchy, nodes: np.ndarray) -> np.ndarray:
 
 
 def cells_shown(recoding: Recoding, column: str) -> int:
-    """In how many released records a quasi-identifier shows its original value.
-
-    A missing cell shows none, and a suppressed record nothing.
-    """
+    """In how many released records a quasi-identifier shows its original value."""
     place = recoding.classes.attributes.index(column)
     shown, tree = recoding.unchanged[place], recoding.hierarchies[place]
     return int(shown[is_value(tree, np.arange(len(shown)))].sum())
 
 
 def cells_raised(recoding: Recoding) -> int:
-    """The number of cells that are not as they were.
-
-    A suppressed record's cells count as root cells.
-    """
+    """The number of cells that are not as they were."""
     raised = 0
     for tree, same, before in zip(
         recoding.hierarchies, recoding.unchanged, original_cells(recoding), strict=True
@@ -81,11 +75,6 @@ def original_cells(recoding: Recoding) -> tuple[np.ndarray, ...]:
 
 def summed(cells: Iterable[np.ndarray], losses: Iterable[np.ndarray]) -> float:
     """The sum of a number per node over all cells, rounded once: the order does not matter.
-
-    Parameters
-    ----------
-    cells, losses
-        Per quasi-identifier the number of cells at each node, and what one loses there.
 
     >>> summed([np.array([2, 1])], [np.array([0.0, 0.5])])
     0.5

@@ -26,20 +26,14 @@ def up_to(n_records: int) -> np.ndarray:
 
 
 def class_sizes_of(recoding: Recoding) -> np.ndarray:
-    """The number of records in released classes of 2^b up to 2^(b+1) - 1 records, per b.
-
-    Shape (B,). Suppressed records are in no class.
-    """
+    """The number of records in released classes of 2^b up to 2^(b+1) - 1 records, per b."""
     counts = recoding.counts
     size = bins(recoding.classes.n_records)
     return np.bincount(_bin(counts), weights=counts, minlength=size).astype(np.int64)
 
 
 def class_sizes_along(path: MergePath) -> np.ndarray:
-    """The same for every release on a merge path, from running sums. Shape (S, B).
-
-    Row s belongs to ``path.distinct_k[s]``, as in :class:`kanon.measures.along.Curves`.
-    """
+    """The same for every release on a merge path, from running sums. Shape (S, B)."""
     size = path.classes.n_classes
     at = np.searchsorted(path.smallest, path.distinct_k, side="left")
     bin_of = _bin(path.counts)

@@ -28,8 +28,7 @@ from kanon.measures.overview import of_column, utility_cards
 from kanon.measures.running import cell_sums, class_sums
 from kanon.recoding import MergePath, Recoding
 
-_IN_CURVES = (generalised, at_root, deleted_among_modified)
-"""Measures that stand in ``CURVES.csv``."""
+_IN_CURVES = (generalised, at_root, deleted_among_modified)  # measures that stand in ``CURVES.csv``
 
 
 @cache
@@ -63,13 +62,6 @@ def _summed_over(module: ModuleType) -> Callable[[Any], Any] | None:
 def kept_as(name: str, column: str = "", columns: Sequence[str] = ()) -> str:
     """What the numbers of a further measure are kept under.
 
-    Parameters
-    ----------
-    column
-        The sensitive column that is looked at.
-    columns
-        All of them.
-
     >>> kept_as("precision"), kept_as("classification_metric", "ill", ["ill", "paid"])
     ('precision', 'classification_metric_ill')
     """
@@ -78,13 +70,7 @@ def kept_as(name: str, column: str = "", columns: Sequence[str] = ()) -> str:
 
 
 def further_of(found: Mapping[str, Any], columns: Sequence[str]) -> dict[str, float]:
-    """The further measures of one release; not a number where one is not defined.
-
-    Parameters
-    ----------
-    found
-        From :func:`kanon.measures.summary.summary`.
-    """
+    """The further measures of one release; not a number where one is not defined."""
     its_own = classification_metric.CARD.name
     numbers = {name: found[name] for name in further_cards() if name != its_own}
     for column in columns:
@@ -95,19 +81,7 @@ def further_of(found: Mapping[str, Any], columns: Sequence[str]) -> dict[str, fl
 def further_along(
     path: MergePath, releases: Iterable[tuple[int, Recoding]]
 ) -> dict[str, np.ndarray]:
-    """The further measures of the releases on a merge path, as far as they are known.
-
-    Parameters
-    ----------
-    releases
-        Some k with their releases, for what is no running sum.
-
-    Returns
-    -------
-    dict
-        Per measure a number for each of ``path.distinct_k``; not a number where it is not known.
-        Without those that are known nowhere, and without C_AVG, which is a multiple of k.
-    """
+    """The further measures of the releases on a merge path, as far as they are known."""
     min_k, classes = path.distinct_k, path.classes
     at = np.searchsorted(path.smallest, min_k, side="left")
     found: dict[str, np.ndarray] = {}
@@ -148,10 +122,7 @@ def further_along(
 def known_at(
     numbers: Mapping[str, np.ndarray], name: str, rows: np.ndarray, ks: Sequence[int]
 ) -> np.ndarray:
-    """A further measure in some rows of what :func:`further_along` found, for their k.
-
-    Not a number where it is not known.
-    """
+    """A further measure in some rows of what :func:`further_along` found, for their k."""
     if name == c_avg.CARD.name and average_class_size.CARD.name in numbers:
         return numbers[average_class_size.CARD.name][rows] / np.asarray(ks)
     found: np.ndarray = numbers[name][rows] if name in numbers else np.full(len(rows), np.nan)

@@ -7,8 +7,7 @@ import numpy as np
 from kanon.kernels.merging_state import Histograms
 from kanon.sensitive import Sensitive
 
-_MOST_LOGS = 2**20
-"""Up to which n the values of n ln n are kept: 8 MB."""
+_MOST_LOGS = 2**20  # up to which n the values of n ln n are kept: 8 MB
 
 
 def _filled(size: int, values: np.ndarray, dtype: type) -> np.ndarray:
@@ -18,13 +17,7 @@ def _filled(size: int, values: np.ndarray, dtype: type) -> np.ndarray:
 
 
 def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
-    """The histograms of some classes, with room for those that are made by merging.
-
-    Parameters
-    ----------
-    n_classes
-        For how many classes there has to be room.
-    """
+    """The histograms of some classes, with room for those that are made by merging."""
     entries = len(sensitive.value)
     records = int(sensitive.total.sum())
     whole = np.arange(min(records, _MOST_LOGS) + 1)
@@ -40,13 +33,7 @@ def histograms_of(sensitive: Sensitive, n_classes: int) -> Histograms:
 
 
 def empty_histograms(n_classes: int) -> Histograms:
-    """Those of classes of which no sensitive value is known.
-
-    Parameters
-    ----------
-    n_classes
-        For how many classes there has to be room.
-    """
+    """Those of classes of which no sensitive value is known."""
     return Histograms(
         logs=np.zeros(0),
         records=0,

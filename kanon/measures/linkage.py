@@ -436,16 +436,7 @@ def _ranges(classes: EquivalenceClasses) -> np.ndarray:
 def _with_rows(
     published: EquivalenceClasses, places: Sequence[int], admitted: csr_array
 ) -> tuple[EquivalenceClasses, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The classes in the order of some attributes, none merged, and where to look in their rows.
-
-    Returns
-    -------
-    classes
-        As :func:`projected` gives them, but for classes that are alike in these attributes.
-    rows
-        Per class the place of its row's first entry and of the next row's, shape (2, R); the
-        columns of all entries; the first column of each attribute.
-    """
+    """The classes in the order of some attributes, none merged, and where to look in their rows."""
     order = np.lexsort([published.nodes[:, place] for place in reversed(places)])
     trees = tuple(published.hierarchies[place] for place in places)
     named = tuple(published.attributes[place] for place in places)
@@ -464,9 +455,6 @@ def _with_rows(
 
 def _next_prefix(nodes: np.ndarray) -> np.ndarray:
     """Per tuple and column j the next tuple that differs in the columns up to j. Shape (Q, m).
-
-    The tuples stand in lexicographic order: where column j of one does not fit, none of those in
-    between does.
 
     >>> _next_prefix(np.array([[0, 0], [0, 1], [2, 0]])).tolist()
     [[2, 1], [2, 2], [3, 3]]

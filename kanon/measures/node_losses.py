@@ -14,12 +14,6 @@ from kanon.hierarchy import Hierarchy
 def level_share(tree: Hierarchy) -> np.ndarray:
     """level(v) / level(root), the share of the levels that v rose. Shape (N,).
 
-    0 at a leaf, 1 at the root; 0 in a tree of one node.
-
-    Notes
-    -----
-    Source: Sweeney 2002, the loss that Prec sums up.
-
     >>> from kanon.hierarchy.build import groups
     >>> level_share(groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])).tolist()
     [0.0, 0.0, 0.0, 0.5, 1.0]
@@ -30,12 +24,6 @@ def level_share(tree: Hierarchy) -> np.ndarray:
 
 def leaf_share_lost(tree: Hierarchy) -> np.ndarray:
     """(|v| - 1) / |root|, |v| being how many leaves v covers: its other values. Shape (N,).
-
-    The share of all values of the column. 0 at a leaf, just below 1 at the root of a large tree.
-
-    Notes
-    -----
-    Source: iloss, as Babu et al. sum it up.
 
     >>> from kanon.hierarchy.build import groups
     >>> leaf_share_lost(groups([{"A": ["a", "b"]}, {"*": ["A", "c", "d"]}])).tolist()
@@ -50,10 +38,6 @@ def other_leaves_share(tree: Hierarchy) -> np.ndarray:
 
     The share of all other values of its column. 0 at a leaf, 1 at the root; 0 for one leaf.
 
-    Notes
-    -----
-    Source: Iyengar 2002, the general loss.
-
     >>> from kanon.hierarchy.build import suppression
     >>> other_leaves_share(suppression(["a", "b", "c"])).tolist()
     [0.0, 0.0, 0.0, 1.0]
@@ -65,18 +49,6 @@ def other_leaves_share(tree: Hierarchy) -> np.ndarray:
 def record_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
     """log2 of the number of records at v or below it, in bits. Shape (N,).
 
-    Its difference between a released and an original value is the non-uniform entropy of a cell.
-    0 where there is at most one record; log2(n) at the root.
-
-    Parameters
-    ----------
-    at : numpy.ndarray, shape (N,)
-        The number of records of the original table at each node.
-
-    Notes
-    -----
-    Source: Gionis, Tassa 2009.
-
     >>> from kanon.hierarchy.build import suppression
     >>> record_bits(suppression(["a", "b", "c"]), np.array([4, 2, 2, 0])).tolist()
     [2.0, 1.0, 1.0, 3.0]
@@ -87,24 +59,6 @@ def record_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
 
 def conditional_bits(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
     """H(V | v), the entropy of the original values of the records at v or below, in bits.
-
-    -Σ p log2 p over the original values V there, with p their shares of those records. Shape (N,).
-
-    Parameters
-    ----------
-    at : numpy.ndarray, shape (N,)
-        The number of records of the original table at each node.
-
-    Returns
-    -------
-    numpy.ndarray
-        0 where all records have one value, at most log2 of the number of values. It may fall on
-        the way up: of two equally frequent values one bit is open, of these two beside one that
-        nearly everybody has, less.
-
-    Notes
-    -----
-    Source: Gionis, Tassa 2009, the entropy measure.
 
     >>> from kanon.hierarchy.build import suppression
     >>> conditional_bits(suppression(["a", "b", "c"]), np.array([4, 2, 2, 0])).tolist()

@@ -16,8 +16,7 @@ from kanon.measures import alteration, classification_metric, minimum_k
 from kanon.metrics import Metric
 from kanon.recoding import Recoding, Trace
 
-_PROTECTS = (minimum_k,)
-"""Measures of how well people are protected, not of what a release lost."""
+_PROTECTS = (minimum_k,)  # measures of how well people are protected, not of what a release lost
 
 _MANY = (alteration, classification_metric)
 """Measures that there are several of: one per metric, one per sensitive column."""

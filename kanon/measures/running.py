@@ -19,19 +19,13 @@ import numpy as np
 from kanon.kernels.sums import add_up
 from kanon.recoding import MergePath
 
-T = TypeVar("T", float, np.ndarray)
-"""One number, or one per release."""
+T = TypeVar("T", float, np.ndarray)  # one number, or one per release
 
 
 def node_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
     """The sum over all cells of a whole number per node, after 0, 1, … merges. Shape (M + 1,).
 
     Exact, so that equal releases have equal numbers, and losing everything is 100 %.
-
-    Parameters
-    ----------
-    values
-        Per quasi-identifier a whole number per node of its hierarchy.
     """
     starts = np.cumsum([0, *(len(value) for value in values[:-1])])
     every = np.concatenate([np.asarray(value, dtype=np.int64) for value in values])
@@ -41,10 +35,7 @@ def node_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def cell_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
-    """The same of any number of at least 0 per node: to 2^-62 of the largest possible sum.
-
-    Counted in whole numbers, so equal releases have equal numbers here too.
-    """
+    """The same of any number of at least 0 per node: to 2^-62 of the largest possible sum."""
     most = max((float(value.max()) for value in values), default=0.0) * path.classes.n_cells
     if not most:
         return np.zeros(len(path.parts) + 1)
@@ -54,13 +45,7 @@ def cell_sums(path: MergePath, values: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def class_sums(path: MergePath, per_class: np.ndarray) -> np.ndarray:
-    """The sum over all classes of a whole number per class, after 0, 1, … merges. Shape (M + 1,).
-
-    Parameters
-    ----------
-    per_class : numpy.ndarray, shape (E + M,), int64
-        A number for each class that there ever is.
-    """
+    """The sum over all classes of a whole number per class, after 0, 1, … merges: (M + 1,)."""
     size = path.classes.n_classes
     gone = np.where(path.parts >= 0, per_class[path.parts], 0).sum(axis=1)
     whole: np.ndarray = np.concatenate([[0], np.cumsum(per_class[size:] - gone)])

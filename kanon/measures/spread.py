@@ -24,18 +24,6 @@ if TYPE_CHECKING:
 def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
     """The estimated number of cells of every leaf: Σ of at(v) / |v| over the nodes that cover it.
 
-    Parameters
-    ----------
-    tree
-        The hierarchy, of N nodes and L leaves.
-    at : numpy.ndarray, shape (N,), int64
-        The number of cells at each node.
-
-    Returns
-    -------
-    numpy.ndarray, shape (L,)
-        They add up to the number of cells.
-
     >>> from kanon.hierarchy.build import groups
     >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
     >>> leaf_counts(tree, np.array([1, 0, 0, 2, 3])).tolist()
@@ -48,35 +36,19 @@ def leaf_counts(tree: Hierarchy, at: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class SpreadColumn:
-    """A column of a table, as far as joint counts need to know it.
+    """A column of a table, as far as joint counts need to know it."""
 
-    Attributes
-    ----------
-    name
-        What it is called.
-    values
-        Its L leaves by name.
-    node : numpy.ndarray, shape (I,)
-        Per item its node: a class has one in every quasi-identifier, an entry of a histogram its
-        value.
-    counts : numpy.ndarray, shape (I,)
-        The number of records of each item.
-    at, level : numpy.ndarray, shape (N,)
-        The number of records at each node, and its level.
-    shares : scipy.sparse.csr_array, shape (N, L), or one per bin
-        Of each node that occurs, 1 / |v| at each of the |v| leaves below it.
-    of_entry : numpy.ndarray, shape (I,), optional
-        The class of each entry of a histogram; None if the items are the classes.
-    """
-
-    name: str
-    values: Sequence[str]
+    name: str  # what it is called
+    values: Sequence[str]  # its L leaves by name
+    # per item its node: a class has one in every quasi-identifier, an entry of a histogram its
+    # value
     node: np.ndarray
-    counts: np.ndarray
+    counts: np.ndarray  # the number of records of each item
+    # the number of records at each node, and its level
     at: np.ndarray
     level: np.ndarray
-    shares: csr_array
-    of_entry: np.ndarray | None = None
+    shares: csr_array  # of each node that occurs, 1 / |v| at each of the |v| leaves below it
+    of_entry: np.ndarray | None = None  # the class of each entry of a histogram
 
     @cached_property
     def records(self) -> np.ndarray:
@@ -85,12 +57,7 @@ class SpreadColumn:
 
     @cached_property
     def told_apart(self) -> np.ndarray:
-        """How many leaves, or bins, cells at a node's level tell apart, in the mean. Shape (N,).
-
-        A cell at node v counts as Σ_a u_v(a)² / q(a), q being the shares of the leaves. The mean
-        over all cells is the number of leaves that occur, if all are leaves; of groups, if all
-        are groups side by side; and 1 if all are at the root.
-        """
+        """How many leaves, or bins, cells at a node's level tell apart, in the mean. Shape (N,)."""
         records, there = self.records, self.records > 0
         rarity = np.where(there, self.at.sum() / np.where(there, records, 1), 0)
         each = self.at * np.asarray(self.shares.power(2) @ rarity)
@@ -154,15 +121,7 @@ def _shares(first: np.ndarray, last: np.ndarray, there: np.ndarray) -> csr_array
 
 
 def joint_counts(one: SpreadColumn, other: SpreadColumn) -> csr_array:
-    """How many records stand at every pair of nodes. Shape (N_1, N_2).
-
-    Parameters
-    ----------
-    one
-        A quasi-identifier.
-    other
-        Another, or a sensitive column.
-    """
+    """How many records stand at every pair of nodes. Shape (N_1, N_2)."""
     from scipy.sparse import csr_array
 
     node = one.node if other.of_entry is None else one.node[other.of_entry]
@@ -170,9 +129,5 @@ def joint_counts(one: SpreadColumn, other: SpreadColumn) -> csr_array:
 
 
 def spread_counts(one: SpreadColumn, other: SpreadColumn, joint: csr_array) -> np.ndarray:
-    """The estimated number of records of every pair of leaves, or bins: Σ |C| u_1(a) u_2(b).
-
-    u is 1 / |v| for each of the |v| leaves that the class's node v covers, else 0. Within a class,
-    columns count as independent of each other. Shape (L_1, L_2).
-    """
+    """The estimated number of records of every pair of leaves, or bins: Σ |C| u_1(a) u_2(b)."""
     return np.asarray((one.shares.T @ joint @ other.shares).toarray())

@@ -15,20 +15,6 @@ from kanon.recoding import MergePath, Recoding
 def in_terms_of(tree: Hierarchy, other: Hierarchy) -> np.ndarray:
     """For every node of a hierarchy the node of another that covers the same values.
 
-    It is the lowest common ancestor of its leaves there: the least that still says as little.
-    Leaves that the other hierarchy lacks do not count; a node of such leaves alone is its root.
-
-    Parameters
-    ----------
-    tree
-        The hierarchy that a release was made with.
-
-    Returns
-    -------
-    numpy.ndarray, shape (N,), int32
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import groups
     >>> tree = groups([{"ab": ["a", "b"]}, {"*": ["ab", "c"]}])
     >>> other = groups([{"bc": ["b", "c"]}, {"*": ["a", "bc"]}])
@@ -60,13 +46,7 @@ def _common(tree: Hierarchy, one: int, other: int) -> int:
 
 
 def path_in_terms_of(path: MergePath, yardstick: Sequence[Hierarchy]) -> MergePath:
-    """A merge path as the hierarchies of the yardstick see it: for measuring alone.
-
-    Parameters
-    ----------
-    yardstick
-        A hierarchy per quasi-identifier, in the order of the path's.
-    """
+    """A merge path as the hierarchies of the yardstick see it: for measuring alone."""
     classes, moved = _moved(path.classes, yardstick)
     nodes = np.column_stack([to[path.nodes[:, j]] for j, to in enumerate(moved)])
     return replace(path, classes=classes, nodes=nodes)

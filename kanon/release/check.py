@@ -466,16 +466,7 @@ def _text(cell: object) -> str:
 
 
 def _numbered(texts: Sequence[str | None], kind: str = "") -> np.ndarray:
-    """Different values as numbers from 0, by their size if they have one; the missing one last.
-
-    Blanks around a value, `.0` behind a whole number and the sign of zero make no other value, and
-    nothing but blanks is missing.
-
-    Parameters
-    ----------
-    kind
-        How the plan has the column read.
-    """
+    """Different values as numbers from 0, by their size if they have one; the missing one last."""
     plain = [(text and _value(text)) or None for text in texts]
     known = sorted({value for value in plain if value is not None})
     known.sort(key=dict(zip(known, _sizes(known, kind), strict=True)).__getitem__)

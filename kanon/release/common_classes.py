@@ -30,26 +30,13 @@ from kanon.sources.tables import Table
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A release, as far as it matters to who holds several: classes and arrays, no rows.
+    """A release, as far as it matters to who holds several: classes and arrays, no rows."""
 
-    Attributes
-    ----------
-    plan
-        What was asked for; its roles say what the release shows of each column.
-    recoding
-        The class that each original class was released in.
-    passing
-        The columns that the release shows as they are; the plan need not name them.
-    dropped
-        The number of records that were left out before for missing values.
-    coarsened
-        The sensitive columns that were coarsened before anything was counted, and how.
-    """
-
-    plan: Plan
-    recoding: Recoding
-    passing: tuple[str, ...]
-    dropped: int = 0
+    plan: Plan  # what was asked for
+    recoding: Recoding  # the class that each original class was released in
+    passing: tuple[str, ...]  # the columns that the release shows as they are
+    dropped: int = 0  # the number of records that were left out before for missing values
+    # the sensitive columns that were coarsened before anything was counted, and how
     coarsened: tuple[Coarsening, ...] = ()
 
     @classmethod

@@ -88,8 +88,7 @@ from kanon.release.views import (
 from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
 
-_ABSENT = np.iinfo(np.int64).max
-"""In place of a number of values, of records that a release lacks."""
+_ABSENT = np.iinfo(np.int64).max  # in place of a number of values, of records that a release lacks
 
 _AT_ONCE = 2_000_000
 """So many entries of histograms are intersected at once: they take a few dozen bytes each."""
@@ -421,10 +420,7 @@ def _find_fewest(numbers: np.ndarray) -> int | None:
 def _compose(
     showing: Sequence[ReleaseView], cells: CellsOfPairs, sensitive: Sensitive, column: str | None
 ) -> np.ndarray:
-    """Per ground class how many values, and the most records, are left without the order.
-
-    All releases are compared by the values, two by all cells that both show.
-    """
+    """Per ground class how many values, and the most records, are left without the order."""
     n_classes = sensitive.n_classes
     left = np.full((2, n_classes), _ABSENT)
     for some in {tuple(showing), *combinations(showing, 2)}:

@@ -145,8 +145,7 @@ _NOTHING_INSIDE = "Nothing is proposed: no document sets a number for use inside
 NO_SOURCE = "Set by hand; no source was named"
 """What is said where a threshold was replaced without a reason."""
 
-SET_BY_USER = "Set by hand: {source}"
-"""What is said where there is one."""
+SET_BY_USER = "Set by hand: {source}"  # what is said where there is one
 
 _PROPOSED: Mapping[Release, Mapping[str, tuple[float | None, str]]] = {
     "public": {
@@ -188,22 +187,15 @@ SOURCES: tuple[str, ...] = tuple(
 )
 """Everything that stands as a source of a proposed threshold."""
 
-LONGEST = 500
-"""The most characters of a source that somebody names."""
+LONGEST = 500  # the most characters of a source that somebody names
 
 
 class ChosenThreshold(Strict):
-    """A threshold that somebody chose in place of the one that is proposed.
+    """A threshold that somebody chose in place of the one that is proposed."""
 
-    Attributes
-    ----------
-    wanted
-        The number, in the unit of its card; None: nothing is asked.
-    source
-        Where it comes from, in the words of who chose it.
-    """
-
+    # the number, in the unit of its card
     wanted: Annotated[float, Field(strict=True, allow_inf_nan=False)] | None
+    # where it comes from, in the words of who chose it
     source: Annotated[str, Field(strict=True, max_length=LONGEST)] = ""
 
 
@@ -220,49 +212,27 @@ class Thresholds(Strict):
 class Context(Strict):
     """What a release is for. As JSON a public format: see docs/explanation/release-context.md.
 
-    Attributes
-    ----------
-    context
-        The version of the format.
-    release
-        Who gets it: anybody, researchers who signed a contract, or colleagues.
-    attacker
-        Whether somebody who looks for a person knows that the person is in the table
-        (``prosecutor``), or has to reckon with the whole population (``journalist``).
-    known
-        How many quasi-identifiers of a person somebody knows at most; None for all.
-    thresholds
-        Those that were replaced.
-
     >>> Context.from_json('{"context": 1, "release": "research"}').attacker
     'prosecutor'
     """
 
-    context: Annotated[int, Field(strict=True, ge=1, le=1)] = 1
-    release: Release
+    context: Annotated[int, Field(strict=True, ge=1, le=1)] = 1  # the version of the format
+    release: Release  # who gets it: anybody, researchers who signed a contract, or colleagues
+    # whether somebody who looks for a person knows that the person is in the table
+    # (``prosecutor``), or has to reckon with the whole population (``journalist``)
     attacker: Attacker = "prosecutor"
+    # how many quasi-identifiers of a person somebody knows at most
     known: Annotated[StrictInt, Field(ge=1)] | None = None
-    thresholds: Thresholds = Thresholds()
+    thresholds: Thresholds = Thresholds()  # those that were replaced
 
     @classmethod
     def from_json(cls, text: str, what: str = "The context") -> Context:
-        """Read a context from JSON.
-
-        Raises
-        ------
-        PlanError
-            It is not JSON, or a key or value is not allowed.
-        """
+        """Read a context from JSON."""
         return cls.from_content(read_json(text, what))
 
     @classmethod
     def from_content(cls, content: Any) -> Context:
         """Check a context that was already parsed.
-
-        Raises
-        ------
-        PlanError
-            A key or value is not allowed.
 
         >>> Context.from_content({"context": 1, "release": "everybody"})
         Traceback (most recent call last):
@@ -284,13 +254,7 @@ class Context(Strict):
 
     @classmethod
     def load(cls, path: Path) -> Context:
-        """Read and check a context file.
-
-        Raises
-        ------
-        PlanError
-            The file cannot be read, is too large, or is not a context.
-        """
+        """Read and check a context file."""
         return cls.from_content(load_json(path, "The context"))
 
     def to_json(self) -> str:
@@ -308,20 +272,6 @@ class Context(Strict):
 def check_wanted(name: str, wanted: float, called: str) -> None:
     """Check what is asked for in a threshold.
 
-    Parameters
-    ----------
-    name
-        The threshold, by its key in a context file.
-    wanted
-        The number.
-    called
-        What it is called where it was given.
-
-    Raises
-    ------
-    PlanError
-        It is not allowed.
-
     >>> check_wanted("k", 0, "k")
     Traceback (most recent call last):
     kanon.errors.PlanError: k has to be a whole number of at least 2 and at most 100..., not 0.
@@ -336,27 +286,19 @@ def _whole(number: float) -> float | int:
 
 @dataclass(frozen=True)
 class Threshold:
-    """What is asked for, how much, and who says so.
+    """What is asked for, how much, and who says so."""
 
-    Attributes
-    ----------
-    card
-        What is asked for.
-    wanted
-        How much, in the unit of the card; None: nothing is asked.
-    source
-        The document, or that there is none.
-    own
-        Whether somebody put it in place of the one that is proposed.
-    """
-
-    card: Card
-    wanted: float | None
-    source: str
-    own: bool = False
+    card: Card  # what is asked for
+    wanted: float | None  # how much, in the unit of the card
+    source: str  # the document, or that there is none
+    own: bool = False  # whether somebody put it in place of the one that is proposed
 
     def met(self, reached: float) -> bool:
         """Whether a release that reached so much has enough; levels that rounding parts are equal.
+
+        >>> asked = thresholds(Context(release="research"))
+        >>> asked["k"].met(5), asked["t"].met(0.5)
+        (True, False)
 
         >>> asked = thresholds(Context(release="research"))
         >>> asked["k"].met(5), asked["t"].met(0.5)
@@ -399,11 +341,6 @@ def thresholds(context: Context) -> dict[str, Threshold]:
 
 def with_own(context: Context, name: str, own: ChosenThreshold | None) -> Context:
     """The context with a threshold of one's own; None brings back the one that is proposed.
-
-    Raises
-    ------
-    PlanError
-        It is not allowed.
 
     >>> chosen = ChosenThreshold(wanted=7, source="Our ethics board")
     >>> thresholds(with_own(Context(release="research"), "k", chosen))["k"].source

@@ -22,10 +22,7 @@ _EVIDENCE = 20
 
 
 def determined_by(column: str, recoding: Recoding, table: Table) -> str:
-    """By which quasi-identifiers a sensitive value is nearly decided; nothing if by none.
-
-    Where an engine keeps the classes, single quasi-identifiers alone are looked at.
-    """
+    """By which quasi-identifiers a sensitive value is nearly decided; nothing if by none."""
     for what, grouped in _groupings(column, recoding, table):
         found = same_value(grouped)
         if found is not None and found[0] - found[1] >= _FOLLOWS * (1 - found[1]):
@@ -53,17 +50,6 @@ def _groupings(column: str, recoding: Recoding, table: Table) -> Iterator[tuple[
 
 def same_value(grouped: Sensitive) -> tuple[float, float] | None:
     """How often two records of one group, and any two records, share a sensitive value.
-
-    Within groups: Σ n(n - 1) over values and groups / Σ N(N - 1) over groups, with n records of a
-    value in a group of N; over all: the same with the table as one group. Where both are equal,
-    the groups say nothing about the value; where the first is 1, they decide it. Pairs make up for
-    chance: a group of one record decides nothing.
-
-    Returns
-    -------
-    tuple of float, or None
-        Both from 0 to 1; None if chance alone would make fewer than 20 pairs within groups
-        different, which is too few to tell.
 
     >>> group, value = [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]
     >>> same_value(Sensitive.from_records("ill", ["a", "b"], False, group * 9, value * 9, 2))

@@ -38,8 +38,7 @@ from kanon.sources.coverage import lacking_values
 from kanon.sources.memory import as_table, require_records
 from kanon.sources.tables import Table
 
-_LEVELS = "levels"
-"""The algorithm that recodes by given levels, without a search."""
+_LEVELS = "levels"  # the algorithm that recodes by given levels, without a search
 
 
 @dataclass(frozen=True)

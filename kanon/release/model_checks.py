@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_TOLERANCE = 1e-12
-"""Levels this much apart, relatively, count as equal: both sides round."""
+_TOLERANCE = 1e-12  # levels this much apart, relatively, count as equal: both sides round
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,11 @@ try:
 except ImportError:  # no such locks on Windows: there a line is one call to write
     fcntl = None  # type: ignore[assignment]
 
-VARIABLE = "KANON_RECORD"
-"""The environment variable that names the folder."""
+VARIABLE = "KANON_RECORD"  # the environment variable that names the folder
 
-LOCAL = "local"
-"""Who asks for a release where nobody logs in."""
+LOCAL = "local"  # who asks for a release where nobody logs in
 
-FILE = "releases.jsonl"
-"""The file in it: a line of JSON for each release."""
+FILE = "releases.jsonl"  # the file in it: a line of JSON for each release
 
 
 def record_file(environment: Mapping[str, str] = os.environ) -> Path | None:
@@ -61,41 +58,17 @@ def account() -> str:
 
 @dataclass(frozen=True)
 class Recorder:
-    """What writes the line of one release.
+    """What writes the line of one release."""
 
-    Attributes
-    ----------
-    who
-        Who asks for it: the name of the login or account, or ``local``.
-    by
-        By which way: ``dashboard`` or ``command line``.
-    table, plan
-        The SHA-256 of each; None of a table that has no bytes of its own.
-    k
-        The k of the plan.
-    """
-
-    who: str
-    by: str
+    who: str  # who asks for it: the name of the login or account, or ``local``
+    by: str  # by which way: ``dashboard`` or ``command line``
+    # the SHA-256 of each
     table: str | None
     plan: str
-    k: int
+    k: int  # the k of the plan
 
     def __call__(self, release: str | None, verdicts: Sequence[Verdict]) -> None:
-        """Write the line.
-
-        Parameters
-        ----------
-        release
-            The SHA-256 of what is handed out.
-        verdicts
-            What the check of the release has found.
-
-        Raises
-        ------
-        SettingsError
-            It cannot be written.
-        """
+        """Write the line."""
         models = [
             {
                 "model": each.model,
@@ -120,13 +93,7 @@ def record_problem() -> str | None:
 
 
 def check_record() -> None:
-    """Check that a line can be written, if a record is asked for.
-
-    Raises
-    ------
-    SettingsError
-        It cannot.
-    """
+    """Check that a line can be written, if a record is asked for."""
     _append(b"")
 
 
@@ -161,13 +128,7 @@ def _write(file: int, line: bytes) -> None:
 
 
 def recorded(table: str) -> tuple[Mapping[str, Any], ...]:
-    """The lines about the table of a fingerprint, the oldest first.
-
-    Raises
-    ------
-    SettingsError
-        The record cannot be read.
-    """
+    """The lines about the table of a fingerprint, the oldest first."""
     path = record_file()
     if path is None or not path.exists():
         return ()
@@ -197,13 +158,7 @@ def describe_earlier_releases(table: str | None) -> str | None:
 
 
 def fingerprint_of_path(path: Path) -> str:
-    """The SHA-256 of a file; of a folder, that of the lines ``sha256sum`` would print of its files.
-
-    Raises
-    ------
-    TableError
-        It cannot be read.
-    """
+    """The SHA-256 of a file; of a folder, that of what ``sha256sum`` prints for its files."""
     try:
         if not path.is_dir():
             with path.open("rb") as file:

@@ -102,24 +102,12 @@ KINDS: Mapping[Kind, RemarkKind] = {
 
 @dataclass(frozen=True)
 class Remark:
-    """Something about a column that no privacy model of the plan looks at.
+    """Something about a column that no privacy model of the plan looks at."""
 
-    Attributes
-    ----------
-    kind
-        One of :data:`KINDS`.
-    column
-        The column.
-    share
-        The share of the records that it is about, from 0 to 1.
-    found
-        What was found, with its figure, in a sentence without values of the table.
-    """
-
-    kind: Kind
+    kind: Kind  # one of :data:`KINDS`
     column: str
-    share: float
-    found: str
+    share: float  # the share of the records that it is about, from 0 to 1
+    found: str  # what was found, with its figure, in a sentence without values of the table
 
 
 def by_kind(remarks: Iterable[Remark]) -> dict[Kind, list[Remark]]:

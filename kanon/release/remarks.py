@@ -62,36 +62,7 @@ def table_remarks(
 ) -> tuple[Remark, ...]:
     """What a table and its roles alone tell, before anything is released.
 
-    - An identifier that leaves the release tells of *several records* per person if its values
-      repeat. Not where it is known which records are of one person: then k counts persons.
-    - An identifier that pseudonyms replace *links* records if a person has several.
-    - A quasi-identifier is *almost unique* if it has more than one value per two records. Values
-      per record are the mean of 1 / (records that share the value): the chance to recognise
-      somebody of whom this column alone is known (the distinct ratio of Motwani and Xu 2007).
-    - A sensitive column looks *known outside* if its name says so, if it holds exact dates, or if
-      it is almost unique itself.
-    - A sensitive column, or that of the person, has *several spellings* of a value if different
-      texts read alike (:func:`kanon.base.spelling.fold_spelling`).
-    - An insensitive column *passes through* what may tell people apart if its name says so, if it
-      holds exact dates or free text, or if some of its values have fewer than k records.
-
     Up to 20 records nothing is called almost unique or free text: any column would be.
-
-    Parameters
-    ----------
-    roles
-        The role of each column; a column without one is insensitive.
-    k
-        What is going to be asked for.
-    pseudonyms
-        The identifiers that are going to be replaced by pseudonyms instead of dropped.
-    person
-        The column that says which records are of one person, if any does.
-
-    Returns
-    -------
-    tuple of Remark
-        Those of more records first.
     """
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
     return _in_order(
@@ -111,51 +82,7 @@ def release_remarks(
     order: str = "released",
     models: Sequence[Model] = (),
 ) -> tuple[Remark, ...]:
-    """What a release tells beside what its models look at.
-
-    All of :func:`table_remarks`, but that a quasi-identifier is *almost unique* only if some of its
-    values are released as they were; and beside them:
-
-    - Of an identifier with *several records* per value: how many values the smallest class holds,
-      which is what k would be in persons. It is remarked on only if some class holds fewer than k.
-      Not counted in an engine.
-    - Of the persons whose records pseudonyms *link*: how many share the combination of their
-      released classes with fewer than k - 1 others. Whoever knows that somebody is in these classes
-      finds them by the pseudonym, though each class has k records. Not counted in an engine.
-    - Classes are *homogeneous* in a sensitive column if all of their records have one value. Not
-      looked at where more classes are released than come here.
-    - A sensitive column is *known outside* too if it follows from quasi-identifiers
-      (:func:`same_value`): nine tenths of what chance leaves open are decided.
-    - Ranges show *extremes* if they name the least or the greatest value of the table, and fewer
-      than k records have it; *means beside* them tell all values of classes of three records.
-    - Of a column that passes through: the share of the records that are alike with fewer than k
-      in the release for one who knows the column too. It is not counted where the rows stay in
-      an engine, as it would take a grouping of all rows for each k.
-    - Records that were *suppressed before*: they show nothing in any quasi-identifier.
-    - What the order of the rows gives away: see :mod:`kanon.release.row_order_leak`.
-    - Classes tell by *minimality* if they could be split but for a model beside k: see
-      :mod:`kanon.measures.minimality`.
-
-    Parameters
-    ----------
-    source
-        The table with its roles and hierarchies.
-    roles
-        The role of each column; a column without one is insensitive.
-    k
-        What was asked for.
-    person
-        The column that says which records are of one person, if any does.
-    order
-        In which order the rows leave, as a plan says it.
-    models
-        What was required, beside k too.
-
-    Returns
-    -------
-    tuple of Remark
-        Those of :data:`KINDS` in their order, of each kind those of more records first.
-    """
+    """What a release tells beside what its models look at."""
     classes, table = recoding.classes, source.table
     known = {column: roles.get(column, Role.INSENSITIVE) for column in table.columns}
     # What was counted for the classes is not counted again; missing is no value.

@@ -67,10 +67,7 @@ class RowOrder(NamedTuple):
 
 
 def find_order(codes: np.ndarray, orders: Iterable[np.ndarray]) -> RowOrder | None:
-    """The first order of values along which rows rise or fall; of a missing cell the code is -1.
-
-    At most 5 % of the rows stand out of line, and of those without the most frequent value.
-    """
+    """The first order of values along which rows rise or fall; of a missing cell the code is -1."""
     for given in orders:
         for verb, places in (("rises", given), ("falls", given.max(initial=0) - given)):
             places = np.where(given < 0, -1, places)

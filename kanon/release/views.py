@@ -19,11 +19,7 @@ from kanon.release.common_classes import Release
 # --- what a release shows of each ground class --------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class ReleaseView:
-    """A release as it is seen by anyone who knows the quasi-identifiers of every release.
-
-    ``at`` is the released class of each ground class, -1 where the release lacks the records;
-    ``known`` has the quasi-identifiers of all releases.
-    """
+    """A release as it is seen by anyone who knows the quasi-identifiers of every release."""
 
     release: Release
     ground: EquivalenceClasses
@@ -96,10 +92,7 @@ def grouped_by_sight(
 def side_by_side(
     views: Sequence[ReleaseView], ground: EquivalenceClasses, column: str | None
 ) -> tuple[EquivalenceClasses, np.ndarray]:
-    """The groups that look alike in all releases, and per ground class its group, -1 for none.
-
-    If a sensitive column is looked for, only records whose value some release shows count.
-    """
+    """The groups that look alike in all releases, and per ground class its group, -1 for none."""
     showing = [each for each in views if column is None or each.release.shows(column)]
     some = np.logical_or.reduce([each.present for each in showing])
     seen = [part for each in views for part in each.seen(column)]
@@ -133,11 +126,7 @@ CellsOfPairs: TypeAlias = Mapping[tuple[ReleaseView, ...], np.ndarray]
 
 
 def find_matched(views: Sequence[ReleaseView], cells: CellsOfPairs) -> tuple[np.ndarray, bool]:
-    """Which ground classes have rows that can be matched between two releases; whether all can.
-
-    By their order where both releases kept it. Else by the cells of each pair, where no other row
-    of either release has the same ones.
-    """
+    """Which ground classes have rows that can be matched between two releases; whether all can."""
     counts = views[0].ground.counts
     matched, lined_up = np.zeros(len(counts), dtype=bool), True
     for pair in combinations(views, 2):

@@ -27,51 +27,29 @@ _MOST_CLASSES, _MOST_CLUSTERED, _MOST_NODES = 50_000, 2_000, 100_000
 
 @dataclass(frozen=True)
 class Alternative:
-    """A release that could have been made, or why not.
+    """A release that could have been made, or why not."""
 
-    Attributes
-    ----------
-    title
-        What was done otherwise.
-    chosen
-        Whether it is the release of the report itself.
-    alteration, mean_alteration
-        In percent: as the plan's metric counts, and the mean of the seven published ones.
-    classes, min_k, suppressed
-        Classes, records of the smallest one, and suppressed records.
-    refused
-        Why there are no figures; empty if there are.
-    """
-
-    title: str
-    chosen: bool = False
+    title: str  # what was done otherwise
+    chosen: bool = False  # whether it is the release of the report itself
+    # in percent: as the plan's metric counts, and the mean of the seven published ones
     alteration: float | None = None
     mean_alteration: float | None = None
+    # classes, records of the smallest one, and suppressed records
     classes: int | None = None
     min_k: int | None = None
     suppressed: int | None = None
-    refused: str = ""
+    refused: str = ""  # why there are no figures
 
 
 @dataclass(frozen=True)
 class Alternatives:
-    """The alternatives that were considered.
+    """The alternatives that were considered."""
 
-    Attributes
-    ----------
-    metrics
-        The same plan, guided by each of the seven published metrics.
-    metrics_note
-        Why there are none of these; empty if there are.
-    algorithms
-        Other algorithms for the same models, guided by the plan's metric if they take one.
-    counted_by
-        The title of the metric of the plan, which counts the alteration of all of them.
-    """
-
-    metrics: tuple[Alternative, ...]
-    metrics_note: str
+    metrics: tuple[Alternative, ...]  # the same plan, guided by each of the seven published metrics
+    metrics_note: str  # why there are none of these
+    # other algorithms for the same models, guided by the plan's metric if they take one
     algorithms: tuple[Alternative, ...]
+    # the title of the metric of the plan, which counts the alteration of all of them
     counted_by: str
 
     @property
@@ -122,10 +100,7 @@ def alternatives(done: Run, progress: Progress) -> Alternatives:
 
 
 def too_long(prepared: PreparedRun) -> str:
-    """Why running a plan's algorithm once more would take long; nothing if it would not.
-
-    For the end of a sentence.
-    """
+    """Why running a plan's algorithm once more would take long; nothing if it would not."""
     module = algorithm_named(prepared.plan.algorithm.name)
     classes, nodes = prepared.classes.n_classes, n_nodes(prepared.classes.hierarchies)
     most = _MOST_CLUSTERED if module.FAMILY == "clusters" else _MOST_CLASSES

@@ -55,21 +55,7 @@ the report, say what was not considered.
 def archive(
     done: Run, file: ReleasedFile, date: datetime.date, publish: Sequence[str] = ()
 ) -> bytes:
-    """A zip of a release, what was asked of it, its report, its checksums and what checks it.
-
-    Two archives of one released file differ in the date alone, and so do those of two tables with
-    the same one. The words of people are left out, as they were not written for the recipient.
-
-    Parameters
-    ----------
-    publish
-        Figures that are published, by their names in :data:`kanon.report.words.FIGURES`.
-
-    Raises
-    ------
-    ReleaseError
-        The file does not meet the plan, or is not one of this release.
-    """
+    """A zip of a release, what was asked of it, its report, its checksums and what checks it."""
     report = public_report(done, file, date).with_figures(figures_of(done), publish)
     name, plan = f"released.{file.kind}", json.loads(report.plan)
     plan["read"] |= file.how_read

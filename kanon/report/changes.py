@@ -24,22 +24,13 @@ if TYPE_CHECKING:
 
 
 class ReportRecord(Strict):
-    """What the next report of a project compares itself with; no value of the table is in it.
+    """What the next report of a project compares itself with; no value of the table is in it."""
 
-    Attributes
-    ----------
-    date
-        The day the report was made; empty if that is not known.
-    settings, figures
-        What was chosen and what came of it, as it is shown, by what it is called.
-    fingerprints
-        Of the table and of each hierarchy.
-    """
-
-    date: str = ""
+    date: str = ""  # the day the report was made
+    # what was chosen and what came of it, as it is shown, by what it is called
     settings: dict[str, str]
     figures: dict[str, str]
-    fingerprints: dict[str, str]
+    fingerprints: dict[str, str]  # of the table and of each hierarchy
 
 
 def record_of(report: Report) -> ReportRecord:
@@ -57,13 +48,7 @@ def record_of(report: Report) -> ReportRecord:
 
 
 def parse_record(content: Any, where: str = "The last report") -> ReportRecord:
-    """Check a record that was parsed from JSON, or the numbers of a report, which hold it.
-
-    Raises
-    ------
-    PlanError
-        It is neither.
-    """
+    """Check a record that was parsed from JSON, or the numbers of a report, which hold it."""
     given = content.get("record", content) if isinstance(content, dict) else content
     try:
         return ReportRecord.model_validate(given, strict=True)
@@ -74,20 +59,12 @@ def parse_record(content: Any, where: str = "The last report") -> ReportRecord:
 
 
 def read_record(path: Path) -> ReportRecord:
-    """Read the record of the last report from a JSON file.
-
-    Raises
-    ------
-    PlanError
-        The file cannot be read, is too large, or see :func:`parse_record`.
-    """
+    """Read the record of the last report from a JSON file."""
     return parse_record(load_json(path, "The last report"))
 
 
 def changes_between(before: ReportRecord, now: ReportRecord) -> tuple[str, ...]:
     """What changed, in plain words: settings first, then hierarchies, then numbers.
-
-    A number that only one of both has is left out: what is required says why.
 
     >>> old = ReportRecord(settings={"k": "5"}, figures={"Loss": "31.2 % (NLLM)"},
     ...                    fingerprints={"hierarchy of 'age'": "1f"})

@@ -58,24 +58,15 @@ from kanon.sources.tables import Table
 _EXAMPLES, _WIDEST, _LONGEST = 5, 9, 60
 """So many records are shown before and after; columns at most, and characters of a cell."""
 
-_LOOKED_AT = 1000
-"""Among so many records, those are looked for that were changed."""
+_LOOKED_AT = 1000  # among so many records, those are looked for that were changed
 
 
 @dataclass(frozen=True)
 class ReportTime:
-    """What differs between two reports of one release: when it was made, and how fast.
+    """What differs between two reports of one release: when it was made, and how fast."""
 
-    Attributes
-    ----------
-    date
-        The day.
-    seconds
-        How long the algorithm took.
-    """
-
-    date: datetime.date
-    seconds: float
+    date: datetime.date  # the day
+    seconds: float  # how long the algorithm took
 
 
 @dataclass(frozen=True)
@@ -91,24 +82,14 @@ class ColumnProfile:
 
 @dataclass(frozen=True)
 class HierarchyDrawing:
-    """A hierarchy in numbers, and as a drawing.
-
-    Attributes
-    ----------
-    column
-        Its column.
-    n_nodes, height
-        Its nodes, and its levels.
-    levels
-        Per level its nodes, from the values upwards.
-    drawing, fingerprint
-        The drawing, and the SHA-256 of its nodes.
-    """
+    """A hierarchy in numbers, and as a drawing."""
 
     column: str
+    # its nodes, and its levels
     n_nodes: int
     height: int
-    levels: tuple[int, ...]
+    levels: tuple[int, ...]  # per level its nodes, from the values upwards
+    # the drawing, and the SHA-256 of its nodes
     drawing: TreeDrawing
     fingerprint: str
 
@@ -125,122 +106,61 @@ class LevelChange:
 
 @dataclass(frozen=True)
 class Example:
-    """Some records before and after: the names of their columns, and their cells as texts.
+    """Some records before and after: the names of their columns, and their cells as texts."""
 
-    Attributes
-    ----------
-    columns
-        The names.
-    before, after
-        The records, row by row the same.
-    changed
-        Whether all of them were changed.
-    left_out
-        How many columns there was no room for.
-    """
-
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # the names
+    # the records, row by row the same
     before: tuple[tuple[str, ...], ...]
     after: tuple[tuple[str, ...], ...]
-    changed: bool
-    left_out: int
+    changed: bool  # whether all of them were changed
+    left_out: int  # how many columns there was no room for
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What a report says.
+    """What a report says."""
 
-    Attributes
-    ----------
-    words
-        What the people behind the release say.
-    made
-        When it was made and how fast: all that differs between two reports of one release.
-    verdict
-        What was checked, what was reached and what was not considered.
-    in_words
-        What the release protects and what it costs, in plain words.
-    records, dropped, persons
-        Records that were anonymised, and those left out before for missing values; of how many
-        persons the former are, None where no column tells.
-    profile
-        The columns of the original table.
-    hierarchies
-        The hierarchies of the quasi-identifiers, and of what was coarsened.
-    plan_said
-        The plan in words.
-    plan
-        The plan as JSON.
-    guarantees
-        Each model, and what the independent check found.
-    risks
-        The risk of being found and of values being learnt, before and after.
-    leaves
-        What the release protects and what it does not, by columns.
-    remarks
-        What no model looks at.
-    unnamed
-        Which columns the plan does not name; or nothing.
-    lost
-        All measures of what was lost.
-    curves, about_k
-        Pictures over k, and which k are known.
-    alternatives
-        What else could have been released.
-    measures
-        The measures as ``kanon run --measures`` writes them, but for the seconds.
-    versions
-        Of kanon, Python and the libraries.
-    hashes
-        The fingerprints of the input, the plan, the hierarchies and the release.
-    name
-        What the input is called.
-    example
-        Some records before and after.
-    public, figures
-        The form for publication, and all figures that may be published in it by name.
-    gap
-        How far the release is at most from the least loss that is possible; None if no bound is
-        known.
-    closely
-        Whether the bound was looked for however long that takes.
-    decision
-        What is asked of the release by what it is for, and what it reached; None if nobody said.
-    last, changes
-        What the last report of the same project said, and what changed since; None and empty if
-        this is the first.
-    """
-
-    words: Words
+    words: Words  # what the people behind the release say
+    # when it was made and how fast: all that differs between two reports of one release
     made: ReportTime
-    verdict: str
-    in_words: tuple[str, ...]
+    verdict: str  # what was checked, what was reached and what was not considered
+    in_words: tuple[str, ...]  # what the release protects and what it costs, in plain words
+    # records that were anonymised, and those left out before for missing values
     records: int
     dropped: int
     persons: int | None
-    profile: tuple[ColumnProfile, ...]
+    profile: tuple[ColumnProfile, ...]  # the columns of the original table
+    # the hierarchies of the quasi-identifiers, and of what was coarsened
     hierarchies: tuple[HierarchyDrawing, ...]
-    plan_said: tuple[tuple[str, str], ...]
-    plan: str
-    guarantees: tuple[Guarantee, ...]
+    plan_said: tuple[tuple[str, str], ...]  # the plan in words
+    plan: str  # the plan as JSON
+    guarantees: tuple[Guarantee, ...]  # each model, and what the independent check found
+    # the risk of being found and of values being learnt, before and after
     risks: tuple[LevelChange, ...]
-    leaves: str
-    remarks: tuple[Remark, ...]
-    unnamed: str
-    lost: tuple[MeasureValue, ...]
+    leaves: str  # what the release protects and what it does not, by columns
+    remarks: tuple[Remark, ...]  # what no model looks at
+    unnamed: str  # which columns the plan does not name
+    lost: tuple[MeasureValue, ...]  # all measures of what was lost
+    # pictures over k, and which k are known
     curves: tuple[CurveSection, ...]
     about_k: str
-    alternatives: Alternatives
+    alternatives: Alternatives  # what else could have been released
+    # the measures as ``kanon run --measures`` writes them, but for the seconds
     measures: Mapping[str, Any]
-    versions: tuple[tuple[str, str], ...]
+    versions: tuple[tuple[str, str], ...]  # of kanon, Python and the libraries
+    # the fingerprints of the input, the plan, the hierarchies and the release
     hashes: tuple[tuple[str, str], ...]
-    name: str
-    example: Example
+    name: str  # what the input is called
+    example: Example  # some records before and after
+    # the form for publication, and all figures that may be published in it by name
     public: PublicReport
     figures: Mapping[str, Any]
+    # how far the release is at most from the least loss that is possible
     gap: OptimalityGap | None = None
-    closely: bool = False
+    closely: bool = False  # whether the bound was looked for however long that takes
+    # what is asked of the release by what it is for, and what it reached
     decision: Decision | None = None
+    # what the last report of the same project said, and what changed since
     last: ReportRecord | None = None
     changes: tuple[str, ...] = ()
 
@@ -271,39 +191,6 @@ def gather(
     Nothing is asked but the plan and the table, so that the dashboard and the command line say the
     same. Two calls differ in the date and the seconds alone.
 
-    Parameters
-    ----------
-    plan, table, folder
-        See :func:`kanon.run.prepare`; the table has to be in memory.
-    origin
-        Where the table came from; by default its cells are its fingerprint.
-    context, people
-        What the release is for, and the population behind the table; see
-        :func:`kanon.release.decision.levels_reached`.
-    last
-        What the last report of the same project said; None for the first.
-    bound
-        The lower bound for the plan, if it is known; see :mod:`kanon.report.optimality_gap`.
-    closely
-        Whether it is, or was, looked for however long that takes; else as far as is quick.
-    handed_out
-        The file that was handed out, for its fingerprint; by default that of a plain CSV.
-
-    Raises
-    ------
-    TableError
-        The rows are in an engine.
-    Unsatisfiable
-        No release can meet the plan.
-    ReleaseError
-        The release does not meet the plan, by the independent check, or is not that of the file.
-    PlanError
-        A bound is to be looked for closely, and the lattice is too large.
-    KanonError
-        See :func:`kanon.run.prepare`.
-
-    Examples
-    --------
     >>> table = pd.DataFrame({"sex": ["F", "F", "M"]})
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns":
     ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
@@ -453,10 +340,7 @@ def _risks(done: Run) -> tuple[LevelChange, ...]:
 
 
 def _example(done: Run) -> Example:
-    """The first records that were changed: quasi-identifiers first, never an identifier.
-
-    Where fewer were changed than are shown, the first records of all.
-    """
+    """The first records that were changed: quasi-identifiers first, never an identifier."""
     prepared = done.prepared
     seen = prepared.source.excerpt(done.recoding, _LOOKED_AT)
     found = np.flatnonzero(seen.rise.any(axis=1))[:_EXAMPLES]

@@ -24,27 +24,15 @@ from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 # --- guarantees -----------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Guarantee:
-    """A model of the plan, and what the independent check found in the released rows.
+    """A model of the plan, and what the independent check found in the released rows."""
 
-    Attributes
-    ----------
-    required
-        The model with its parameters.
-    reached
-        The level of the worst class, never rounded to the better side.
-    unit, arrow
-        Of that level.
-    holds
-        Whether the release meets the model.
-    summary, source
-        What the model says, and where it comes from.
-    """
-
-    required: str
-    reached: str
+    required: str  # the model with its parameters
+    reached: str  # the level of the worst class, never rounded to the better side
+    # of that level
     unit: str
     arrow: str
-    holds: bool
+    holds: bool  # whether the release meets the model
+    # what the model says, and where it comes from
     summary: str
     source: str
 
@@ -110,10 +98,7 @@ def what_is_met(done: Run, found: tuple[Guarantee, ...]) -> str:
 
 
 def in_plain_words(done: Run) -> tuple[str, ...]:
-    """What the release protects and what it costs, for who is no statistician.
-
-    Each number in a sentence of its own, as the dashboard says it.
-    """
+    """What the release protects and what it costs, for who is no statistician."""
     recoding, metric = done.recoding, done.prepared.plan.metric
     if recoding.min_k is None:
         return (smallest_class(None),)
@@ -167,10 +152,7 @@ MEETING: Mapping[str, str] = {
 
 
 def algorithm_in_words(plan: Plan) -> dict[str, str]:
-    """How a release is found: what the algorithm says of itself, and what guides it.
-
-    By the terms of a list.
-    """
+    """How a release is found: what the algorithm says of itself, and what guides it."""
     chosen, module = plan.algorithm, algorithm_named(plan.algorithm.name)
     own = own_way(module.HOW)
     how = [FULL_DOMAIN] if own != module.HOW else []
@@ -401,8 +383,6 @@ LEVELS: Mapping[str, SensitiveMeasure] = {
 
 def shown(level: float | None, what: SensitiveMeasure) -> str:
     """A level as it is shown, without its unit; None is infinite.
-
-    Shares are percentages as in every sentence; nothing else is rounded to the better side.
 
     >>> [shown(1.7581, LEVELS["entropy_l"]), shown(None, LEVELS["delta"])]
     ['1.75', '∞']

@@ -14,14 +14,9 @@ from kanon.run import PreparedRun, Run, measured_metrics
 
 @dataclass(frozen=True, eq=False)
 class LossEnds:
-    """The measures of the two ends between which every release lies.
+    """The measures of the two ends between which every release lies."""
 
-    Attributes
-    ----------
-    before, at_root
-        Of the table as it is, and with every quasi-identifier at its root, for k = 1.
-    """
-
+    # of the table as it is, and with every quasi-identifier at its root, for k = 1
     before: Mapping[str, Any]
     at_root: Mapping[str, Any]
 

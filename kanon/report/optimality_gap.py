@@ -50,23 +50,18 @@ class OptimalityGap:
     this one loses 9.00 %, at most 2.2 times the least possible.
     """
 
-    lost: float | None
-    least: float
-    k: int
-    metric: str
-    suppresses: bool = False
+    lost: float | None  # the alteration of the release in percent
+    least: float  # the alteration that no release by the hierarchies can go below, in percent
+    k: int  # the records that every class holds at least
+    metric: str  # the title of the metric that counts both
+    suppresses: bool = False  # whether the release suppresses records
+    # whether weights of columns guide the algorithm, which neither number counts
     weighted: bool = False
     persons: bool = False
 
     @classmethod
     def of(cls, done: Run, bound: LowerBound) -> OptimalityGap:
-        """The gap of a release.
-
-        Parameters
-        ----------
-        bound
-            That of :meth:`kanon.run.PreparedRun.task_of_bound`.
-        """
+        """The gap of a release."""
         lost = None if done.recoding.ranged else done.alteration
         return cls.at(done.prepared, lost, done.recoding.suppressed_records > 0, bound)
 
@@ -90,6 +85,11 @@ class OptimalityGap:
     @property
     def at_most(self) -> str:
         """How far it is from the least possible at most, rounded up; nothing if that is not known.
+
+        >>> [OptimalityGap(lost, 4.0, 5, "NLLM").at_most for lost in (4.0, 4.001, 4.5, 8.001)]
+        ['the least possible', '0.1 % more', '13 % more', '2.1 times']
+        >>> OptimalityGap(4.0, 0.0, 5, "NLLM").at_most, OptimalityGap(None, 4.0, 5, "NLLM").at_most
+        ('', '')
 
         >>> [OptimalityGap(lost, 4.0, 5, "NLLM").at_most for lost in (4.0, 4.001, 4.5, 8.001)]
         ['the least possible', '0.1 % more', '13 % more', '2.1 times']
@@ -218,15 +218,7 @@ def why_no_bound(classes: EquivalenceClasses) -> str:
 
 
 def bound_of(prepared: PreparedRun, progress: Progress) -> LowerBound:
-    """The lower bound of all releases for a plan's k, by a close search.
-
-    Raises
-    ------
-    PlanError
-        The lattice is too large.
-    MetricError
-        The metric needs edge weights that a hierarchy lacks.
-    """
+    """The lower bound of all releases for a plan's k, by a close search."""
     if said := why_no_bound(prepared.classes):
         raise PlanError(said)
     return lower_bound(prepared.task_of_bound(), progress)

@@ -30,31 +30,15 @@ _BYTES = "the bytes of the input file"
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a table came from.
+    """Where a table came from."""
 
-    Attributes
-    ----------
-    name
-        What it is called.
-    sha256
-        Its fingerprint.
-    of
-        What that is the SHA-256 of.
-    """
-
-    name: str
-    sha256: str
-    of: str
+    name: str  # what it is called
+    sha256: str  # its fingerprint
+    of: str  # what that is the SHA-256 of
 
 
 def origin_of_file(path: Path) -> Origin:
-    """The fingerprint of a file, by its bytes.
-
-    Raises
-    ------
-    TableError
-        It cannot be read.
-    """
+    """The fingerprint of a file, by its bytes."""
     return Origin(path.name, fingerprint_of_path(path), _BYTES)
 
 
@@ -89,28 +73,14 @@ def fingerprint_of_trees(trees: Mapping[str, Hierarchy]) -> str:
 
 
 def recorder(plan: Plan, table: Callable[[], str | None], who: str, by: str) -> Recorder | None:
-    """What writes a release into the operator's record; None if nobody asks for one.
-
-    Parameters
-    ----------
-    table
-        Finds the fingerprint of the table.
-    who, by
-        See :class:`kanon.release.record.Recorder`.
-    """
+    """What writes a release into the operator's record; None if nobody asks for one."""
     if record_file() is None:
         return None
     return Recorder(who, by, table(), fingerprint_of_plan(plan), plan.k)
 
 
 def fingerprint_of_address(address: Address) -> str | None:
-    """The fingerprint of the file or folder that a table is in; None of a server's.
-
-    Raises
-    ------
-    TableError
-        It cannot be read.
-    """
+    """The fingerprint of the file or folder that a table is in; None of a server's."""
     return None if address.is_url else fingerprint_of_path(address.path)
 
 
@@ -120,11 +90,7 @@ def fingerprint_of_plan(plan: Plan) -> str:
 
 
 def canonical_plan(plan: Plan) -> str:
-    """A plan as kanon writes it, however its file was laid out.
-
-    A hierarchy of a column that is neither a quasi-identifier nor coarsened decides nothing and is
-    left out: it might list the values of an identifier.
-    """
+    """A plan as kanon writes it, however its file was laid out."""
     columns = {
         name: column
         if column.role is Role.QUASI_IDENTIFIER or name in plan.coarsened

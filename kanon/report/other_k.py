@@ -36,53 +36,29 @@ from kanon.sensitive import Sensitive
 _FEW, _SEVERAL = 3, 9
 """How many k are computed where each is a run of its own, and where one run begins them all."""
 
-WIDTH = 680
-"""The width of a picture: that of a printed page, in pixels."""
+WIDTH = 680  # the width of a picture: that of a printed page, in pixels
 
 
 @dataclass(frozen=True, eq=False)
 class PlanResult:
-    """What a plan's algorithm found.
+    """What a plan's algorithm found."""
 
-    Attributes
-    ----------
-    recoding
-        The release for the plan's k.
-    seconds
-        How long the algorithm took for it; where one run serves every k, for all of them.
-    curves
-        The criteria at every k, or at some; None if only the plan's is known.
-    about
-        Which k are known and why, in a sentence.
-    """
-
-    recoding: Recoding
-    seconds: float
-    curves: Curves | Points | None
-    about: str
+    recoding: Recoding  # the release for the plan's k
+    seconds: float  # how long the algorithm took for it
+    curves: Curves | Points | None  # the criteria at every k, or at some
+    about: str  # which k are known and why, in a sentence
 
 
 @dataclass(frozen=True, eq=False)
 class CurveSection:
-    """One or two pictures over k, with their numbers beside them.
+    """One or two pictures over k, with their numbers beside them."""
 
-    Attributes
-    ----------
-    title
-        What they show.
-    figures
-        The pictures.
-    head, rows
-        Their numbers near the chosen k, as they are shown.
-    chosen
-        Which of the rows is that of the chosen k.
-    """
-
-    title: str
-    figures: tuple[go.Figure, ...]
+    title: str  # what they show
+    figures: tuple[go.Figure, ...]  # the pictures
+    # their numbers near the chosen k, as they are shown
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    chosen: int
+    chosen: int  # which of the rows is that of the chosen k
 
 
 def near(k: int, highest: int, most: int) -> list[int]:
@@ -97,15 +73,7 @@ def near(k: int, highest: int, most: int) -> list[int]:
 
 
 def found_by(prepared: PreparedRun, progress: Progress) -> PlanResult:
-    """Run a plan's algorithm, and measure its releases for other k as far as that is quick.
-
-    Raises
-    ------
-    Unsatisfiable
-        No release can meet the plan.
-    KanonError
-        See :meth:`kanon.run.PreparedRun.check`.
-    """
+    """Run a plan's algorithm, and measure its releases for other k as far as that is quick."""
     plan, highest = prepared.plan, prepared.classes.highest_k
     task = prepared.check()
     name, module = plan.algorithm.name, algorithm_named(plan.algorithm.name)
@@ -215,10 +183,7 @@ def _curve(
     columns: Mapping[str, Iterable[str]],
     k: int,
 ) -> CurveSection:
-    """Pictures of a page's width, and their numbers.
-
-    Plotly's default may be another program's: Streamlit has one of its own.
-    """
+    """Pictures of a page's width, and their numbers."""
     for figure in figures:
         figure.layout.template = "plotly"
         figure.update_layout(width=WIDTH, paper_bgcolor="white")

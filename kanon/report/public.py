@@ -40,37 +40,23 @@ _KEPT = {
 
 @dataclass(frozen=True, eq=False)
 class PublicReport:
-    """What a report for publication says.
-
-    Attributes
-    ----------
-    records, classes
-        Of the released file; suppressed rows that stay are in no class.
-    columns
-        Per column its name, its role and what becomes of it.
-    guarantees
-        Each model, and what the released file reaches.
-    plan_for_recipients
-        What a recipient needs of the plan.
-    release
-        What the fingerprint is of, and the fingerprint.
-    decision
-        What is asked of the release by what it is for, and what it reaches, if somebody said so.
-    figures
-        The figures of the table that are published, by the names of :data:`FIGURES`.
-    """
+    """What a report for publication says."""
 
     words: Words
     date: datetime.date
     verdict: str
     in_words: tuple[str, ...]
+    # of the released file
     records: int
     classes: int
+    # per column its name, its role and what becomes of it
     columns: tuple[tuple[str, str, str], ...]
-    guarantees: tuple[Guarantee, ...]
-    plan_for_recipients: Mapping[str, Any]
-    release: tuple[str, str]
+    guarantees: tuple[Guarantee, ...]  # each model, and what the released file reaches
+    plan_for_recipients: Mapping[str, Any]  # what a recipient needs of the plan
+    release: tuple[str, str]  # what the fingerprint is of, and the fingerprint
+    # what is asked of the release by what it is for, and what it reaches, if somebody said so
     decision: Decision | None = None
+    # the figures of the table that are published, by the names of :data:`FIGURES`
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -97,15 +83,7 @@ class PublicReport:
 def public_report(
     done: Run, file: ReleasedFile, date: datetime.date, words: Words | None = None
 ) -> PublicReport:
-    """Reckon from a released file what its report for publication says.
-
-    Two tables with the same released file, hierarchies and plan have the same report, to the byte.
-
-    Raises
-    ------
-    ReleaseError
-        The file does not meet the plan, or is not one of this release.
-    """
+    """Reckon from a released file what its report for publication says."""
     plan, recoding, fate = done.prepared.plan, done.recoding, fates(done)
     # The file does not say whom its records are about.
     checked = plan.model_copy(update={"person": None})

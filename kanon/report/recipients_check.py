@@ -164,11 +164,7 @@ def in_order(values: Iterable[str], kind: str) -> list[str]:
 
 
 def level_of(asked: dict[str, Any], mix: Counter[str], usual: dict[str, float]) -> float:
-    """The number that a model is about, for one class.
-
-    mix says how many records of the class have each sensitive value; usual says, in order, which
-    share of the whole release each value has.
-    """
+    """The number that a model is about, for one class."""
     model, size = asked["model"], mix.total()
     share = {value: count / size for value, count in mix.items()}
     if model == "k-anonymity":
@@ -204,10 +200,7 @@ def level_of(asked: dict[str, Any], mix: Counter[str], usual: dict[str, float]) 
 def worst_class(
     asked: dict[str, Any], classes: list[Counter[str]], kind: str
 ) -> tuple[float | None, bool]:
-    """What the worst class has of a model, and whether that is enough.
-
-    kind says how the plan has the column read.
-    """
+    """What the worst class has of a model, and whether that is enough."""
     if not classes:
         return None, True
     model, limit = asked["model"], asked[LIMIT_OF[asked["model"]]]

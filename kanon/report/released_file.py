@@ -59,18 +59,7 @@ class ReleasedFile:
 
 
 def file_of(done: Run, path: Path | None = None) -> ReleasedFile:
-    """The file that was handed out, in any form that kanon writes; without one, a plain CSV.
-
-    Pseudonyms are drawn anew in every run: the plain CSV leaves them out, and they may differ in a
-    file that was handed out.
-
-    Raises
-    ------
-    TableError
-        There is no such file, or it is too large.
-    ReleaseError
-        It holds other rows than the release does.
-    """
+    """The file that was handed out, in any form that kanon writes; without one, a plain CSV."""
     pseudonyms = list(done.prepared.source.pseudonyms)
     rows = done.released(index=True)
     bare = rows.drop(columns=pseudonyms)

@@ -28,12 +28,7 @@ from kanon.sources.writing import table_bytes
 
 
 def rendered(report: Report | PublicReport) -> bytes:
-    """The report as HTML, in UTF-8.
-
-    Everything from the table and everything typed is escaped. A policy in the page lets nothing be
-    fetched and no script run but the two that are meant: Plotly, once, and the one that draws. The
-    form for publication has no script.
-    """
+    """The report as HTML, in UTF-8."""
     shared = {
         "report": report,
         "terms": [(term, getattr(report.words, name)) for name, term in TERMS.items()],
@@ -116,10 +111,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _figures(report: Report) -> str:
-    """All pictures as JSON, each for a place with a number of its own.
-
-    The keys of a figure have another order once it was in another process.
-    """
+    """All pictures as JSON, each for a place with a number of its own."""
     figures = [to_json(one, engine="json") for each in report.curves for one in each.figures]
     places = [
         {"place": f"curve-{place}", "figure": json.loads(one)} for place, one in enumerate(figures)

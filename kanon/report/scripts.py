@@ -7,8 +7,7 @@ import hashlib
 
 from plotly.offline import get_plotlyjs
 
-LIBRARY = get_plotlyjs()
-"""What draws a picture."""
+LIBRARY = get_plotlyjs()  # what draws a picture
 
 DRAWING = (
     'for (const one of JSON.parse(document.getElementById("figures").textContent))'

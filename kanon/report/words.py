@@ -14,8 +14,7 @@ from kanon.base.checked_json import load_json
 from kanon.base.formatting import thin
 from kanon.errors import PlanError, quoted
 
-LONGEST = 5000
-"""The most characters of one text."""
+LONGEST = 5000  # the most characters of one text
 
 TERMS: Mapping[str, str] = {
     "purpose": "Purpose",
@@ -56,62 +55,29 @@ _Text = Annotated[str, Field(max_length=LONGEST)]
 class Words:
     """The texts of a report that no calculation knows; each may be left out.
 
-    Attributes
-    ----------
-    title
-        What is released, such as "Patients of 2024, for the registry".
-    purpose
-        What the release is for.
-    responsible
-        Who answers for it.
-    recipient
-        Who gets it.
-    legal_basis
-        What allows it.
-    retention
-        How long it is kept.
-    remarks
-        Whatever else belongs on file.
-
     >>> Words(purpose="teaching").purpose
     'teaching'
     """
 
-    title: _Text = ""
-    purpose: _Text = ""
-    responsible: _Text = ""
-    recipient: _Text = ""
-    legal_basis: _Text = ""
-    retention: _Text = ""
-    remarks: _Text = ""
+    title: _Text = ""  # what is released, such as "Patients of 2024, for the registry"
+    purpose: _Text = ""  # what the release is for
+    responsible: _Text = ""  # who answers for it
+    recipient: _Text = ""  # who gets it
+    legal_basis: _Text = ""  # what allows it
+    retention: _Text = ""  # how long it is kept
+    remarks: _Text = ""  # whatever else belongs on file
 
 
 _KEYS = ", ".join(part.name for part in fields(Words))
 
 
 def read_words(path: Path) -> Words:
-    """Read the words of a report from a JSON file.
-
-    Raises
-    ------
-    PlanError
-        The file cannot be read, is too large, or is not what :func:`parse_words` takes.
-    """
+    """Read the words of a report from a JSON file."""
     return parse_words(load_json(path, "The file of words"))
 
 
 def parse_words(content: Any, where: str = "The file of words") -> Words:
     """Check words that were parsed from JSON.
-
-    Parameters
-    ----------
-    where
-        What they stand in, for the beginning of a sentence.
-
-    Raises
-    ------
-    PlanError
-        They are no object, a key is unknown, or a text is none or too long.
 
     >>> parse_words({"purpose": "teaching"}).recipient
     ''

@@ -46,29 +46,14 @@ _READABLE = re.compile(r"[^:/?#]+://([^/?#@]*@)?[^@]*$")
 
 @dataclass(frozen=True)
 class Address:
-    """Where a table is.
+    """Where a table is."""
 
-    Attributes
-    ----------
-    place
-        A path, or the URL of a database.
-    table
-        The table within the database; None for the only one, or for a file.
-    """
-
-    place: str
-    table: str | None = None
+    place: str  # a path, or the URL of a database
+    table: str | None = None  # the table within the database
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """The address that a text stands for.
-
-        Raises
-        ------
-        TableError
-            It is empty, a URL that is not one of a server, or one whose password could be taken
-            for something else.
-        """
+        """The address that a text stands for."""
         text = text.strip()
         if not text:
             raise TableError("Give the path of a table, or the URL of a database.")
@@ -89,13 +74,7 @@ class Address:
         return cls(place, table) if named else cls(text)
 
     def check_table(self) -> None:
-        """Check that only a database is asked for one of its tables.
-
-        Raises
-        ------
-        TableError
-            A file or a folder is, or there is nothing at that path.
-        """
+        """Check that only a database is asked for one of its tables."""
         if self.table is not None and self.kind not in ("url", *DATABASES.values()):
             raise TableError(
                 f"{quoted(self.path.name)} is one table, not a database: leave out the '#' and "
@@ -117,13 +96,7 @@ class Address:
 
     @property
     def stamp(self) -> tuple[tuple[str, int, int], ...]:
-        """The sizes of its files and when they were changed; nothing of a URL.
-
-        Raises
-        ------
-        TableError
-            There is nothing at that path.
-        """
+        """The sizes of its files and when they were changed; nothing of a URL."""
         if self.kind == "url":
             return ()
         path = self.path
@@ -147,13 +120,7 @@ class Address:
 
     @property
     def kind(self) -> str:
-        """``url``, ``folder``, ``duckdb``, ``sqlite``, or the ending of a file without its dot.
-
-        Raises
-        ------
-        TableError
-            There is nothing at that path.
-        """
+        """``url``, ``folder``, ``duckdb``, ``sqlite``, or the ending of a file without its dot."""
         if self.is_url:
             return "url"
         path = self.path
@@ -194,21 +161,6 @@ def connections_allowed(environment: Mapping[str, str] = os.environ) -> bool:
 
 def check_address(address: Address, environment: Mapping[str, str] = os.environ) -> Address:
     """Check that who runs this server allows an address; the command line asks nobody.
-
-    ``KANON_TABLES`` is a folder, outside of which no path is allowed and which rules out
-    connections, or ``off``, or not set: then it is the folder ``kanon-tables`` in the home folder,
-    and connections are allowed. ``KANON_CONNECTIONS=on`` allows connections beside a folder,
-    ``off`` rules them out. Nothing hidden is allowed below any folder.
-
-    Returns
-    -------
-    Address
-        The same one, all links followed.
-
-    Raises
-    ------
-    TableError
-        It is not allowed.
 
     >>> check_address(Address("/etc/passwd"), {"KANON_TABLES": "/data"})
     Traceback (most recent call last):
@@ -258,16 +210,7 @@ def _opening(place: str) -> Iterator[None]:
 
 
 def allowed_path(path: Path, environment: Mapping[str, str] = os.environ) -> Path:
-    """A path with all links followed, if it is in the allowed folder; see :func:`check_address`.
-
-    A relative path begins there.
-
-    Raises
-    ------
-    TableError
-        It is not, or it is hidden: a name in it begins with a dot, before links are followed or
-        after.
-    """
+    """A path with all links followed, if it is in the allowed folder; see :func:`check_address`."""
     folder = allowed_folder(environment)
     try:
         found, allowed = (folder / path).resolve(), folder.resolve()

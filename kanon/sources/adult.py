@@ -43,23 +43,6 @@ _INSTEAD = "adult.data can be uploaded instead"
 def fetch_adult(url: str = ADULT_URL, known_hash: str = ADULT_SHA256) -> TableFile:
     """Download the Adult table; nothing of it stays on the disk.
 
-    Parameters
-    ----------
-    url
-        Where the file is; the environment variable ``KANON_ADULT_URL`` replaces the default.
-    known_hash
-        The SHA-256 of the file: whatever else comes is not used.
-
-    Returns
-    -------
-    TableFile
-        All records with the nine columns of the papers; ``?`` is missing.
-
-    Raises
-    ------
-    TableError
-        If the file cannot be fetched, or is not the file that is meant.
-
     >>> fetch_adult("http://127.0.0.1:9/adult.data")
     Traceback (most recent call last):
     kanon.errors.TableError: The Adult table could not be fetched: the server ...
@@ -72,13 +55,7 @@ def fetch_adult(url: str = ADULT_URL, known_hash: str = ADULT_SHA256) -> TableFi
 
 
 def parse_adult(content: bytes, origin: str) -> TableFile:
-    """The nine columns of the papers from UCI's ``adult.data``, which has no header.
-
-    Parameters
-    ----------
-    origin
-        Where it came from, in a sentence.
-    """
+    """The nine columns of the papers from UCI's ``adult.data``, which has no header."""
     file = read_table(_STORED.encode() + content, "adult.csv", ReadSettings(",", "utf-8", ("?",)))
     return replace(
         file,

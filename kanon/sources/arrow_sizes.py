@@ -34,24 +34,7 @@ _PAGE: _Wanted = {1: _I32, 2: _I32, 3: _I32, 5: {2: _I32}, 8: {4: _I32}}
 
 
 def parquet_size(data: bytes) -> tuple[int, int]:
-    """How large a Parquet file is.
-
-    The footer is read here and not by pyarrow, which ends the whole process where what it says of
-    a column does not fit together.
-
-    Returns
-    -------
-    unpacked : int
-        The bytes of all pages, unpacked.
-    reach : int
-        So many bytes a row may have at most beyond those: values that stand once in a page and
-        are meant by many rows.
-
-    Raises
-    ------
-    ValueError
-        The file is damaged.
-    """
+    """How large a Parquet file is."""
     unpacked = pages = 0
     reach: dict[int, int] = {}
     for group in _footer(data):
@@ -111,11 +94,7 @@ def _size(number: object) -> int:
 
 # --- the compact protocol of Thrift ---------------------------------------------------------
 def _value(data: bytes, at: int, kind: int, wanted: _Wanted, depth: int = 0) -> tuple[Any, int]:
-    """What is wanted of a value, and where it ends; None of what is not.
-
-    A field of another kind than the wanted one is none, as to every reader. One that stands twice
-    is refused: readers differ in what they make of it.
-    """
+    """What is wanted of a value, and where it ends; None of what is not."""
     if depth > 32:
         raise ValueError("deeper than any footer is")
     try:
@@ -222,13 +201,7 @@ def _signed(data: bytes, at: int) -> tuple[int, int]:
 
 
 def arrow_size(data: bytes | memoryview) -> tuple[int, int]:
-    """The records of a stream of Arrow messages, and its bytes when it is unpacked.
-
-    Raises
-    ------
-    ValueError
-        The stream is damaged.
-    """
+    """The records of a stream of Arrow messages, and its bytes when it is unpacked."""
     rows = unpacked = 0
     for message in pa.ipc.MessageReader.open_stream(pa.BufferReader(data)):
         if message.type not in ("record batch", "dictionary"):

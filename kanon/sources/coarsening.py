@@ -19,22 +19,6 @@ from kanon.sources.coverage import check_covered, counts_of_texts
 class Coarsening:
     """The hierarchy of a sensitive column, and the level of it at which the column is released.
 
-    Missing cells stay missing: a hierarchy says nothing of them.
-
-    Attributes
-    ----------
-    column
-        The column.
-    tree
-        Its hierarchy.
-    level
-        The level: a value becomes its highest group of at most that level.
-
-    Raises
-    ------
-    PlanError
-        The hierarchy has no such level.
-
     >>> from kanon.hierarchy.build import intervals
     >>> tens = Coarsening("pay", intervals(["5", "12", "18"], [10]), 1)
     >>> tens.cells(pd.Series([12, None, 18, 5])).tolist()
@@ -44,8 +28,8 @@ class Coarsening:
     """
 
     column: str
-    tree: Hierarchy
-    level: int
+    tree: Hierarchy  # its hierarchy
+    level: int  # the level: a value becomes its highest group of at most that level
 
     def __post_init__(self) -> None:
         if self.level > self.tree.height - 1:
@@ -64,10 +48,7 @@ class Coarsening:
 
     @cached_property
     def allowed(self) -> frozenset[str]:
-        """All that the column may show: whatever has nothing of the level above it.
-
-        Groups above the level too, as a table may hold such already.
-        """
+        """All that the column may show: whatever has nothing of the level above it."""
         return frozenset(self.tree.labels[node] for node in np.flatnonzero(self._tops))
 
     @property
@@ -82,13 +63,7 @@ class Coarsening:
         return above > self.level
 
     def counts(self, given: ValueCounts) -> ValueCounts:
-        """The values of the column with their records, coarsened.
-
-        Raises
-        ------
-        CoverageError
-            The hierarchy lacks some of them.
-        """
+        """The values of the column with their records, coarsened."""
         check_covered(self.column, given.counts, self.tree)
         found: Counter[str] = Counter()
         for text, records in given.counts.items():

@@ -20,8 +20,6 @@ from kanon.hierarchy.spellings import find_look_alikes
 def counted_values(column: pd.Series) -> dict[str, int]:
     """The distinct values of a column with their numbers of records, most frequent first.
 
-    Missing cells are not counted; among equals, the first to appear comes first.
-
     >>> counted_values(pd.Series(["M", "F", None, "F"]))
     {'F': 2, 'M': 1}
     """
@@ -74,18 +72,7 @@ def lacking_values(counts: Mapping[str, int], hierarchy: Hierarchy) -> dict[str,
 
 
 def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) -> None:
-    """Check that a hierarchy has a node for every value of its column.
-
-    Parameters
-    ----------
-    counts
-        Its values, with their records.
-
-    Raises
-    ------
-    CoverageError
-        It lacks some; they are named with their records.
-    """
+    """Check that a hierarchy has a node for every value of its column."""
     lacking = lacking_values(counts, hierarchy)
     if lacking:
         alike = find_look_alikes(hierarchy, lacking)
@@ -105,18 +92,7 @@ def check_covered(column: str, counts: Mapping[str, int], hierarchy: Hierarchy) 
 
 
 def with_missing_leaf(column: str, counts: Mapping[str, int], tree: Hierarchy) -> Hierarchy:
-    """The tree with a leaf for the missing cells of a column: under the root, unless it has one.
-
-    Parameters
-    ----------
-    counts
-        Its distinct values, missing cells left out.
-
-    Raises
-    ------
-    TableError
-        The name of that leaf is taken by a value or a group, or the tree is a single node.
-    """
+    """The tree with a leaf for the missing cells of a column: under the root, unless it has one."""
     if MISSING_LABEL in counts or tree.node_of.get(MISSING_LABEL, 0) >= tree.n_leaves:
         what = "cells that say" if MISSING_LABEL in counts else "its hierarchy has a group"
         raise TableError(

@@ -13,11 +13,6 @@ _FIRST, _END = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s
 def check_days(column: pd.Series, name: str) -> None:
     """Check that the dates of a column are of the years 1 to 9999.
 
-    Raises
-    ------
-    TableError
-        One is not.
-
     >>> check_days(pd.Series(np.array(["12069-12-31"], dtype="datetime64[s]")), "born")
     Traceback (most recent call last):
     kanon.errors.TableError: Column 'born' holds a date outside of the years 1 to 9999: ...

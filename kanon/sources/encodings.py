@@ -17,27 +17,6 @@ from kanon.sources.sentences import empty
 def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, str, bool]:
     """The content of a text file as UTF-8 without a byte order mark.
 
-    Parameters
-    ----------
-    data
-        The content as stored.
-    encoding
-        Its encoding; None if it is to be found.
-
-    Returns
-    -------
-    content : bytes
-        The content as UTF-8.
-    encoding : str
-        The encoding it was stored in.
-    guessed : bool
-        Whether that is only a guess.
-
-    Raises
-    ------
-    TableError
-        If the encoding is not known or does not fit, or the file is empty or holds no text.
-
     >>> decode("Zoë;Gaël".encode("latin-1"), "t.csv")[1:]
     ('cp1252', True)
     """

@@ -45,19 +45,7 @@ _PART = "part"
 
 
 class EngineClasses(StoredClasses):
-    """The classes of a stored table: see :class:`kanon.stored_classes.StoredClasses`.
-
-    Parameters
-    ----------
-    table
-        The table.
-    attributes, hierarchies
-        See :class:`kanon.classes.EquivalenceClasses`.
-    of_code
-        Per quasi-identifier the node of each code of its values.
-    sensitive
-        The sensitive columns.
-    """
+    """The classes of a stored table: see :class:`kanon.stored_classes.StoredClasses`."""
 
     def __init__(
         self,
@@ -221,28 +209,7 @@ def _released(connection: TableConnection, made: Any, classes: EquivalenceClasse
 
 
 class EngineRecoding(StoredRecoding):
-    """A recoding that an engine keeps: see :class:`kanon.stored_classes.StoredRecoding`.
-
-    Parameters
-    ----------
-    classes
-        The original classes.
-    groups
-        The released classes, those that are suppressed among them.
-    become
-        Per quasi-identifier the released node of each of its numbers in a tuple, if that is the
-        same in all records; else None.
-    made
-        Else a table that is kept: ``key 0``, … of the original tuples, ``released 0``, …
-    trace
-        What the algorithm did.
-    cuts
-        Of classes that were merged in parts, the cuts.
-    least
-        Classes of fewer records are suppressed.
-    gone : numpy.ndarray, shape (s, q), int64
-        The numbers of other released classes that are suppressed.
-    """
+    """A recoding that an engine keeps: see :class:`kanon.stored_classes.StoredRecoding`."""
 
     def __init__(
         self,
@@ -331,13 +298,7 @@ class EngineRecoding(StoredRecoding):
         return found.only(np.flatnonzero([tuple(number) not in gone for number in packed]))
 
     def fetched(self) -> EquivalenceClasses:
-        """The released classes without sensitive values.
-
-        Raises
-        ------
-        PlanError
-            They are too many.
-        """
+        """The released classes without sensitive values."""
         return self._fetched
 
     @property
@@ -388,13 +349,7 @@ class EngineRecoding(StoredRecoding):
         return renumbered(table, numbers, numbers, self.become or (), to="released")
 
     def staying(self, rows: Any, of: str) -> Any:
-        """Those of some rows whose released class is not suppressed.
-
-        Parameters
-        ----------
-        of
-            What the columns of the numbers of their released classes are called.
-        """
+        """Those of some rows whose released class is not suppressed."""
         names = keys(self.groups.numbers, of)
         kept = self.staying_classes()
         kept = kept.rename(

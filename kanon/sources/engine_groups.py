@@ -16,8 +16,7 @@ from kanon.settings import settings
 from kanon.sources.stored_values import OURS, TableConnection
 from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers, too_many_classes
 
-RECORDS = "records"
-"""The column of a kept table that says how many records a class has."""
+RECORDS = "records"  # the column of a kept table that says how many records a class has
 
 
 def keys(numbers: TupleNumbers, of: str = "key") -> list[str]:
@@ -26,10 +25,7 @@ def keys(numbers: TupleNumbers, of: str = "key") -> list[str]:
 
 
 def scaled(table: Any, numbers: TupleNumbers, column: int, of: str = "key") -> Any:
-    """A column of the tuples that a table holds as numbers, times what one of it counts there.
-
-    So no engine has to divide: some do so by way of floating point numbers.
-    """
+    """A column of the tuples that a table holds as numbers, times what one of it counts there."""
     place, each = numbers.place(column)
     number = table[f"{of} {place}"]
     return (
@@ -47,18 +43,7 @@ def renumbered(
     of: str = "key",
     to: str = "key",
 ) -> Any:
-    """A table with the numbers of other tuples.
-
-    Parameters
-    ----------
-    old, new
-        How the tuples of the table are numbered, and how the others are.
-    become
-        Per column what each of its values becomes.
-    of, to
-        What the columns of both numbers are called; where they are called the same, the new ones
-        take their place.
-    """
+    """A table with the numbers of other tuples."""
     import ibis
 
     fixed = [0] * len(new.numbers)
@@ -96,20 +81,7 @@ def cells_by(
     branches: Sequence[tuple[Any, Any]],
     of_column: Sequence[int],
 ) -> Any:
-    """How many classes and records some rows have at each value, in one question.
-
-    Parameters
-    ----------
-    branches
-        Rows, and what they are grouped by.
-    of_column
-        Per branch a number that its answer is told by.
-
-    Returns
-    -------
-    pyarrow.Table
-        Columns ``column``, ``value``, ``classes`` and ``records``.
-    """
+    """How many classes and records some rows have at each value, in one question."""
     import ibis
 
     asked = []
@@ -129,17 +101,7 @@ def cells_by(
 
 
 class EngineGroups(StoredGroups):
-    """Classes by nodes, as a table of their numbers that an engine keeps.
-
-    Parameters
-    ----------
-    connection
-        The connection that keeps it.
-    table
-        Columns ``key 0``, … and ``records``; each class once.
-    attributes, hierarchies
-        See :class:`kanon.classes.EquivalenceClasses`.
-    """
+    """Classes by nodes, as a table of their numbers that an engine keeps."""
 
     def __init__(
         self,
@@ -186,13 +148,7 @@ class EngineGroups(StoredGroups):
         return tuple(cells)
 
     def fetched(self, least: int = 1) -> EquivalenceClasses:
-        """The classes of at least so many records, without sensitive values.
-
-        Raises
-        ------
-        PlanError
-            They are too many.
-        """
+        """The classes of at least so many records, without sensitive values."""
         number = self.sizes.at_least(least).n_classes
         if number > settings().classes:
             raise too_many_classes(number)

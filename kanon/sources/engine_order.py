@@ -57,11 +57,6 @@ def rank_cells(
 ) -> tuple[Any, list[str]]:
     """Rows with the places of texts among the few of their column, and what to sort by then.
 
-    Parameters
-    ----------
-    values_of
-        The texts of a column, without what is missing; None where they are many, or no texts.
-
     >>> import ibis
     >>> rows = ibis.memtable({"age": [9, 9, 9], "ill": ["b", "10", None]})
     >>> rows, by = rank_cells(rows, ["age", "ill"], {"ill": ["b", "10"]}.get)

@@ -31,17 +31,7 @@ def keyed(
     of_code: Sequence[np.ndarray],
     of: str,
 ) -> Any:
-    """Rows with the numbers of the tuples that they become, as ``of 0``, ….
-
-    Parameters
-    ----------
-    columns
-        The quasi-identifiers.
-    numbers
-        How tuples are numbered.
-    of_code
-        Per quasi-identifier what each code of its values becomes.
-    """
+    """Rows with the numbers of the tuples that they become, as ``of 0``, …."""
     import ibis
 
     sums: list[list[Any]] = [[] for _ in numbers.numbers]
@@ -62,15 +52,7 @@ def keyed(
 def with_released(
     table: StoredTable, rows: Any, recoding: EngineRecoding, keeps: bool = False
 ) -> Any:
-    """Rows with the numbers of the tuples that they are released as.
-
-    Parameters
-    ----------
-    table
-        The table, maybe through another connection than that which keeps the recoding.
-    keeps
-        Whether suppressed rows stay, marked; else they leave.
-    """
+    """Rows with the numbers of the tuples that they are released as."""
     classes, numbers = recoding.classes, recoding.groups.numbers
     columns, own = classes.attributes, recoding.groups.connection
     names = keys(numbers, RELEASED)
@@ -98,10 +80,7 @@ def with_released(
 
 
 def with_labels(rows: Any, recoding: EngineRecoding, parts: NodeParts, keeps: bool) -> Any:
-    """Rows with their released labels, ``kanon: label 0``, …, and with the keys to sort them by.
-
-    If rows are marked as suppressed (``keeps``), those get the roots.
-    """
+    """Rows with their released labels, ``kanon: label 0``, …, and with the keys to sort them by."""
     import ibis
 
     numbers = recoding.groups.numbers

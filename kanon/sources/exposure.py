@@ -13,27 +13,14 @@ from kanon.classes import EquivalenceClasses, group_tuples
 
 @dataclass(frozen=True)
 class Exposure:
-    """How exposed those are whom a table is about, by some of its columns.
+    """How exposed those are whom a table is about, by some of its columns."""
 
-    Attributes
-    ----------
-    of
-        What is counted: records, or persons where a column tells them apart.
-    n_records
-        n.
-    sizes : numpy.ndarray, shape (S,)
-        The sizes that equivalence classes have, rising.
-    classes : numpy.ndarray, shape (S,)
-        How many classes have each size.
-    members : numpy.ndarray, shape (S,)
-        How many have no smaller class than one of this size: all its records, as a record is in one
-        class; of its persons those who are in no smaller one, each counted in one class.
-    """
-
-    of: Counted
-    n_records: int
-    sizes: np.ndarray
-    classes: np.ndarray
+    of: Counted  # what is counted: records, or persons where a column tells them apart
+    n_records: int  # n
+    sizes: np.ndarray  # the sizes that equivalence classes have, rising
+    classes: np.ndarray  # how many classes have each size
+    # how many have no smaller class than one of this size: all its records, as a record is in one
+    # class
     members: np.ndarray
 
     @property
@@ -93,8 +80,6 @@ def exposure_of_sizes(sizes: Frequencies) -> Exposure:
 
 def unique_without_each(classes: EquivalenceClasses) -> dict[str, int]:
     """How many would be unique if one of the columns were not there, for each of them.
-
-    Empty for a single column.
 
     >>> import pandas as pd
     >>> from kanon.sources.memory import classes_of_columns

@@ -24,8 +24,7 @@ from kanon.errors import UnclearHeader, quoted
 from kanon.sources.names import column_names
 from kanon.sources.sentences import empty
 
-SAMPLE = 1000
-"""So many records are looked at to tell names from a record."""
+SAMPLE = 1000  # so many records are looked at to tell names from a record
 
 
 @dataclass(frozen=True)
@@ -48,22 +47,6 @@ def read_first_line(
     rows: Sequence[Sequence[str]], name: str, header: bool | None = None
 ) -> FirstLine:
     """The names of the columns, from the first line or made up.
-
-    Parameters
-    ----------
-    rows
-        The first rows of the file.
-    name
-        The name of the file.
-    header
-        Whether the first line holds names; None if that is to be found.
-
-    Raises
-    ------
-    UnclearHeader
-        It seems to be a record, and nobody has said what it is.
-    TableError
-        The rows hold nothing, a column has no name, or two have the same.
 
     >>> read_first_line([["", ""], ["39", "F"], ["50", "F"]], "t.csv", header=False).names
     ['column 1', 'column 2']

@@ -20,8 +20,7 @@ import pandas as pd
 SIGNS = frozenset("=+-@\t\r\n＝＋－＠")
 """What a formula begins with; the last four are the wide forms of East Asian keyboards."""
 
-_SPLITS = ";,\t|\r\n"
-"""Where one spreadsheet or another splits a line or a file into cells."""
+_SPLITS = ";,\t|\r\n"  # where one spreadsheet or another splits a line or a file into cells
 
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?( ?%)?")
 

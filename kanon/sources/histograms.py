@@ -21,22 +21,7 @@ def histograms(
     size: int,
     kind: ColumnKind | None = None,
 ) -> Sensitive:
-    """The histograms of a sensitive column; missing cells count as one value of their own.
-
-    Parameters
-    ----------
-    row_class : numpy.ndarray, shape (n,)
-        Per record its class, from 0.
-    size
-        The number of classes.
-    kind
-        How its texts are read, where somebody said so.
-
-    Raises
-    ------
-    TableError
-        Some cells are missing and others say that they are.
-    """
+    """The histograms of a sensitive column; missing cells count as one value of their own."""
     codes, texts = canonical_texts(values)
     ordered, numeric, place = sensitive_values(column, texts, bool((codes < 0).any()), kind)
     return Sensitive.from_records(column, ordered, numeric, row_class, place[codes], size)
@@ -44,18 +29,6 @@ def histograms(
 
 def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int) -> Sensitive:
     """How many records each person has in each class; persons are numbered, not named.
-
-    Parameters
-    ----------
-    column, values
-        The column that says which records are of one person.
-    row_class, size
-        See :func:`histograms`.
-
-    Raises
-    ------
-    PlanError
-        Records lack a value in it.
 
     >>> who = pd.Series(["Ana", "Ben", "Ana", "Ana"])
     >>> persons_of("who", who, np.array([0, 0, 1, 1]), 2).dense().tolist()
@@ -68,20 +41,7 @@ def persons_of(column: str, values: pd.Series, row_class: np.ndarray, size: int)
 
 
 def check_persons(column: str, lacking: int) -> None:
-    """Check that every record says whom it is about.
-
-    Parameters
-    ----------
-    column
-        The column that says it.
-    lacking
-        The records without a value in it.
-
-    Raises
-    ------
-    PlanError
-        There are such records.
-    """
+    """Check that every record says whom it is about."""
     if lacking:
         raise PlanError(
             f"{counted(lacking, 'record')} without a value in {quoted(column)}, which says which "
@@ -92,22 +52,7 @@ def check_persons(column: str, lacking: int) -> None:
 def sensitive_values(
     column: str, texts: Sequence[str], missing: bool, kind: ColumnKind | None = None
 ) -> tuple[list[str], bool, np.ndarray]:
-    """The values of a sensitive column in order; missing cells count as one value of their own.
-
-    Returns
-    -------
-    ordered : list of str
-        See :func:`kanon.sensitive.order_of_values`.
-    numeric : bool
-        Whether they are numbers.
-    place : numpy.ndarray, shape (texts + 1,), int64
-        The position of each given text among them; last that of a missing cell, -1 if none is.
-
-    Raises
-    ------
-    TableError
-        Some cells are missing and others say that they are.
-    """
+    """The values of a sensitive column in order; missing cells count as one value of their own."""
     if missing and MISSING_LABEL in texts:
         raise TableError(
             f"Column {quoted(column)} has missing cells, and cells that say '{MISSING_LABEL}'; "
@@ -121,11 +66,6 @@ def sensitive_values(
 
 def whole_histogram(column: str, counted: ValueCounts) -> Sensitive:
     """The histogram of a sensitive column in the whole table, as of one class.
-
-    Raises
-    ------
-    TableError
-        Some cells are missing and others say that they are.
 
     >>> whole_histogram("ill", ValueCounts({"flu": 2, "cold": 1}, missing=1)).dense().tolist()
     [[1, 2, 1]]

@@ -30,11 +30,6 @@ def of_our_own() -> Iterator[None]:
 def check_size(name: str, rows: int, columns: int) -> None:
     """Check the records, columns and cells of a table, as soon as they are known.
 
-    Raises
-    ------
-    TableError
-        It has too many.
-
     >>> check_size("t.csv", 3, 2_000_000)
     Traceback (most recent call last):
     kanon.errors.TableError: 't.csv' has 2...000...000 columns; the most allowed is ...
@@ -50,26 +45,14 @@ def check_size(name: str, rows: int, columns: int) -> None:
 
 
 def check_unpacked(name: str, size: int) -> None:
-    """Check the bytes that a compressed file has when it is unpacked.
-
-    Raises
-    ------
-    TableError
-        They are too many.
-    """
+    """Check the bytes that a compressed file has when it is unpacked."""
     if size > bytes_of("unpacked_megabytes"):
         what = f"{quoted(name)} unpacks to {thin(-(-size // MEGABYTE))} MB or more"
         raise TableError(exceeded("unpacked_megabytes", what))
 
 
 def check_classes(number: int) -> None:
-    """Check the number of classes of a table that is to be released.
-
-    Raises
-    ------
-    PlanError
-        There are too many.
-    """
+    """Check the number of classes of a table that is to be released."""
     if number > settings().classes:
         what = f"The quasi-identifiers have {thin(number)} different combinations of values or more"
         raise PlanError(exceeded("classes", what))

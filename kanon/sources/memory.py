@@ -51,25 +51,6 @@ def classes_of_columns(
 ) -> EquivalenceClasses:
     """The classes of a table by some columns, as it is; a missing cell counts as a value.
 
-    No hierarchy is needed: the nodes are the positions of the texts in alphabetical order, a
-    missing cell first.
-
-    Parameters
-    ----------
-    sensitive
-        The sensitive columns, whose histograms are wanted.
-    person
-        The column that says which records are of one person, if the classes are to know it.
-    kinds
-        How the texts of sensitive columns are read, where somebody said so.
-
-    Raises
-    ------
-    PlanError
-        No column is named, the table lacks one, or a record does not say whom it is about.
-    TableError
-        The table has no records.
-
     >>> table = pd.DataFrame({"sex": ["M", "F", "F"], "ill": ["flu", "flu", "cold"]})
     >>> found = classes_of_columns(table, ["sex"], ["ill"])
     >>> found.counts.tolist(), found.sensitive[0].dense().tolist()
@@ -110,13 +91,7 @@ def alphabetical(texts: Sequence[str]) -> np.ndarray:
 
 
 def require_records(n_records: int) -> None:
-    """Check that a table has records.
-
-    Raises
-    ------
-    TableError
-        It has none.
-    """
+    """Check that a table has records."""
     if not n_records:
         raise TableError("The table has no records.")
 
@@ -127,13 +102,7 @@ def missing_records(table: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 
 def without_missing(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
-    """The table without the records that lack a value in one of the columns.
-
-    Raises
-    ------
-    TableError
-        No record is left.
-    """
+    """The table without the records that lack a value in one of the columns."""
     kept = table[~missing_records(table, columns)]
     if len(table) and not len(kept):
         raise all_records_incomplete([name for name in columns if table[name].isna().all()])
@@ -171,19 +140,6 @@ def without_suppressed(table: pd.DataFrame) -> tuple[pd.DataFrame, int]:
 
 class MemoryTable:
     """A pandas table; see :class:`kanon.sources.tables.Table`.
-
-    Parameters
-    ----------
-    frame
-        The records. Neither their order nor their index matters; they are never changed.
-    numbered
-        Whether their index numbers rows and says nothing of them; by the index itself if None.
-    given
-        The same records before columns were coarsened, for previews; the records if None.
-    form
-        How the file that they are from is written, if it is a text file.
-    kinds
-        How the texts of some columns are read; those of others as it is found.
 
     >>> table = MemoryTable(pd.DataFrame({"age": [39, None]}))
     >>> table.n_records, table.incomplete(["age"]), table.complete(["age"]).n_records
@@ -228,10 +184,7 @@ class MemoryTable:
         return self.frequencies(column).distinct
 
     def frequencies(self, column: str) -> Frequencies:
-        """How many values of a column have how many records; counted once.
-
-        Values are those of :meth:`counted`: without outer blanks, 39.0 as 39.
-        """
+        """How many values of a column have how many records; counted once."""
         if column not in self._frequencies:
             self._frequencies[column] = Frequencies.of(records_per_value(self.frame[column]))
         return self._frequencies[column]
@@ -304,13 +257,7 @@ def numbers_rows(index: pd.Index) -> bool:
 
 
 def as_table(table: Table | pd.DataFrame) -> Table:
-    """A pandas table as one that is asked in numbers, blank texts missing; others as they are.
-
-    Raises
-    ------
-    TableError
-        A column has a date outside of the years 1 to 9999.
-    """
+    """A pandas table as one that is asked in numbers, blank texts missing; others as they are."""
     if not isinstance(table, pd.DataFrame):
         return table
     for name, column in table.items():
@@ -319,37 +266,7 @@ def as_table(table: Table | pd.DataFrame) -> Table:
 
 
 class MemorySource:
-    """A pandas table with the roles of its columns and the hierarchies of its quasi-identifiers.
-
-    Parameters
-    ----------
-    table
-        The table. Neither its row order nor its index matters; it is never changed.
-    schema
-        The role of each column; columns that it does not name pass through.
-    hierarchies
-        A hierarchy per quasi-identifier. Where a column has missing cells, its tree gets a leaf
-        ``(missing)`` under the root; drop those records first if they are not to be values.
-    pseudonyms
-        Identifiers that are replaced by random labels ``P_1`` … instead of dropped; the same
-        person keeps the same label.
-    keep_suppressed
-        Whether suppressed records keep their rows in a release, blanked and marked; otherwise
-        they leave it.
-    person
-        The column that says which records are of one person, if the classes are to know it.
-    numbered, given, kinds
-        See :class:`MemoryTable`.
-
-    Raises
-    ------
-    PlanError
-        A column or a hierarchy is missing, or a record does not say whom it is about.
-    CoverageError
-        A column holds values that its hierarchy lacks; they are named with their records.
-    TableError
-        The table has no records.
-    """
+    """A pandas table with the roles of its columns and the hierarchies of its quasi-identifiers."""
 
     def __init__(
         self,
@@ -416,27 +333,13 @@ class MemorySource:
         return seen
 
     def class_of_rows(self, recoding: Recoding) -> np.ndarray:
-        """Per row of :meth:`release` the position of its released class, in the rows' order.
-
-        Returns
-        -------
-        numpy.ndarray, shape (rows of the release,), int64
-            -1 for a suppressed record, which has a row only if suppressed records are kept.
-        """
+        """Per row of :meth:`release` the position of its released class, in the rows' order."""
         rows = self.rows_left(recoding, np.arange(len(self._table)))
         found: np.ndarray = recoding.assigned[self._row_class[rows]]
         return found
 
     def release(self, recoding: Recoding) -> pd.DataFrame:
-        """The released table, aligned with the table: identifiers dropped, labels for values.
-
-        Rows and index are those of the given table; :mod:`kanon.sources.row_order` has the order
-        in which rows leave. Suppressed records are left out. If they are kept,
-        their quasi-identifiers are at the root, all else but pseudonyms is blank (with sensitive
-        values the rows would be a class of their own), and a last column ``suppressed`` is 1 for
-        them and 0 for all others. Whole numbers and truth values with blanks among them get the
-        nullable type of the same width.
-        """
+        """The released table, aligned with the table: identifiers dropped, labels for values."""
         return self.release_rows(recoding, np.arange(len(self._table)))
 
     def persons_released(self, recoding: Recoding) -> pd.Series:
@@ -496,18 +399,6 @@ class MemorySource:
         Two persons share the combination of classes if they have equally many records in each.
         It is compared as a sum of 64 bits: of a million combinations two are taken for one with
         a chance of 1 in 30 million.
-
-        Parameters
-        ----------
-        column
-            An identifier that is replaced by pseudonyms; cells without one are left out.
-        recoding
-            The release. Suppressed records that keep their rows count as a class of their own.
-
-        Returns
-        -------
-        records, sharing : numpy.ndarray, int64
-            Per pseudonym, in no order; the person itself is among those who share.
         """
         rows = self.rows_left(recoding, np.arange(len(self._table)))
         person, _ = pd.factorize(self._pseudonym[column][rows])
@@ -521,10 +412,7 @@ class MemorySource:
         return np.bincount(person, minlength=len(sums)), persons[combination]
 
     def values_in(self, column: str, recoding: Recoding) -> np.ndarray:
-        """How many different values of a column each released class holds. Shape (R,), int64.
-
-        A missing cell counts as a value of its own: it may stand for anybody.
-        """
+        """How many different values of a column each released class holds. Shape (R,), int64."""
         released = recoding.assigned[self._row_class]
         codes, texts = canonical_texts(self._table[column])
         codes = np.where(codes < 0, len(texts) + np.arange(len(codes)), codes)
@@ -533,20 +421,7 @@ class MemorySource:
         return np.bincount(found // width, minlength=recoding.n_classes)
 
     def sizes_with(self, column: str, recoding: Recoding) -> np.ndarray:
-        """The sizes of the released classes for one who knows a column too, as its cells are.
-
-        Parameters
-        ----------
-        column
-            Any column; a missing cell counts as a value.
-        recoding
-            The release; suppressed records are left out.
-
-        Returns
-        -------
-        numpy.ndarray, int64
-            The records of each released class and value that go together, in no order.
-        """
+        """The sizes of the released classes for one who knows a column too, as its cells are."""
         released = recoding.assigned[self._row_class]
         codes, values = pd.factorize(self._table[column])
         pairs = released * (len(values) + 1) + codes + 1
@@ -560,10 +435,7 @@ class MemorySource:
 
 
 def _pseudonyms(column: pd.Series) -> np.ndarray:
-    """A random label per distinct identifier; from the system's randomness, never from a seed.
-
-    Who knew the seed and the list of persons could number them again.
-    """
+    """A random label per distinct identifier; from the system's randomness, never from a seed."""
     codes, texts = canonical_texts(column)
     numbers = list(range(1, len(texts) + 1))
     secrets.SystemRandom().shuffle(numbers)

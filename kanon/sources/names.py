@@ -33,11 +33,6 @@ _PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tgz")
 def kind_of(name: str) -> str:
     """The kind of table by the ending of a file name.
 
-    Raises
-    ------
-    TableError
-        If the ending is not one of :data:`ENDINGS`.
-
     >>> kind_of("People.CSV")
     'csv'
     """
@@ -56,16 +51,6 @@ def kind_of(name: str) -> str:
 
 def column_names(cells: Iterable[str], name: str) -> list[str]:
     """The names of the columns, without outer blanks.
-
-    Parameters
-    ----------
-    cells
-        The header as it is written.
-
-    Raises
-    ------
-    TableError
-        If a column has no name, or two have the same.
 
     >>> column_names(["a", "b", "a "], "t.csv")
     Traceback (most recent call last):

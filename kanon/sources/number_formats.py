@@ -32,18 +32,7 @@ _Tokens = Callable[[str], tuple[tuple[str, str], ...] | None]
 
 
 def exact_cells(book: bytes, sheet: str) -> dict[int, dict[int, str | int]]:
-    """Per column the rows of numbers that a reader does not give as they are shown, both from 0.
-
-    Parameters
-    ----------
-    book
-        The unpacked parts of an XLSX, as :func:`kanon.sources.sheets.checked_book` gives them.
-
-    Raises
-    ------
-    Unreadable
-        A part is no XML, or declares entities.
-    """
+    """Per column the rows of numbers that a reader does not give as they are shown, both from 0."""
     with zipfile.ZipFile(io.BytesIO(book)) as parts:
         names = {name.lower(): name for name in parts.namelist()}
 
@@ -56,10 +45,7 @@ def exact_cells(book: bytes, sheet: str) -> dict[int, dict[int, str | int]]:
 
 
 def _tokens(section: str) -> tuple[tuple[str, str], ...] | None:
-    """The places of digits and the texts of a format, if it writes codes.
-
-    It does if it begins with zeros or has a sign other than a blank between its digits.
-    """
+    """The places of digits and the texts of a format, if it writes codes."""
     tokens: list[tuple[str, str]] = []
     for quoted, escaped, digit, plain, other in _TOKEN.findall(section):
         if other == "@" or (other and other not in "'"):
@@ -75,8 +61,6 @@ def _tokens(section: str) -> tuple[tuple[str, str], ...] | None:
 
 def write_by_format(number: int, code: str, tokens_of: _Tokens = _tokens) -> str | None:
     """Write a whole number as a format of codes shows it; None for a format of amounts.
-
-    ``tokens_of`` takes a format apart; whoever shows many cells remembers what it gave.
 
     >>> write_by_format(5551234, "[<=9999999]###-####;(###) ###-####")
     '555-1234'

@@ -17,31 +17,6 @@ def people_in_classes(
 ) -> np.ndarray:
     """The number of people of a population in each class of a table.
 
-    Cells are the same if their texts are: a table of generalised values needs a population with
-    the same labels. Missing cells are the same as each other.
-
-    Parameters
-    ----------
-    population
-        Everybody who might be in it, one row each.
-    columns
-        The quasi-identifiers, which both have.
-
-    Returns
-    -------
-    numpy.ndarray, shape (R,), int64
-        In the order of :func:`kanon.sources.memory.classes_of_columns` of the table; 0 where the
-        population has nobody.
-
-    Raises
-    ------
-    PlanError
-        One of the tables lacks a column.
-    TableError
-        One of the tables has no records.
-
-    Examples
-    --------
     >>> people = pd.DataFrame({"sex": ["F", "F", "F", "M", "X"]})
     >>> people_in_classes(people.iloc[2:4], people, ["sex"]).tolist()
     [3, 1]

@@ -19,11 +19,6 @@ _LEFT_FREE = 64 * MEGABYTE
 def check_room(path: Path, size: int) -> None:
     """Check that so many bytes may be written to a path, and that they fit on its disk.
 
-    Raises
-    ------
-    TableError
-        They are more than is allowed, or than is free.
-
     >>> check_room(Path("release.csv"), 10**18)
     Traceback (most recent call last):
     kanon.errors.TableError: 'release.csv' would take some 953...407 MB; the most allowed is ...
@@ -40,21 +35,7 @@ def check_room(path: Path, size: int) -> None:
 
 
 def growing(progress: Progress, path: Path, taken: Callable[[], int]) -> Progress:
-    """Tell how far a writer is, and look each time how much it has written.
-
-    Parameters
-    ----------
-    path
-        What is written, by the name that it is to have.
-    taken
-        How many bytes it takes by now.
-
-    Returns
-    -------
-    progress
-        Raises a :class:`TableError`, which has to end the writer, where they are more than is
-        allowed, or leave next to nothing free.
-    """
+    """Tell how far a writer is, and look each time how much it has written."""
 
     def told(fraction: float, text: str) -> None:
         size = taken()

@@ -23,10 +23,6 @@ _NUMBER = re.compile(NUMBER, re.ASCII)
 def rank_texts(texts: Sequence[str]) -> np.ndarray:
     """Per text its place among the given ones, which differ: numbers by size, then the others.
 
-    Returns
-    -------
-    numpy.ndarray, shape (texts,), int64
-
     >>> rank_texts(["b", "10", "[5, 9]", "9", "9.0"]).tolist()
     [4, 2, 3, 0, 1]
     """
@@ -37,18 +33,6 @@ def rank_texts(texts: Sequence[str]) -> np.ndarray:
 
 def sort_rows(released: pd.DataFrame, pseudonyms: Collection[str] = ()) -> np.ndarray:
     """The positions of the rows of a release in the order in which they leave.
-
-    Parameters
-    ----------
-    released
-        The rows, in any order.
-    pseudonyms
-        Columns of random labels: they decide nothing, and rows that differ in them alone are
-        shuffled, by the system's randomness.
-
-    Returns
-    -------
-    numpy.ndarray, shape (rows,), int64
 
     >>> rows = pd.DataFrame({"age": ["9", "10", "*", "10"], "ill": ["flu", "gout", "flu", None]})
     >>> sort_rows(rows).tolist()

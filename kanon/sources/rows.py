@@ -22,19 +22,7 @@ def released_rows(
     pseudonyms: Mapping[str, np.ndarray],
     keep_suppressed: bool,
 ) -> pd.DataFrame:
-    """The given rows as they are released: identifiers dropped, labels for values.
-
-    Parameters
-    ----------
-    rows
-        Rows of the table; those of suppressed records only if these are kept.
-    row_class : numpy.ndarray, shape (rows,)
-        Per row its original class.
-    pseudonyms
-        Per identifier that is replaced, the label of each row.
-    keep_suppressed
-        Whether suppressed records keep their rows, blanked and marked.
-    """
+    """The given rows as they are released: identifiers dropped, labels for values."""
     gone = recoding.assigned[row_class] < 0
     identifiers = schema.columns(Role.IDENTIFIER)
     released = rows.drop(columns=[column for column in identifiers if column not in pseudonyms])
@@ -61,9 +49,6 @@ def released_rows(
 def missing_named(rows: pd.DataFrame) -> pd.DataFrame:
     """The same rows for somebody who looks at them: a missing cell says that it is one.
 
-    So it has one name in the table, in its hierarchy and in the release. The cells of a suppressed
-    record that keeps its row were taken out and are blank.
-
     >>> missing_named(pd.DataFrame({"age": [39.5, None], "sex": [None, "F"]})).values.tolist()
     [['39.5', '(missing)'], ['(missing)', 'F']]
     """
@@ -81,15 +66,7 @@ def missing_named(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def rise_of_rows(row_class: np.ndarray, recoding: Recoding) -> np.ndarray:
-    """How far each cell of the given rows rose, as a share of its height in levels.
-
-    A range has no height of its own: it counts by the share of all other leaves that it covers.
-
-    Returns
-    -------
-    numpy.ndarray, shape (rows, m)
-        0 where the value is as it was, 1 where a leaf rose to the root.
-    """
+    """How far each cell of the given rows rose, as a share of its height in levels."""
     before, after = recoding.classes.nodes[row_class], recoding.targets[row_class]
     rise = np.zeros(before.shape)
     for j, tree in enumerate(recoding.hierarchies):

@@ -36,11 +36,6 @@ def shown(separator: str) -> str:
 def check_separator(separator: str) -> None:
     """Refuse what cannot stand between two cells.
 
-    Raises
-    ------
-    TableError
-        If it is not one ASCII character, or a quote or a line break.
-
     >>> check_separator("::")
     Traceback (most recent call last):
     kanon.errors.TableError: Separator '::' is not allowed: give one ASCII character ...
@@ -54,16 +49,6 @@ def check_separator(separator: str) -> None:
 
 def check_separates(content: bytes, separator: str, name: str) -> None:
     """Refuse a separator that separates nothing where another one fits every line.
-
-    Parameters
-    ----------
-    content
-        The content of the file as UTF-8.
-
-    Raises
-    ------
-    TableError
-        If another separator is evident.
 
     >>> check_separates(b"a;b\\n1;2\\n", ",", "t.csv")
     Traceback (most recent call last):
@@ -85,13 +70,6 @@ def find_separator(content: bytes, kind: str) -> str | None:
 
     One that cuts all records into equally many cells wins; the next best is kept for a ragged
     file, so that the bad line can be named.
-
-    Parameters
-    ----------
-    content
-        The content of the file as UTF-8.
-    kind
-        ``csv`` or ``tsv``, which prefers tabs.
 
     >>> find_separator(b"age;zip\\n39\\n", "csv"), find_separator(b"age\\n39\\n", "csv")
     (';', None)

@@ -24,24 +24,7 @@ _PLAIN = re.compile(
 
 
 def copied_size(book: zipfile.ZipFile, most: int) -> int:
-    """How many bytes the shared texts have once each cell of a sheet has its own copy.
-
-    Parameters
-    ----------
-    most
-        What is allowed: texts that cannot reach it are not counted one by one.
-
-    Returns
-    -------
-    int
-        The bytes of the part with the most of them; 0 if they are surely no more than ``most``. A
-        cell that does not say plainly which text it means counts as the longest one.
-
-    Raises
-    ------
-    Unreadable
-        The texts are no XML.
-    """
+    """How many bytes the shared texts have once each cell of a sheet has its own copy."""
     texts = b"".join(book.read(name) for name in book.namelist() if name.lower() == _TEXTS)
     sizes: Sequence[int] = ()
     found = 0
@@ -64,11 +47,6 @@ def _copied(content: bytes, cells: int, sizes: Sequence[int]) -> int:
 
 def text_sizes(content: bytes) -> list[int]:
     """How many bytes each shared text has.
-
-    Raises
-    ------
-    Unreadable
-        It is no XML, has a text within a text, or entities of its own.
 
     >>> text_sizes(b"<sst><si><t>abc</t></si><si/><si><r><t>d</t></r><r><t>e</t></r></si></sst>")
     [3, 0, 2]

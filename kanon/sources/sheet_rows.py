@@ -23,8 +23,7 @@ _TOTAL = re.compile(
 _NOTE_WORDS = r"[*†‡]|\(?\d+\)|(source|note|quelle|hinweis|anmerkung|stand|remarque)\b"
 _NOTE = re.compile(f":|^({_NOTE_WORDS})")
 _LONGEST_NOTES = 10_000
-_MOST_BELOW = 10
-"""So many rows at the end are looked at."""
+_MOST_BELOW = 10  # so many rows at the end are looked at
 
 Row = Sequence[Any]
 
@@ -59,6 +58,11 @@ def find_header(rows: Sequence[Row]) -> int:
     2
     >>> find_header([["age", ""], [39, "F"]])
     0
+
+    >>> find_header([["A title", ""], ["", ""], ["age", "sex"], [39, "F"]])
+    2
+    >>> find_header([["age", ""], [39, "F"]])
+    0
     """
     filled = [place for place, row in enumerate(rows) if is_filled(row)]
     width = max(map(width_of, rows)) - min(margin_of(rows[place]) for place in filled)
@@ -69,9 +73,6 @@ def find_header(rows: Sequence[Row]) -> int:
 
 def has_second_header(first: Row, second: Row, below: Sequence[Row]) -> bool:
     """Whether a row below the header is none of the records, but further names or units.
-
-    It holds texts alone, above columns of which all further cells are numbers or dates, and it
-    fills at least half of these.
 
     >>> has_second_header(["name", "age"], ["", "years"], [["Ana", 30], ["Ben", 41]])
     True
@@ -96,9 +97,6 @@ def has_second_header(first: Row, second: Row, below: Sequence[Row]) -> bool:
 
 def names_of_two_rows(first: Row, second: Row) -> tuple[list[str], bool]:
     """The names that two rows of a header give together, and whether the second row is in them.
-
-    A blank cell of the first stands for the group left of it. Units below complete names say
-    nothing that a name needs.
 
     >>> names_of_two_rows(["id", "2020", "", "2021"], ["", "m", "f", "m"])
     (['id', '2020 m', '2020 f', '2021 m'], True)
@@ -125,6 +123,9 @@ def fill_notes(content: bytes, separator: str) -> bytes:
 
     >>> fill_notes(b"a,b,c\\n1,2,3\\n\\nSource: x, y\\n", ",")
     b'a,b,c\\n1,2,3\\n\\n"Source: x, y",,\\n'
+
+    >>> fill_notes(b"a,b,c\\n1,2,3\\n\\nSource: x, y\\n", ",")
+    b'a,b,c\\n1,2,3\\n\\n"Source: x, y",,\\n'
     """
     header = next((line for line in io.BytesIO(content) if line.strip()), b"")
     sign = separator.encode()
@@ -146,13 +147,7 @@ def fill_notes(content: bytes, separator: str) -> bytes:
 
 
 def without_footer(records: Any, footer: int | None, name: str) -> Any:
-    """The records of a list or table without so many at the end.
-
-    Raises
-    ------
-    TableError
-        No record is left.
-    """
+    """The records of a list or table without so many at the end."""
     if not footer:
         return records
     if footer >= len(records):
@@ -165,9 +160,6 @@ def without_footer(records: Any, footer: int | None, name: str) -> Any:
 
 def count_footer(table: pd.DataFrame) -> int:
     """How many rows at the end look like totals or notes, blank cells being "" or missing.
-
-    A note is a text alone in its row, where no other record has one cell only. A total begins with
-    a word for it, or leaves a column blank that is full and sums another one up.
 
     >>> rows = [["Ana", 30], ["Ben", 41], ["Eve", 19], ["Total", 90], ["Source: ward 3", ""]]
     >>> count_footer(pd.DataFrame(rows)), count_footer(pd.DataFrame(rows[:3]))

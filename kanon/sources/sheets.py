@@ -30,16 +30,7 @@ _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 
 
 def checked_book(data: bytes, name: str) -> bytes:
-    """The XML parts of an XLSX file, unpacked and counted, as a file of its own.
-
-    Raises
-    ------
-    TableError
-        It unpacks to too much, its texts do once each cell has its own, or one of its sheets has
-        too many cells.
-    Unreadable
-        It is damaged or locked.
-    """
+    """The XML parts of an XLSX file, unpacked and counted, as a file of its own."""
     out = io.BytesIO()
     taken: set[str] = set()
     try:

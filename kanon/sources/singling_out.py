@@ -449,29 +449,15 @@ def _counting(
 
 @dataclass(frozen=True, eq=False)
 class _Parted:
-    """What some columns do not single out, in the classes by these columns.
+    """What some columns do not single out, in the classes by these columns."""
 
-    Attributes
-    ----------
-    entries : numpy.ndarray
-        The entries that stay, as positions among all.
-    classes : numpy.ndarray
-        The class of each, numbered from 0.
-    singled : numpy.ndarray, bool
-        Who is singled out.
-    """
-
-    entries: np.ndarray
-    classes: np.ndarray
-    singled: np.ndarray
+    entries: np.ndarray  # the entries that stay, as positions among all
+    classes: np.ndarray  # the class of each, numbered from 0
+    singled: np.ndarray  # who is singled out
 
 
 class _InMemory:
-    """Counts on the distinct tuples of a table; what sets begin with in common is parted once.
-
-    An entry is a tuple of values and who has it: all its records, or one person, who may have
-    several tuples.
-    """
+    """Counts on the distinct tuples of a table; what sets begin with in common is parted once."""
 
     def __init__(self, classes: EquivalenceClasses, k: int) -> None:
         everybody = np.arange(classes.n_classes)

@@ -54,20 +54,7 @@ STORED_KINDS = ("parquet", "pq", "csv", "txt", "tsv", "tab")
 def open_stored(
     address: Address, engine: str | None = None, settings: ReadSettings | None = None
 ) -> StoredTable:
-    """Open a table that stays where it is.
-
-    Parameters
-    ----------
-    address
-        Where it is.
-    engine
-        One of :data:`kanon.sources.engines.ENGINES`; by default what fits the address.
-
-    Raises
-    ------
-    TableError
-        There is no such table, it cannot be read, or the engine is not installed.
-    """
+    """Open a table that stays where it is."""
     address.check_table()
     if settings is not None and settings.footer:
         raise TableError(
@@ -87,20 +74,7 @@ _INSTALL = {"spark": "pyspark"}
 
 
 class StoredTable:
-    """A table whose rows stay where they are; see :class:`kanon.sources.tables.Table`.
-
-    It can be sent to another process, with all that was asked about it; the other process opens
-    it again when it has a question of its own.
-
-    Parameters
-    ----------
-    address, engine, settings
-        See :func:`open_stored`.
-    leaving
-        Per column the value whose records are left out; None for those that lack one.
-    whole
-        The table that these are some records of.
-    """
+    """A table whose rows stay where they are; see :class:`kanon.sources.tables.Table`."""
 
     def __init__(
         self,
@@ -158,13 +132,7 @@ class StoredTable:
             )
 
     def writing_in(self, folder: Path) -> StoredTable:
-        """The same table through a connection that may write in a folder.
-
-        Raises
-        ------
-        TableError
-            It has changed since it was opened.
-        """
+        """The same table through a connection that may write in a folder."""
         found = StoredTable(self.address, self.engine, self.settings, self.leaving, self)
         if not self.opened.rows.writes_anywhere:
             found.__dict__["opened"] = found._connected([folder])
@@ -253,13 +221,7 @@ class StoredTable:
         return {column: self.distinct_of(column) for column in self.columns}
 
     def counted(self, column: str) -> ValueCounts:
-        """The distinct values of a column with their numbers of records.
-
-        Raises
-        ------
-        TableError
-            They are more than a hierarchy can hold.
-        """
+        """The distinct values of a column with their numbers of records."""
         records = self.records_of(column)
         known = zip(self.values(column).texts, records[1:].tolist(), strict=True)
         present = [(text, n) for text, n in known if n]
@@ -323,14 +285,7 @@ class StoredTable:
         return next((asked for asked in known if column in asked), (column,))
 
     def coded(self, columns: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The distinct tuples of codes of some columns, and their numbers of records.
-
-        Returns
-        -------
-        codes : numpy.ndarray, shape (E, m), int32
-            0 for a missing cell, then the texts in alphabetical order. In canonical order.
-        counts : numpy.ndarray, shape (E,), int64
-        """
+        """The distinct tuples of codes of some columns, and their numbers of records."""
         asked = tuple(columns)
         return self._asked.grouped((self.leaving, asked), lambda: self._grouped(asked))
 
@@ -370,13 +325,7 @@ class StoredTable:
         return self._asked.incomplete[key]
 
     def complete(self, columns: Sequence[str]) -> StoredTable:
-        """The table without the records that lack a value in one of the columns.
-
-        Raises
-        ------
-        TableError
-            No record is left.
-        """
+        """The table without the records that lack a value in one of the columns."""
         lacking = self._lacking(columns)
         if self.n_records and self.incomplete(columns) == self.n_records:
             blank = [name for name in columns if not self.distinct_of(name).filled]
@@ -395,13 +344,7 @@ class StoredTable:
         return self._some[leaving]
 
     def coarsened(self, parts: Sequence[Coarsening]) -> StoredTable:
-        """The table itself; an engine coarsens no column.
-
-        Raises
-        ------
-        TableError
-            Some column is to be coarsened.
-        """
+        """The table itself; an engine coarsens no column."""
         if parts:
             raise TableError(
                 f"The sensitive column {quoted(parts[0].column)} is to be coarsened, which an "
@@ -413,15 +356,7 @@ class StoredTable:
     def classes_of(
         self, columns: Sequence[str], sensitive: Sequence[str] = (), person: str | None = None
     ) -> EquivalenceClasses:
-        """The classes by some columns as they are; a missing cell counts as a value.
-
-        Raises
-        ------
-        PlanError
-            No column is named, the table lacks one, or a record does not say whom it is about.
-        TableError
-            The table has no records.
-        """
+        """The classes by some columns as they are; a missing cell counts as a value."""
         if not columns:
             raise PlanError("Name at least one column to measure the exposure by.")
         who = [] if person is None else [person]
@@ -435,18 +370,7 @@ class StoredTable:
         return EquivalenceClasses(tuple(columns), (), codes, counts, histograms, persons)
 
     def group_sizes(self, columns: Sequence[str]) -> Frequencies:
-        """How many classes by some columns have how many records; no group comes here.
-
-        A single column may have more values than can be read as text: then values are as different
-        as the engine holds them.
-
-        Raises
-        ------
-        PlanError
-            No column is named, or the table lacks one.
-        TableError
-            The table has no records, or several columns have too many values.
-        """
+        """How many classes by some columns have how many records; no group comes here."""
         if not columns:
             raise PlanError("Name at least one column to measure the exposure by.")
         check_columns(self.columns, columns)
@@ -474,17 +398,7 @@ class StoredTable:
     def histogram(
         self, column: str, columns: Sequence[str], tuples: np.ndarray, lookup: Any = None
     ) -> Sensitive:
-        """The histograms of a column in the classes by others.
-
-        Parameters
-        ----------
-        columns
-            Those that the classes are by.
-        tuples : numpy.ndarray, shape (E, m)
-            The classes.
-        lookup
-            Per column the node of every code; None if the classes are of codes.
-        """
+        """The histograms of a column in the classes by others."""
         codes, counts = self.coded((*columns, column))
         nodes = codes[:, :-1]
         if lookup is not None:
@@ -495,16 +409,7 @@ class StoredTable:
     def sensitive_of(
         self, column: str, places: np.ndarray, codes: np.ndarray, counts: np.ndarray, number: int
     ) -> Sensitive:
-        """The histograms of a column from how often its codes occur.
-
-        Parameters
-        ----------
-        places, codes, counts
-            Per entry the place of a class, the code of a value, and the records of that class that
-            have it.
-        number
-            The number of classes.
-        """
+        """The histograms of a column from how often its codes occur."""
         values = self.values(column)
         present = np.unique(codes)
         filled = present[present > 0]
@@ -536,13 +441,7 @@ class StoredTable:
         keep_suppressed: bool = False,
         person: str | None = None,
     ) -> StoredSource:
-        """The table with its roles and hierarchies.
-
-        Raises
-        ------
-        PlanError
-            A person is asked for: nobody could check the release without the rows beside it.
-        """
+        """The table with its roles and hierarchies."""
         if person is not None:
             raise PlanError(
                 f"k is counted in persons (plan key person: {quoted(person)}) for a table in "

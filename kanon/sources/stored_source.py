@@ -47,15 +47,7 @@ if TYPE_CHECKING:
 
 
 class StoredSource:
-    """A stored table with its roles and hierarchies.
-
-    Parameters
-    ----------
-    table
-        The table.
-    schema, hierarchies, pseudonyms, keep_suppressed
-        See :class:`kanon.sources.memory.MemorySource`.
-    """
+    """A stored table with its roles and hierarchies."""
 
     def __init__(
         self,
@@ -125,10 +117,7 @@ class StoredSource:
         return tuple(column for column in self._table.columns if column not in recoded)
 
     def excerpt(self, recoding: Recoding, most: int, position: int | None = None) -> Excerpt:
-        """At most so many records of the release, or of one released class, before and after.
-
-        Labels in place of identifiers are not those of the release.
-        """
+        """At most so many records of the release, or of one released class, before and after."""
 
         if position is None:
             rows = self._table.head(EXCERPT)
@@ -275,31 +264,7 @@ class StoredSource:
         check: Callable[[Any, str], None] = lambda written, kind: None,
         order: str = "released",
     ) -> None:
-        """Have the engine write the release; it appears complete or not at all.
-
-        Parameters
-        ----------
-        target
-            A file that ends in ``.parquet``, ``.csv`` or ``.tsv``, a folder (no ending) that gets
-            Parquet files, or a new table of a DuckDB file. A folder has to be empty.
-        part
-            What it is called until it is complete, in the same folder; a name of its own if None.
-        replaces
-            Whether a file that stands there gives way.
-        check
-            Called with what was written, and whether that is a ``folder``, ``parquet``, ``csv`` or
-            ``tsv``, before it gets its name; of a new table of a DuckDB file with the connection,
-            and the name of the table as SQL writes it. If it raises, nothing is left.
-        order
-            ``released``: rows are sorted by what they show, see :mod:`kanon.sources.row_order`;
-            ``table``: they stay in the order of the table, as well as its engine can keep it.
-
-        Raises
-        ------
-        TableError
-            The place cannot be written to, the engine cannot write that kind, or the release takes
-            more of the disk than is allowed or free.
-        """
+        """Have the engine write the release; it appears complete or not at all."""
         kind, path = kind_written(target), target.path
         check_outside(target, self._table.address)
         check_replaceable(path)
@@ -384,13 +349,7 @@ def _put_new(part: Path, path: Path) -> None:
 
 
 def check_outside(target: Address, address: Address) -> None:
-    """Check that a release does not go to the table itself, or into it.
-
-    Raises
-    ------
-    TableError
-        It does.
-    """
+    """Check that a release does not go to the table itself, or into it."""
     if target.is_url or address.is_url:
         return
     path, table = target.path.resolve(), address.path.resolve()
@@ -417,13 +376,7 @@ def remove(part: Path) -> None:
 
 
 def kind_written(target: Address) -> str:
-    """What is written to an address: ``folder``, ``parquet``, ``csv``, ``tsv`` or ``duckdb``.
-
-    Raises
-    ------
-    TableError
-        There is a folder with something in it, or no engine writes such a file.
-    """
+    """What is written to an address: ``folder``, ``parquet``, ``csv``, ``tsv`` or ``duckdb``."""
     if target.is_url:
         raise TableError("A release is written to a path, not to a URL.")
     path = target.path
@@ -465,11 +418,7 @@ def _matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:
 
 
 def _with_pseudonyms(table: StoredTable, rows: Any, column: str, name: str) -> Any:
-    """The rows with a random label per distinct identifier.
-
-    The labels count along the order of hashes that nobody can compute without the secret: who
-    knew the list of persons could not number them again.
-    """
+    """The rows with a random label per distinct identifier."""
     import ibis
 
     person, secret = f"{name}, known", secrets.token_hex(32)

@@ -29,11 +29,9 @@ from kanon.stored_classes import PartWork, TupleNumbers
 if TYPE_CHECKING:
     from kanon.sources.engines.workspace import Workspace
 
-OURS = "kanon:"
-"""What the names of columns begin with that exist within a query alone."""
+OURS = "kanon:"  # what the names of columns begin with that exist within a query alone
 
-EXCERPT = 200
-"""The most records that a preview is made of."""
+EXCERPT = 200  # the most records that a preview is made of
 
 _COUNT = f"{OURS} records"
 
@@ -45,25 +43,17 @@ Groups = tuple[np.ndarray, np.ndarray]
 
 @dataclass(eq=False)
 class StoredAnswers:
-    """What was asked about a table once; it goes along to another process.
+    """What was asked about a table once; it goes along to another process."""
 
-    Attributes
-    ----------
-    values
-        The columns whose values were asked for.
-    groups
-        The last groupings, by what they are of.
-    sizes
-        The numbers of ``records``, and of ``blank`` ones, which are none.
-    incomplete, frequencies, n_classes
-        Numbers of incomplete records, how often values occur, and numbers of classes, by what they
-        are of.
-    """
-
+    # the numbers of ``records``, and of ``blank`` ones, which are none
     sizes: dict[str, int] = field(default_factory=dict)
 
+    # the columns whose values were asked for
     values: dict[str, Values] = field(default_factory=dict)
+    # the last groupings, by what they are of
     groups: dict[Any, Groups] = field(default_factory=dict)
+    # numbers of incomplete records, how often values occur, and numbers of classes, by what they
+    # are of
     incomplete: dict[Any, int] = field(default_factory=dict)
     frequencies: dict[Any, Frequencies] = field(default_factory=dict)
     n_classes: dict[Any, int] = field(default_factory=dict)
@@ -91,21 +81,7 @@ def _size(groups: Groups) -> int:
 
 
 class TableConnection:
-    """A connection to a table, and what was asked through it once.
-
-    Parameters
-    ----------
-    rows
-        See :class:`kanon.sources.engines.rows.Rows`.
-    markers
-        The texts that count as a missing cell.
-    asked
-        What was asked before, maybe through another connection.
-    check
-        Called before anything is asked: whether the table is still what it was.
-    knows_nan
-        Whether the engine knows floating point numbers that are none.
-    """
+    """A connection to a table, and what was asked through it once."""
 
     def __init__(
         self,
@@ -162,13 +138,7 @@ class TableConnection:
         )
 
     def values(self, column: str) -> Values:
-        """The distinct values of a column, as the engine holds them and as text.
-
-        Raises
-        ------
-        TableError
-            They are more than a hierarchy can hold.
-        """
+        """The distinct values of a column, as the engine holds them and as text."""
         known = self.asked.values
         if column not in known:
             check_columns(self.rows.expression.columns, [column])
@@ -218,10 +188,7 @@ class TableConnection:
     def classes(
         self, columns: Sequence[str], leaving: Sequence[tuple[str, str | None]] = ()
     ) -> Any:
-        """The classes by some columns as a table that the engine keeps; see ``numbers_of``.
-
-        Columns ``key 0``, … and ``records``; each class once.
-        """
+        """The classes by some columns as a table that the engine keeps; see ``numbers_of``."""
         key = (tuple(leaving), tuple(columns))
         if key not in self._classes:
             listed, wanted, _ = self._numbered(columns, leaving)
@@ -315,34 +282,16 @@ def _check_sum(counts: Any, values: Values) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The distinct values of a column: as the engine holds them, as text, and as codes.
+    """The distinct values of a column: as the engine holds them, as text, and as codes."""
 
-    Attributes
-    ----------
-    raw : pyarrow.Array, shape (u,)
-        What the engine holds.
-    texts : list of str
-        The distinct texts in alphabetical order.
-    codes : numpy.ndarray, shape (u,), int64
-        Per raw value 0 if it is missing, else from 1 the position of its text.
-    records : numpy.ndarray, shape (u,), int64
-        Per raw value its number of records.
-    """
-
-    raw: Any
-    texts: list[str]
-    codes: np.ndarray
-    records: np.ndarray
+    raw: Any  # what the engine holds
+    texts: list[str]  # the distinct texts in alphabetical order
+    codes: np.ndarray  # per raw value 0 if it is missing, else from 1 the position of its text
+    records: np.ndarray  # per raw value its number of records
 
     @classmethod
     def read(cls, column: str, found: Any, markers: Sequence[str]) -> Values:
-        """From what an engine grouped.
-
-        Raises
-        ------
-        TableError
-            The values have no texts, or none that engines agree on.
-        """
+        """From what an engine grouped."""
         raw = found["value"].combine_chunks()
         if pa.types.is_timestamp(raw.type) and raw.type.tz is not None:
             raise TableError(

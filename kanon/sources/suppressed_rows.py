@@ -12,15 +12,6 @@ from kanon.sources.tables import Table
 def find_suppressed(table: Table, classes: EquivalenceClasses) -> np.ndarray:
     """Which classes are of rows that show nothing. Shape (E,), bool.
 
-    Each quasi-identifier of such a row is ``*``, or blank: two blanks at least, as one missing cell
-    is nothing unusual. More than the smallest other class has are a class themselves: a release
-    may raise some of its classes to the root. A table of nothing else has none.
-
-    Parameters
-    ----------
-    classes
-        What :meth:`kanon.sources.tables.Table.classes_of` found in the table.
-
     >>> import pandas as pd
     >>> from kanon.sources.memory import MemoryTable
     >>> table = MemoryTable(pd.DataFrame({"age": ["30", "30", "*"], "sex": ["F", "F", "*"]}))

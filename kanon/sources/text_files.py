@@ -42,32 +42,7 @@ def read_text(
     encoding: str | None = None,
     header: bool | None = None,
 ) -> tuple[pd.DataFrame, str, str, list[str]]:
-    """Read a CSV or TSV.
-
-    Parameters
-    ----------
-    data
-        The content as stored.
-    kind
-        ``csv`` or ``tsv``.
-    separator, encoding, header
-        What is known about the file; None if it is to be found. The header is whether the first
-        line holds names.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        The records as text; no cell is missing yet.
-    separator, encoding : str
-        What was given or found.
-    found : list of str
-        Sentences about that.
-
-    Raises
-    ------
-    TableError
-        If the file is no text, or its records do not fit its header.
-    """
+    """Read a CSV or TSV."""
     _check_ends(data, name)  # before anything is made of a line without an end
     content, used_encoding, guessed = decode(data, name, encoding)
     content, named_separator = without_separator_line(content)

@@ -12,21 +12,11 @@ _LONGEST_HEADER = 1 << 20
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a text file is written.
+    """How a text file is written."""
 
-    Attributes
-    ----------
-    separator
-        What stands between two cells of a CSV; in a TSV it is a tab.
-    encoding
-        By a name that Python knows; ``utf-8-sig`` begins with a mark.
-    line_end
-        LF or CRLF.
-    """
-
-    separator: str = ","
-    encoding: str = "utf-8"
-    line_end: str = "\n"
+    separator: str = ","  # what stands between two cells of a CSV
+    encoding: str = "utf-8"  # by a name that Python knows
+    line_end: str = "\n"  # LF or CRLF
 
     @classmethod
     def of_content(cls, content: bytes, separator: str, encoding: str) -> TextForm:
@@ -45,13 +35,7 @@ class TextForm:
         return cls(separator, encoding, "\r\n" if end and first.endswith("\r") else "\n")
 
     def encoded(self, text: str) -> bytes:
-        """A text in this encoding.
-
-        Raises
-        ------
-        TableError
-            The encoding lacks some of its characters.
-        """
+        """A text in this encoding."""
         try:
             return text.encode(self.encoding)
         except UnicodeError:
@@ -72,11 +56,9 @@ class TextForm:
         return self
 
 
-PLAIN = TextForm()
-"""What any program reads: UTF-8 with commas and LF."""
+PLAIN = TextForm()  # what any program reads: UTF-8 with commas and LF
 
 FOR_EXCEL = TextForm(";", "utf-8-sig", "\r\n")
 """What Excel opens by a double click where the decimal mark is a comma."""
 
-FORMS = {"plain": PLAIN, "excel": FOR_EXCEL}
-"""The forms that are not a table's own, by name."""
+FORMS = {"plain": PLAIN, "excel": FOR_EXCEL}  # the forms that are not a table's own, by name

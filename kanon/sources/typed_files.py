@@ -55,16 +55,6 @@ _SHEET_TYPES = {
 def read_arrow(data: bytes, name: str, kind: str) -> pd.DataFrame:
     """Read a Parquet or a Feather file (or a stream of Arrow records).
 
-    Parameters
-    ----------
-    kind
-        ``parquet`` or ``feather``.
-
-    Raises
-    ------
-    TableError
-        If the file is damaged or too large, or its cells are not single values.
-
     >>> read_arrow(b"a,b", "t.parquet", "parquet")
     Traceback (most recent call last):
     kanon.errors.TableError: 't.parquet' cannot be read as Parquet: it is damaged, locked or ...
@@ -130,23 +120,13 @@ def _arrow(data: bytes, name: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class SheetTable:
-    """A sheet of an XLSX file.
+    """A sheet of an XLSX file."""
 
-    Attributes
-    ----------
-    table
-        The records.
-    name
-        What the sheet is called.
-    sizes
-        The sheets that hold something, each with the rows and columns over which it does.
-    found
-        Sentences about the sheet, what stands above its header, and empty rows, if there is any.
-    """
-
-    table: pd.DataFrame
-    name: str
+    table: pd.DataFrame  # the records
+    name: str  # what the sheet is called
+    # the sheets that hold something, each with the rows and columns over which it does
     sizes: Mapping[str, tuple[int, int]]
+    # sentences about the sheet, what stands above its header, and empty rows, if there is any
     found: list[str]
 
 
@@ -163,18 +143,6 @@ def read_sheet(
     taken for a title and left out, if a row of texts that covers more follows. A second row of
     names is joined with it, one of units left out. Numbers with a format of codes, such as 00000,
     are read as they are shown.
-
-    Parameters
-    ----------
-    header
-        See :func:`kanon.sources.first_line.read_first_line`.
-    footer
-        How many rows at the end are no records.
-
-    Raises
-    ------
-    TableError
-        If the file is damaged or too large, or has no such sheet, or that has no header.
 
     >>> read_sheet(b"a,b", "t.xlsx")
     Traceback (most recent call last):

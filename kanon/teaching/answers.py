@@ -18,58 +18,35 @@ from kanon.base.checked_json import Strict
 from kanon.errors import ExerciseError
 from kanon.teaching.exercises import MOST_QUESTIONS, Name, validated
 
-MOST_CHANGES = 2_000
-"""The most changes of a log; what is changed after them is not logged."""
+MOST_CHANGES = 2_000  # the most changes of a log; what is changed after them is not logged
 
 
 class AnswerChange(Strict):
-    """That an answer was changed.
+    """That an answer was changed."""
 
-    Attributes
-    ----------
-    at
-        Seconds since the exam was opened.
-    question
-        Whose answer, by its id.
-    """
-
+    # seconds since the exam was opened
     at: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
-    question: Annotated[str, StringConstraints(max_length=40)]
+    question: Annotated[str, StringConstraints(max_length=40)]  # whose answer, by its id
 
 
 class Answers(Strict):
-    """What one student answered.
+    """What one student answered."""
 
-    Attributes
-    ----------
-    format, version
-        What the file is: ``kanon-answers``, 2 for an exam's, 1 for all others.
-    set
-        The fingerprint of the exercise set.
-    student
-        A name or a pseudonym, as it was typed.
-    answers
-        Per question, by its id, the answer; docs/how-to/exercises.md says what each kind takes.
-    log
-        When which answer was changed, in an exam.
-    fingerprint
-        What :attr:`own_fingerprint` was when an exam's answers were handed in.
-    """
-
+    # what the file is: ``kanon-answers``, 2 for an exam's, 1 for all others
     format: Literal["kanon-answers"] = "kanon-answers"
     version: Literal[1, 2] = 1
-    set: str
-    student: Name
+    set: str  # the fingerprint of the exercise set
+    student: Name  # a name or a pseudonym, as it was typed
+    # per question, by its id, the answer
     answers: dict[str, Any] = Field(default_factory=dict, max_length=MOST_QUESTIONS)
+    # when which answer was changed, in an exam
     log: Annotated[list[AnswerChange], Field(max_length=MOST_CHANGES)] | None = None
+    # what :attr:`own_fingerprint` was when an exam's answers were handed in
     fingerprint: Annotated[str, StringConstraints(max_length=40)] | None = None
 
     @property
     def own_fingerprint(self) -> str:
         """Twelve letters and digits that change with anything else in the file.
-
-        Few enough to be written down: on paper it is out of reach of whoever changes the file and
-        works out a new fingerprint for it.
 
         >>> Answers(set="0" * 16, student="Chi").own_fingerprint
         'QP2G-EBVE-OMUW'
@@ -97,18 +74,7 @@ class Answers(Strict):
 
 
 def read_answers(source: Path | bytes) -> Answers:
-    """Read a student's answers; what they are worth is for :func:`kanon.teaching.marks.score`.
-
-    Parameters
-    ----------
-    source
-        A file, or what is in it: at most 1 MB.
-
-    Raises
-    ------
-    ExerciseError
-        It cannot be read, or is no file of answers.
-    """
+    """Read a student's answers; what they are worth is for :func:`kanon.teaching.marks.score`."""
     what = "answer file"
     try:
         found: Answers = validated(Answers, source, what, "kanon-answers")

@@ -58,70 +58,36 @@ ATTACKS: Mapping[str, Card] = {
 }  # fmt: skip
 """The attacks, in the order in which they are told."""
 
-BY_REGISTER = ("linkage", "downcoding")
-"""Those on people of a public register."""
+BY_REGISTER = ("linkage", "downcoding")  # those on people of a public register
 
 
 @dataclass(frozen=True)
 class Target:
-    """Somebody who can be attacked.
+    """Somebody who can be attacked."""
 
-    Attributes
-    ----------
-    name
-        What the register or the table calls the person.
-    known
-        What is public about the person, by column.
-    """
-
-    name: str
-    known: Mapping[str, str]
+    name: str  # what the register or the table calls the person
+    known: Mapping[str, str]  # what is public about the person, by column
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """An attack on one person, step by step.
+    """An attack on one person, step by step."""
 
-    Attributes
-    ----------
-    card
-        Which attack.
-    case
-        The table, its release and the register.
-    known
-        What the attacker knows of the person, by column.
-    ruled_out
-        The sensitive values that the attacker knows the person does not have.
-    people
-        The positions in the register of those who fit what is known.
-    fits
-        The positions of the released records that fit it.
-    left
-        Those of them that have none of the values that are ruled out.
-    before, after
-        How often each sensitive value occurs in the whole release, and among the records that are
-        left: what anybody knows, and what the attacker knows. With minimality and downcoding, what
-        :data:`kanon.teaching.deductions.DEDUCTIONS` says instead.
-    told
-        Whether the attack tells what it is after.
-    finding
-        What the attacker learns, in a sentence.
-    prevention
-        The model that would have prevented it.
-    """
-
-    card: Card
-    case: Case
-    known: Mapping[str, str]
+    card: Card  # which attack
+    case: Case  # the table, its release and the register
+    known: Mapping[str, str]  # what the attacker knows of the person, by column
+    # the sensitive values that the attacker knows the person does not have
     ruled_out: tuple[str, ...]
-    people: tuple[int, ...]
-    fits: tuple[int, ...]
-    left: tuple[int, ...]
+    people: tuple[int, ...]  # the positions in the register of those who fit what is known
+    fits: tuple[int, ...]  # the positions of the released records that fit it
+    left: tuple[int, ...]  # those of them that have none of the values that are ruled out
+    # how often each sensitive value occurs in the whole release, and among the records that are
+    # left: what anybody knows, and what the attacker knows
     before: Shares
     after: Shares
-    told: bool
-    finding: str
-    prevention: Prevention
+    told: bool  # whether the attack tells what it is after
+    finding: str  # what the attacker learns, in a sentence
+    prevention: Prevention  # the model that would have prevented it
 
 
 def attack(
@@ -130,26 +96,7 @@ def attack(
     known: Mapping[str, str] | None = None,
     ruled_out: Sequence[str] | None = None,
 ) -> Scene:
-    """Play out an attack.
-
-    Parameters
-    ----------
-    kind
-        One of :data:`ATTACKS`.
-    known
-        What the attacker knows, by column; by default all that is public about the person whom
-        the attack tells most about.
-    ruled_out
-        Sensitive values that the person does not have; by default none, or with ``background``
-        the one whose absence tells most.
-
-    Raises
-    ------
-    PlanError
-        The attack, a column, or a value that is ruled out is unknown.
-    CoverageError
-        A value does not stand in the hierarchy of its column.
-    """
+    """Play out an attack."""
     if kind not in ATTACKS:
         raise PlanError(f"The attack {quoted(kind)} is unknown; known are {', '.join(ATTACKS)}.")
     strange = [value for value in ruled_out or () if value not in case.values]
@@ -190,13 +137,6 @@ def attack(
 
 def targets(kind: str, case: Case) -> tuple[Target, ...]:
     """Who can be attacked, with what is public about each, in their order.
-
-    Parameters
-    ----------
-    kind
-        One of :data:`ATTACKS`. Those :data:`BY_REGISTER` are after the people of the register and
-        know all columns that it shares with the release; the others are after those of the table
-        and know its quasi-identifiers.
 
     >>> from kanon.teaching.attack_tables import preset
     >>> targets("homogeneity", preset("homogeneity"))[0]

@@ -23,8 +23,7 @@ from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding
 from kanon.teaching.lesson import Choice, ClassState, CostTerm, Numbers, Rule, Step
 
-FIRST = Rule("the first in tree order")
-"""What decides among ties, where no seed does."""
+FIRST = Rule("the first in tree order")  # what decides among ties, where no seed does
 
 MOST_NODES = 1000
 """The lesson of a search is refused for a larger lattice: nobody sees that many nodes."""
@@ -32,34 +31,17 @@ MOST_NODES = 1000
 
 @dataclass(frozen=True, eq=False)
 class Blackboard:
-    """A task, and how it is written down.
+    """A task, and how it is written down."""
 
-    Attributes
-    ----------
-    task
-        What the algorithm is handed.
-    metric
-        What counts costs and alteration.
-    attribute_weights
-        What the costs of each quasi-identifier were multiplied by; empty for 1 each.
-    numbers_of
-        The numbers by which the original classes are called; empty for 1, 2, … in their order.
-    """
-
-    task: Task
-    metric: Metric
+    task: Task  # what the algorithm is handed
+    metric: Metric  # what counts costs and alteration
+    # what the costs of each quasi-identifier were multiplied by
     attribute_weights: tuple[float, ...] = ()
-    numbers_of: tuple[int, ...] = ()
+    numbers_of: tuple[int, ...] = ()  # the numbers by which the original classes are called
 
     @cached_property
     def unit(self) -> Fraction:
-        """What 1 of the task's whole numbers is worth, in the metric's own unit.
-
-        Raises
-        ------
-        PlanError
-            The task's costs are not those of the metric with these weights.
-        """
+        """What 1 of the task's whole numbers is worth, in the metric's own unit."""
         classes, scale = self.task.classes, self.task.potentials.scale
         records = classes.records_below if self.metric.counts_records else None
         real = potentials(self.metric, classes.hierarchies, records)
@@ -84,13 +66,7 @@ class Blackboard:
         return self.task.sensitive or (columns[0].name if columns else None)
 
     def check_lattice(self) -> None:
-        """Check that the lattice is small enough to be told node by node.
-
-        Raises
-        ------
-        PlanError
-            It has more than 1,000 nodes.
-        """
+        """Check that the lattice is small enough to be told node by node."""
         size = n_nodes(self.task.classes.hierarchies)
         if size > MOST_NODES:
             raise PlanError(
@@ -100,13 +76,7 @@ class Blackboard:
 
     # --- labels and costs -----------------------------------------------------------------------
     def label(self, nodes: Iterable[Any], hierarchies: Sequence[Hierarchy] | None = None) -> str:
-        """A tuple as its labels.
-
-        Parameters
-        ----------
-        hierarchies
-            Those of a release with ranges; the task's if not given.
-        """
+        """A tuple as its labels."""
         trees = self.task.classes.hierarchies if hierarchies is None else hierarchies
         return ", ".join(tree.labels[int(node)] for tree, node in zip(trees, nodes, strict=True))
 
@@ -141,14 +111,7 @@ class Blackboard:
     def rising(
         self, one: ClassState, nodes: Sequence[int], records: int | None = None
     ) -> tuple[CostTerm, ...]:
-        """What raising a class to a tuple costs, per quasi-identifier.
-
-        Parameters
-        ----------
-        records
-            How many records pay; all of the class, or one of it where the task counts one
-            representative per class.
-        """
+        """What raising a class to a tuple costs, per quasi-identifier."""
         classes = self.task.classes
         paying = (one.records if self.task.weighted else 1) if records is None else records
         found = []

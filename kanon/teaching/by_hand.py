@@ -25,50 +25,30 @@ Answer = list[dict[str, str]]
 
 @dataclass(frozen=True)
 class Row:
-    """Records that look alike in the table, and so stay together.
+    """Records that look alike in the table, and so stay together."""
 
-    Attributes
-    ----------
-    records
-        Their positions in the table.
-    values
-        Per quasi-identifier what they are now.
-    choices
-        Per quasi-identifier what they may become: the value of the table and its ancestors.
-    letter, size
-        Which class of the release they are in now, and how many records that has.
-    """
-
-    records: tuple[int, ...]
-    values: Mapping[str, str]
+    records: tuple[int, ...]  # their positions in the table
+    values: Mapping[str, str]  # per quasi-identifier what they are now
+    # per quasi-identifier what they may become: the value of the table and its ancestors
     choices: Mapping[str, tuple[str, ...]]
+    # which class of the release they are in now, and how many records that has
     letter: str
     size: int
 
 
 @dataclass(frozen=True)
 class HandRecoding:
-    """How far a table is that is recoded by hand.
+    """How far a table is that is recoded by hand."""
 
-    Attributes
-    ----------
-    rows
-        Its records, those that look alike in one row, in the order of the table.
-    classes, k
-        How many classes there are now, and how many records the smallest has.
-    small
-        How many classes have fewer records than the question asks for.
-    alteration
-        How much of all that could be lost is, in percent, as the metric of the question counts.
-    lost, most
-        The same as two costs: what is lost, and what could be.
-    """
-
+    # its records, those that look alike in one row, in the order of the table
     rows: tuple[Row, ...]
+    # how many classes there are now, and how many records the smallest has
     classes: int
     k: int
-    small: int
+    small: int  # how many classes have fewer records than the question asks for
+    # how much of all that could be lost is, in percent, as the metric of the question counts
     alteration: float
+    # the same as two costs: what is lost, and what could be
     lost: str
     most: str
 
@@ -95,14 +75,7 @@ def unchanged(table: SmallTable) -> Answer:
 def by_hand(
     question: RecodeQuestion | LevelsQuestion, table: SmallTable, answer: object
 ) -> HandRecoding:
-    """What an answer makes of the table.
-
-    Parameters
-    ----------
-    answer
-        An answer to it. One that is not allowed counts as one that raises nothing: what is wrong
-        with it is for :meth:`~kanon.teaching.question.Question.mark` to say.
-    """
+    """What an answer makes of the table."""
     classes, source = table.classes, table.source
     try:
         release = question.read(table, answer)
@@ -162,8 +135,6 @@ def value_set(
 
 def column_stepped(table: SmallTable, answer: object, column: str, up: bool) -> Answer:
     """The answer with every value of a column one step up in its tree, or one step back down.
-
-    A value at the root, or at the value of the table, stays.
 
     >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
     >>> table = read_exercises(BUILT_IN).made["animals-v21"]

@@ -27,42 +27,24 @@ from kanon.sources.memory import MemorySource
 from kanon.teaching.optimum import best_recoding
 from kanon.teaching.small_tables import MOST_RECORDS
 
-METRIC = metric_named("nllm")
-"""What counts the loss of releases that lessons make."""
+METRIC = metric_named("nllm")  # what counts the loss of releases that lessons make
 
 Shares = tuple[tuple[str, float], ...]
 """Sensitive values, and how often each occurs, as shares of 1."""
 
-_PERSON = "(person)"
-"""What names people where a table has no identifier."""
+_PERSON = "(person)"  # what names people where a table has no identifier
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A small table, its release, and what is public beside it.
+    """A small table, its release, and what is public beside it."""
 
-    Attributes
-    ----------
-    table
-        The records.
-    schema
-        The role of each column.
-    source
-        The table, counted.
-    recoding
-        Its release.
-    sensitive
-        The sensitive column.
-    register
-        Who could be in the table: identifiers, and columns of the table that are public. If no
-        other one is given it is made of the table's own records.
-    """
-
-    table: pd.DataFrame
-    schema: Schema
-    source: MemorySource
-    recoding: Recoding
-    sensitive: str
+    table: pd.DataFrame  # the records
+    schema: Schema  # the role of each column
+    source: MemorySource  # the table, counted
+    recoding: Recoding  # its release
+    sensitive: str  # the sensitive column
+    # who could be in the table: identifiers, and columns of the table that are public
     register: pd.DataFrame
 
     @property
@@ -106,18 +88,7 @@ class Case:
         return self.recoding.classes.sensitive_named(self.sensitive).values
 
     def fits(self, known: Mapping[str, str]) -> tuple[int, ...]:
-        """The positions of the released records that fit what is known of a person.
-
-        A quasi-identifier fits where the release has the known value or an ancestor of it (see
-        :func:`kanon.measures.linkage.matching`), another column where it has the value itself.
-
-        Raises
-        ------
-        PlanError
-            A column is not in the release, or is the one that is to be found out.
-        CoverageError
-            A value does not stand in the hierarchy of its column.
-        """
+        """The positions of the released records that fit what is known of a person."""
         strange = [name for name in known if name not in self.knowable]
         if strange:
             raise PlanError(
@@ -134,10 +105,7 @@ class Case:
         return tuple(np.flatnonzero(fitting).tolist())
 
     def shares(self, positions: Sequence[int] | None = None) -> Shares:
-        """How often each sensitive value occurs among some records of the release, or all.
-
-        Shares of 1, in the order of the values; those that do not occur are left out.
-        """
+        """How often each sensitive value occurs among some records of the release, or all."""
         column = texts_of(self.released[self.sensitive])
         found = Counter(column if positions is None else [column[place] for place in positions])
         return tuple((value, found[value] / found.total()) for value in self.values if found[value])
@@ -153,29 +121,7 @@ def case_of(
     sensitive: str | None = None,
     register: pd.DataFrame | None = None,
 ) -> Case:
-    """A table that can be attacked.
-
-    Parameters
-    ----------
-    table
-        At most 30 records.
-    recoding
-        The release; without one, the best known one for k is taken (see
-        :func:`kanon.teaching.optimum.best_recoding`), as NLLM counts.
-    k
-        For that release.
-    sensitive
-        The column that is to be found out; by default the first sensitive one.
-    register
-        A public register, see :class:`Case`. Without one it is made of the table's own records:
-        all that is not sensitive is taken for public.
-
-    Raises
-    ------
-    KanonError
-        The table is too large, has no sensitive column, or does not go with the rest; or no release
-        has k.
-    """
+    """A table that can be attacked."""
     if len(table) > MOST_RECORDS:
         raise TableError(
             f"The table has {counted(len(table), 'record')}; an attack that is played out takes at "
@@ -222,13 +168,7 @@ def _check_register(
 
 
 def with_release(case: Case, k: int, *models: Model) -> Case:
-    """The same table with a release for k, the best known one, or for models too, by GAA.
-
-    Raises
-    ------
-    Unsatisfiable
-        There is none.
-    """
+    """The same table with a release for k, the best known one, or for models too, by GAA."""
     classes, metric = case.source.classes, METRIC
     if not models:
         return replace(case, recoding=best_recoding(classes, metric, k).recoding)

@@ -7,35 +7,19 @@ from dataclasses import dataclass
 from kanon.teaching.cuts import Regions
 from kanon.teaching.lesson import ClassState, Rule
 
-MADE = Rule("the first that was begun")
-"""What decides among clusters that tie."""
+MADE = Rule("the first that was begun")  # what decides among clusters that tie
 
 
 @dataclass(frozen=True)
 class ClusterView:
-    """What a step of clustering shows beside its choices.
+    """What a step of clustering shows beside its choices."""
 
-    Attributes
-    ----------
-    cluster
-        The number of the cluster that is looked at, from 1.
-    joined
-        The classes that joined or left it in this step.
-    clusters
-        All clusters after the step, in the order in which they were begun; one that was merged
-        into another holds no records.
-    open
-        The classes that are in no cluster, as positions.
-    met
-        The two whose meeting is what was paid: a cluster and what joins it, say, as both were
-        before; None where nothing was compared, or distances and not costs.
-    regions
-        The clusters as rectangles, where distances are compared; None elsewhere.
-    """
-
-    cluster: int
-    joined: tuple[int, ...]
+    cluster: int  # the number of the cluster that is looked at, from 1
+    joined: tuple[int, ...]  # the classes that joined or left it in this step
+    # all clusters after the step, in the order in which they were begun
     clusters: tuple[ClassState, ...]
-    open: tuple[int, ...]
+    open: tuple[int, ...]  # the classes that are in no cluster, as positions
+    # the two whose meeting is what was paid: a cluster and what joins it, say, as both were
+    # before
     met: tuple[ClassState, ClassState] | None = None
-    regions: Regions | None = None
+    regions: Regions | None = None  # the clusters as rectangles, where distances are compared

@@ -20,75 +20,37 @@ from kanon.teaching.lesson import Candidate, Choice, Rule, Step
 
 @dataclass(frozen=True)
 class Axis:
-    """A quasi-identifier as an axis.
+    """A quasi-identifier as an axis."""
 
-    Attributes
-    ----------
-    attribute
-        Its name.
-    numeric
-        Whether values stand by their size; if not, in the order of the hierarchy.
-    at
-        Where each original class stands.
-    marks
-        The values of the table as labels, by where they stand, rising.
-    """
-
-    attribute: str
-    numeric: bool
-    at: tuple[float, ...]
+    attribute: str  # its name
+    numeric: bool  # whether values stand by their size
+    at: tuple[float, ...]  # where each original class stands
+    # the values of the table as labels, by where they stand, rising
     marks: tuple[tuple[float, str], ...]
 
 
 @dataclass(frozen=True)
 class Rectangle:
-    """A region: from where to where it goes on each axis.
+    """A region: from where to where it goes on each axis."""
 
-    Attributes
-    ----------
-    low, high
-        Its ends on each axis: of the values that it holds.
-    records
-        How many it holds.
-    classes
-        The original classes in it.
-    done
-        Whether it stays as it is.
-    """
-
+    # its ends on each axis: of the values that it holds
     low: tuple[float, ...]
     high: tuple[float, ...]
-    records: int
-    classes: tuple[int, ...]
-    done: bool = False
+    records: int  # how many it holds
+    classes: tuple[int, ...]  # the original classes in it
+    done: bool = False  # whether it stays as it is
 
 
 @dataclass(frozen=True)
 class Regions:
-    """What a step of Mondrian shows beside its choices.
+    """What a step of Mondrian shows beside its choices."""
 
-    Attributes
-    ----------
-    axes
-        The quasi-identifiers.
-    region
-        The region that is looked at.
-    attribute
-        The axis of the cut; None where the region stays.
-    median
-        Where the records of the region are halved on that axis, as a label.
-    regions
-        All regions after the step.
-    parts
-        Of these, the parts of the region; itself where it stays.
-    """
-
-    axes: tuple[Axis, ...]
-    region: Rectangle
-    attribute: int | None
-    median: str
-    regions: tuple[Rectangle, ...]
-    parts: tuple[Rectangle, ...]
+    axes: tuple[Axis, ...]  # the quasi-identifiers
+    region: Rectangle  # the region that is looked at
+    attribute: int | None  # the axis of the cut
+    median: str  # where the records of the region are halved on that axis, as a label
+    regions: tuple[Rectangle, ...]  # all regions after the step
+    parts: tuple[Rectangle, ...]  # of these, the parts of the region
 
 
 @dataclass(frozen=True)
@@ -159,10 +121,7 @@ class _Space:
         return self.records(members) - self.largest(members, j)
 
     def largest(self, members: Sequence[int], j: int) -> int:
-        """The records of the largest part after the first cut on an axis that k allows.
-
-        All records where k allows none.
-        """
+        """The records of the largest part after the first cut on an axis that k allows."""
         for each in self.possible(members, j):
             sizes = list(map(self.records, each.parts))
             if len(sizes) > 1 and min(sizes) >= self.board.task.k:
@@ -260,15 +219,7 @@ class _Space:
 
 
 def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: int) -> Regions:
-    """Groups of classes as rectangles in the space of all records, one of them looked at.
-
-    Parameters
-    ----------
-    groups
-        The classes of each group, as positions.
-    looked_at
-        The position of the group that is looked at.
-    """
+    """Groups of classes as rectangles in the space of all records, one of them looked at."""
     space = _Space(board)
     regions = tuple(space.rectangle(members, done=True) for members in groups)
     one = regions[looked_at]

@@ -11,8 +11,7 @@ from kanon.measures.minimality import Minimality, measure_minimality
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.teaching.case import Case, Shares, texts_of
 
-_MOST_WAYS = 2_000
-"""So many ways to choose people from a register are looked at."""
+_MOST_WAYS = 2_000  # so many ways to choose people from a register are looked at
 
 
 def required_diversity(case: Case) -> DistinctLDiversity:

@@ -38,67 +38,34 @@ _LONGEST_CELL = 100
 
 @dataclass(frozen=True)
 class ColumnDraft:
-    """A column.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    role
-        Its role.
-    tree
-        Of a quasi-identifier its tree as an outline (see :mod:`kanon.hierarchy.outline`); empty for
-        all values directly below ``*``.
-    """
+    """A column."""
 
     name: str = ""
     role: Role = Role.QUASI_IDENTIFIER
+    # of a quasi-identifier its tree as an outline (see :mod:`kanon.hierarchy.outline`)
     tree: str = ""
 
 
 @dataclass(frozen=True)
 class TableDraft:
-    """A table.
+    """A table."""
 
-    Attributes
-    ----------
-    name
-        What questions call it.
-    columns
-        Its columns.
-    records
-        Per record a cell for each of them.
-    own
-        Whether its records are some of a table of one's own, and not invented.
-    """
-
-    name: str = ""
+    name: str = ""  # what questions call it
     columns: tuple[ColumnDraft, ...] = (ColumnDraft(),)
-    records: tuple[tuple[str, ...], ...] = ()
-    own: bool = False
+    records: tuple[tuple[str, ...], ...] = ()  # per record a cell for each of them
+    own: bool = False  # whether its records are some of a table of one's own, and not invented
 
 
 @dataclass(frozen=True)
 class SetDraft:
-    """A set.
+    """A set."""
 
-    Attributes
-    ----------
-    title, author, exam
-        As in :class:`~kanon.teaching.exercises.ExerciseSet`.
-    tables
-        The tables.
-    questions
-        Per question the keys of a file. One that its kind does not have counts for nothing, nor
-        does the level of a column that its table lacks: another kind or table can be looked at
-        without losing them.
-    """
-
+    # as in :class:`~kanon.teaching.exercises.ExerciseSet`
     title: str = ""
     author: str = ""
     exam: bool = False
     tables: tuple[TableDraft, ...] = ()
-    questions: tuple[Mapping[str, Any], ...] = ()
+    questions: tuple[Mapping[str, Any], ...] = ()  # per question the keys of a file
 
     @property
     def own(self) -> bool:
@@ -109,11 +76,6 @@ class SetDraft:
 # --- from what there is ---------------------------------------------------------------------
 def draft_of(exercises: ExerciseSet, own: bool = False) -> SetDraft:
     """A set to go on with.
-
-    Parameters
-    ----------
-    own
-        Whether records of a table of one's own are in it.
 
     >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
     >>> found = read_exercises(BUILT_IN)
@@ -143,10 +105,7 @@ def table_draft(name: str, table: ExerciseTable, own: bool = False) -> TableDraf
 
 
 def table_from(name: str, table: SmallTable, own: bool = False) -> TableDraft:
-    """A small table that was not made for a set, with its roles and trees.
-
-    Of a tree with more than twenty values only those that occur are taken: a student sees no more.
-    """
+    """A small table that was not made for a set, with its roles and trees."""
     classes = table.classes
     trees = {}
     for j, (column, tree) in enumerate(zip(classes.attributes, classes.hierarchies, strict=True)):
@@ -208,13 +167,7 @@ def without_column(table: TableDraft, place: int) -> TableDraft:
 
 
 def with_records(table: TableDraft, cells: pd.DataFrame) -> TableDraft:
-    """The table with other cells; a row of blanks is no record.
-
-    Parameters
-    ----------
-    cells
-        A column for each of the table's.
-    """
+    """The table with other cells; a row of blanks is no record."""
     rows = [
         tuple("" if pd.isna(cell) else str(cell).strip() for cell in row)
         for row in cells.to_numpy(dtype=object).tolist()
@@ -251,13 +204,7 @@ def with_table(draft: SetDraft, place: int, table: TableDraft) -> SetDraft:
 
 # --- what it means --------------------------------------------------------------------------
 def tree_of(table: TableDraft, place: int) -> Hierarchy:
-    """The tree of a column.
-
-    Raises
-    ------
-    KanonError
-        The outline is none.
-    """
+    """The tree of a column."""
     column = table.columns[place]
     if column.tree.strip():
         return parse_outline(column.tree)
@@ -277,19 +224,7 @@ def called(number: int, question: Mapping[str, Any]) -> str:
 
 
 def set_of(draft: SetDraft, only: int | None = None) -> ExerciseSet:
-    """The set that a draft means; :func:`checked_set` tells whether it can be answered too.
-
-    Parameters
-    ----------
-    only
-        The place of a question: the set has this one and its table, whatever the others are, and
-        may lack a title.
-
-    Raises
-    ------
-    KanonError
-        The first thing that is not right yet: the sentence says where, and what is allowed.
-    """
+    """The set that a draft means; :func:`checked_set` tells whether it can be answered too."""
     title = draft.title.strip()
     if not title and only is None:
         raise ExerciseError("The set has no title; type one.")
@@ -330,13 +265,7 @@ def set_of(draft: SetDraft, only: int | None = None) -> ExerciseSet:
 
 
 def checked_set(draft: SetDraft, progress: Progress = no_progress) -> ExerciseSet:
-    """The set that a draft means, each of whose questions has an answer.
-
-    Raises
-    ------
-    KanonError
-        The first thing that is not right yet.
-    """
+    """The set that a draft means, each of whose questions has an answer."""
     found = set_of(draft)
     size = len(found.to_json().encode())
     if size > MEGABYTES * MEGABYTE:

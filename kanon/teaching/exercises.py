@@ -27,11 +27,9 @@ from kanon.teaching.small_tables import ExerciseTable, SmallTable
 BUILT_IN = own_file("sample_data", "exercises", "first-set.json")
 """The exercise set that comes with kanon."""
 
-MOST_QUESTIONS = 50
-"""The most questions of a set."""
+MOST_QUESTIONS = 50  # the most questions of a set
 
-MEGABYTES = 1
-"""The most megabytes of a set, and of a file of answers."""
+MEGABYTES = 1  # the most megabytes of a set, and of a file of answers
 
 _MOST_BYTES = MEGABYTES * MEGABYTE
 
@@ -41,28 +39,19 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
 class ExerciseSet(Strict):
-    """A set of exercises.
+    """A set of exercises."""
 
-    Attributes
-    ----------
-    format, version
-        What the file is: ``kanon-exercises``, 1.
-    title, author
-        For its readers; the author may be left empty.
-    exam
-        Whether it is an exam: answers are marked when they were handed in, and no sooner.
-    tables
-        The tables, by the names that questions use.
-    questions
-        The questions, in their order.
-    """
-
+    # what the file is: ``kanon-exercises``, 1
     format: Literal["kanon-exercises"] = "kanon-exercises"
     version: Literal[1] = 1
+    # for its readers
     title: Name
     author: Annotated[str, StringConstraints(max_length=100)] = ""
+    # whether it is an exam: answers are marked when they were handed in, and no sooner
     exam: Annotated[bool, Field(strict=True)] = False
+    # the tables, by the names that questions use
     tables: dict[Name, ExerciseTable] = Field(min_length=1, max_length=_MOST_TABLES)
+    # the questions, in their order
     questions: list[AnyQuestion] = Field(min_length=1, max_length=MOST_QUESTIONS)
 
     @cached_property
@@ -103,20 +92,7 @@ class ExerciseSet(Strict):
         progress: Progress = no_progress,
         called: Callable[[int, AnyQuestion], str] = lambda _, one: f"Question {quoted(one.id)}",
     ) -> None:
-        """Check what no single key shows: tables, names, and that all questions have an answer.
-
-        Parameters
-        ----------
-        progress
-            Told after each question: the least alteration of a table may take half a second.
-        called
-            What a question is called, by its place from 1, where something is wrong with it.
-
-        Raises
-        ------
-        KanonError
-            The first thing that is wrong.
-        """
+        """Check what no single key shows: tables, names, and that all questions have an answer."""
         names = [question.id for question in self.questions]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
@@ -145,17 +121,6 @@ class ExerciseSet(Strict):
 def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> ExerciseSet:
     """Read and check an exercise set.
 
-    Parameters
-    ----------
-    source
-        A file, or what is in it: at most 1 MB.
-
-    Raises
-    ------
-    KanonError
-        It cannot be read, is no exercise set, or has something that is not allowed; the sentence
-        says what and where.
-
     >>> read_exercises(BUILT_IN).title
     'First steps in k-anonymity'
     """
@@ -165,20 +130,7 @@ def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> Ex
 
 
 def validated(model: type[Any], source: Path | bytes, what: str, name: str) -> Any:
-    """A file as a checked object.
-
-    Parameters
-    ----------
-    what
-        What it is called.
-    name
-        The format that it has to name.
-
-    Raises
-    ------
-    ExerciseError
-        It cannot be read, or is something else.
-    """
+    """A file as a checked object."""
     content = _checked(source, what)
     if not isinstance(content, dict) or content.get("format") != name:
         raise ExerciseError(f"This is no {what}: it has to be an object with the format '{name}'.")

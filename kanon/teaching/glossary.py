@@ -25,33 +25,18 @@ from kanon.metrics import METRICS
 from kanon.privacy.persons import IN_PERSONS
 from kanon.strategies import STRATEGIES
 
-EVERYWHERE = "every page"
-"""Where a word is met that no page has for itself."""
+EVERYWHERE = "every page"  # where a word is met that no page has for itself
 
 
 @dataclass(frozen=True)
 class Term:
-    """A word and what it means.
+    """A word and what it means."""
 
-    Attributes
-    ----------
-    name
-        The word, as it would begin a sentence.
-    told
-        What it means, in one or two plain sentences.
-    where
-        The pages on which it is met, by their titles, or :data:`EVERYWHERE`.
-    see
-        Other words, by their names.
-    source
-        Where it was defined; empty for words of everyday use and of this tool.
-    """
-
-    name: str
-    told: str
-    where: tuple[str, ...]
-    see: tuple[str, ...] = ()
-    source: str = ""
+    name: str  # the word, as it would begin a sentence
+    told: str  # what it means, in one or two plain sentences
+    where: tuple[str, ...]  # the pages on which it is met, by their titles, or :data:`EVERYWHERE`
+    see: tuple[str, ...] = ()  # other words, by their names
+    source: str = ""  # where it was defined
 
 
 def _terms() -> Iterable[Term]:

@@ -112,15 +112,7 @@ class _Groups:
         )
 
     def around(self, far_from: int | None, among: Sequence[int]) -> Iterator[Step]:
-        """A group, step by step.
-
-        Parameters
-        ----------
-        far_from
-            The class that it begins farthest from; None for the mean of what is left.
-        among
-            The classes that it may begin with.
-        """
+        """A group, step by step."""
         number = len(self.members)
         self.members.append([])
         yield self._begin(number, far_from, among)

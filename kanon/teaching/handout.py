@@ -27,89 +27,41 @@ from kanon.teaching.small_tables import SmallTable
 MOST_IN_MATRIX = 9
 """The most rows of a printed cost matrix; of a larger tree the costs of its steps have to do."""
 
-MOST_LEAVES = 20
-"""Of a tree with more leaves only those that occur are drawn."""
+MOST_LEAVES = 20  # of a tree with more leaves only those that occur are drawn
 
 
-_MILLIMETRES = 25.4 / 96
-"""A pixel on paper."""
+_MILLIMETRES = 25.4 / 96  # a pixel on paper
 
-_ROW, _GAP = 24, 26
-"""Pixels from leaf to leaf, and between the columns of a tree."""
+_ROW, _GAP = 24, 26  # pixels from leaf to leaf, and between the columns of a tree
 
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """A tree laid out, root on the left, a line per leaf, in pixels.
+    """A tree laid out, root on the left, a line per leaf, in pixels."""
 
-    Attributes
-    ----------
-    width, height
-        The size.
-    edges
-        Per edge both ends: x and y of the upper node, x and y of the lower one.
-    labels
-        Per node where its label begins, and the label.
-    costs
-        Per edge where its cost ends, before the lower node, and the cost.
-    left_out
-        How many leaves are not drawn.
-    """
-
+    # the size
     width: int
     height: int
+    # per edge both ends: x and y of the upper node, x and y of the lower one
     edges: tuple[tuple[int, float, int, float], ...]
-    labels: tuple[tuple[int, float, str], ...]
+    labels: tuple[tuple[int, float, str], ...]  # per node where its label begins, and the label
+    # per edge where its cost ends, before the lower node, and the cost
     costs: tuple[tuple[int, float, str], ...]
-    left_out: int
+    left_out: int  # how many leaves are not drawn
 
 
 @dataclass(frozen=True)
 class TreePicture:
-    """A tree as it stands on a handout.
+    """A tree as it stands on a handout."""
 
-    Attributes
-    ----------
-    name
-        Its column.
-    svg
-        The picture, black on white, to stand by itself; all texts in it are escaped.
-    width
-        Its width in pixels, with letters of 16 pixels.
-    left_out
-        How many leaves are not drawn.
-    """
-
-    name: str
-    svg: str
-    width: int
-    left_out: int
+    name: str  # its column
+    svg: str  # the picture, black on white, to stand by itself
+    width: int  # its width in pixels, with letters of 16 pixels
+    left_out: int  # how many leaves are not drawn
 
 
 def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: bool = False) -> str:
-    """The HTML of a handout.
-
-    Parameters
-    ----------
-    metric
-        Whose costs the trees show; by default those of every metric that the questions on a table
-        go by, NLLM if they go by none.
-    solutions
-        Whether the last page has the solutions.
-
-    Returns
-    -------
-    str
-        A whole page of HTML with nothing to be fetched and nothing to be run. All text of tables
-        and files is escaped. First come the tables that a question is about, in the order of
-        the questions, each beside its trees, which have the cost of every step, and the cost matrix
-        of a small tree; then the questions, in the order of the set.
-
-    Raises
-    ------
-    MetricError
-        The metric is unknown, or goes by weights that a tree lacks.
-    """
+    """The HTML of a handout."""
     tables = []
     for name in dict.fromkeys(question.table for question in exercises.questions):
         table = exercises.made[name]
@@ -146,15 +98,6 @@ def handout(exercises: ExerciseSet, metric: str | None = None, *, solutions: boo
 
 def drawn(tree: Hierarchy, shown: Sequence[int], costs: Sequence[str]) -> TreeLayout:
     """A tree laid out: some of its leaves and all nodes above them.
-
-    A node stands in the column of its level, halfway between its first and last child.
-
-    Parameters
-    ----------
-    shown
-        The nodes to draw, with all that are above them.
-    costs
-        Per node the cost of the step to the one above it, as it is shown.
 
     >>> from kanon.hierarchy.build import groups
     >>> tree = groups([{"A": ["a", "b"]}, {"*": ["A", "c"]}])
@@ -213,18 +156,7 @@ def drawn(tree: Hierarchy, shown: Sequence[int], costs: Sequence[str]) -> TreeLa
 
 
 def tree_pictures(table: SmallTable, metric: str) -> tuple[TreePicture, ...]:
-    """Each tree of a table with the cost of every step, as the handout has it.
-
-    Parameters
-    ----------
-    metric
-        Whose costs stand before the values.
-
-    Raises
-    ------
-    MetricError
-        The metric is unknown, or goes by weights that a tree lacks.
-    """
+    """Each tree of a table with the cost of every step, as the handout has it."""
     picture = _templates().get_template("tree.html")
     named = '<svg xmlns="http://www.w3.org/2000/svg" '  # which HTML does without
     return tuple(

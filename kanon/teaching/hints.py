@@ -16,8 +16,7 @@ from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion
 from kanon.teaching.small_tables import SmallTable, raised, tuple_text
 from kanon.teaching.worked import before, loss_text, meeting, most_text
 
-_MOST = 5
-"""Of classes and candidates so many are named."""
+_MOST = 5  # of classes and candidates so many are named
 
 
 def hint(question: AnyQuestion, table: SmallTable, answer: object) -> str:

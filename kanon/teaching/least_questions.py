@@ -21,8 +21,7 @@ from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_
 
 K = Annotated[StrictInt, Field(ge=2, le=MOST_RECORDS)]
 
-_HALF = 0.5
-"""What is left of the points for a table that is k-anonymous, however much it alters."""
+_HALF = 0.5  # what is left of the points for a table that is k-anonymous, however much it alters
 
 
 class LeastQuestion(Question):
@@ -48,13 +47,7 @@ class LeastQuestion(Question):
 
     @abstractmethod
     def read(self, table: SmallTable, answer: object) -> Recoding:
-        """The release that an answer means.
-
-        Raises
-        ------
-        ExerciseError
-            It is no answer, or not allowed; the sentence says why.
-        """
+        """The release that an answer means."""
 
     def told(self, table: SmallTable, answer: object) -> str:
         """The release, and how much it alters."""
@@ -70,11 +63,7 @@ class LeastQuestion(Question):
         """What was chosen by an answer that is allowed."""
 
     def mark(self, table: SmallTable, answer: object) -> Mark:
-        """Half of the points for k-anonymity, the rest by how near the least alteration is.
-
-        The share is (1 + (100 - a) / (100 - b)) / 2 with a the alteration and b the least one: 1
-        for the least, 1/2 where everything is at the root; 0 where a class is smaller than k.
-        """
+        """Half of the points for k-anonymity, the rest by how near the least alteration is."""
         try:
             release = self.read(table, answer)
         except ExerciseError as error:
@@ -100,11 +89,7 @@ class LeastQuestion(Question):
 
 
 class RecodeQuestion(LeastQuestion):
-    """Raise values by hand; the answer is what every record becomes.
-
-    An answer is a list with an object per record, in the table's order: per quasi-identifier the
-    label that it gets.
-    """
+    """Raise values by hand; the answer is what every record becomes."""
 
     kind: Literal["recode"]
 

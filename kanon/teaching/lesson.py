@@ -22,29 +22,16 @@ from kanon.recoding import Recoding
 
 @dataclass(frozen=True)
 class CostTerm:
-    """One product of a cost: what some records pay for rising in one quasi-identifier.
+    """One product of a cost: what some records pay for rising in one quasi-identifier."""
 
-    Attributes
-    ----------
-    of
-        Whose records these are: their tuple, as labels.
-    attribute, low, high
-        The quasi-identifier, the value from which it rises, and the one to which.
-    cost
-        What one record pays on the tree, in the metric's own unit; attribute weights included.
-    records
-        How many pay.
-    exact
-        The product as a fraction, which is what is compared.
-    """
-
-    of: str
+    of: str  # whose records these are: their tuple, as labels
+    # the quasi-identifier, the value from which it rises, and the one to which
     attribute: str
     low: str
     high: str
-    cost: float
-    records: int
-    exact: Fraction
+    cost: float  # what one record pays on the tree, in the metric's own unit
+    records: int  # how many pay
+    exact: Fraction  # the product as a fraction, which is what is compared
 
     @property
     def product(self) -> float:
@@ -58,60 +45,28 @@ class CostTerm:
 
 @dataclass(frozen=True)
 class Rule:
-    """One part of what candidates are compared by.
+    """One part of what candidates are compared by."""
 
-    Attributes
-    ----------
-    best
-        What is best, in a few words.
-    column
-        What stands over the figures where they have a column of their own; empty otherwise.
-    unit
-        What stands behind a figure.
-    """
-
-    best: str
-    column: str = ""
-    unit: str = ""
+    best: str  # what is best, in a few words
+    column: str = ""  # what stands over the figures where they have a column of their own
+    unit: str = ""  # what stands behind a figure
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Something that could have been chosen.
+    """Something that could have been chosen."""
 
-    Attributes
-    ----------
-    name
-        What it is, in a few words.
-    key
-        What is compared, a part per rule of the choice: of the candidates that are not refused, the
-        one with the least key is chosen. Costs stand in it as the whole numbers that the algorithm
-        compares; the order of ties comes last.
-    chosen
-        Whether the algorithm chose it.
-    cost
-        What it costs, or how far it is, in the metric's own unit; None where nothing is paid.
-    terms
-        The arithmetic of the cost: the sum of their products.
-    second
-        The l or t that it would leave, for strategies that look at it.
-    classes
-        The original classes that it is about, as positions.
-    figures
-        What each rule compares, as it is said; None, or nothing at the end, for an order.
-    refused
-        Why it must not be chosen, however good it is; empty if it may.
-    """
-
-    name: str
+    name: str  # what it is, in a few words
+    # what is compared, a part per rule of the choice: of the candidates that are not refused, the
+    # one with the least key is chosen
     key: tuple[Any, ...]
-    chosen: bool
-    cost: float | None = None
-    terms: tuple[CostTerm, ...] = ()
-    second: float | None = None
-    classes: tuple[int, ...] = ()
-    figures: tuple[float | None, ...] = ()
-    refused: str = ""
+    chosen: bool  # whether the algorithm chose it
+    cost: float | None = None  # what it costs, or how far it is, in the metric's own unit
+    terms: tuple[CostTerm, ...] = ()  # the arithmetic of the cost: the sum of their products
+    second: float | None = None  # the l or t that it would leave, for strategies that look at it
+    classes: tuple[int, ...] = ()  # the original classes that it is about, as positions
+    figures: tuple[float | None, ...] = ()  # what each rule compares, as it is said
+    refused: str = ""  # why it must not be chosen, however good it is
 
     def figure(self, rule: int) -> float | None:
         """What a rule compares, by the position of the rule."""
@@ -120,40 +75,21 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Ruling:
-    """What one rule made of the candidates that the rules before it had left.
+    """What one rule made of the candidates that the rules before it had left."""
 
-    Attributes
-    ----------
-    rule
-        The position of the rule.
-    alike
-        The candidates that are as good as the chosen one by it, that one among them.
-    worse
-        Those that are worse, best first.
-    """
-
-    rule: int
+    rule: int  # the position of the rule
+    # the candidates that are as good as the chosen one by it, that one among them
     alike: tuple[Candidate, ...]
-    worse: tuple[Candidate, ...]
+    worse: tuple[Candidate, ...]  # those that are worse, best first
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One decision: a question, the rules, and all that could have been chosen.
+    """One decision: a question, the rules, and all that could have been chosen."""
 
-    Attributes
-    ----------
-    question
-        What is decided.
-    rules
-        What is best: by the first, among equals by the second, and so on.
-    candidates
-        All of them, in the order of the table; exactly one is chosen.
-    """
-
-    question: str
-    rules: tuple[Rule, ...]
-    candidates: tuple[Candidate, ...]
+    question: str  # what is decided
+    rules: tuple[Rule, ...]  # what is best: by the first, among equals by the second, and so on
+    candidates: tuple[Candidate, ...]  # all of them, in the order of the table
 
     @property
     def best(self) -> str:
@@ -185,6 +121,13 @@ class Choice:
     @property
     def rulings(self) -> tuple[Ruling, ...]:
         """What each rule left, up to the one that decided; nothing where nothing else was allowed.
+
+        >>> few, columns = Rule("fewest values"), Rule("the first column")
+        >>> found = Choice("Which column?", (few, columns), (
+        ...     Candidate("age", (2, 0), True, figures=(2,)), Candidate("zip", (3, 1), False),
+        ...     Candidate("sex", (2, 2), False)))
+        >>> [(each.rule, len(each.alike), len(each.worse)) for each in found.rulings]
+        [(0, 2, 1), (1, 1, 1)]
 
         >>> few, columns = Rule("fewest values"), Rule("the first column")
         >>> found = Choice("Which column?", (few, columns), (
@@ -258,11 +201,9 @@ class Choice:
         return f"; {who} would come first, but {reason}"
 
 
-_LISTED = 4
-"""So many figures are listed; of more, the ends."""
+_LISTED = 4  # so many figures are listed; of more, the ends
 
-_NAMED = 36
-"""Candidates are named where their names are together no longer, and counted otherwise."""
+_NAMED = 36  # candidates are named where their names are together no longer, and counted otherwise
 
 
 def _named(some: Sequence[Candidate]) -> str:
@@ -289,22 +230,13 @@ def enumerated(words: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class ClassState:
-    """A class at some moment.
+    """A class at some moment."""
 
-    Attributes
-    ----------
-    nodes, label
-        Its tuple, as nodes of the hierarchies and as labels.
-    records
-        How many it holds.
-    classes
-        The original classes in it, as positions, rising.
-    """
-
+    # its tuple, as nodes of the hierarchies and as labels
     nodes: tuple[int, ...]
     label: str
-    records: int
-    classes: tuple[int, ...]
+    records: int  # how many it holds
+    classes: tuple[int, ...]  # the original classes in it, as positions, rising
 
     @property
     def name(self) -> str:
@@ -318,27 +250,13 @@ class ClassState:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What the table amounts to after a step, by the library's own measures.
+    """What the table amounts to after a step, by the library's own measures."""
 
-    Attributes
-    ----------
-    min_k
-        The size of the smallest class; None if every record is suppressed.
-    classes
-        How many classes there are.
-    suppressed
-        How many records left.
-    alteration
-        In percent, as the task's metric counts: from 0, nothing was changed, to 100, every
-        quasi-identifier is at its root.
-    l, t
-        Entropy l-diversity of the worst class, and its t as total variation, 0 to 1; None
-        without a sensitive column or without classes.
-    """
-
-    min_k: int | None
-    classes: int
-    suppressed: int
+    min_k: int | None  # the size of the smallest class
+    classes: int  # how many classes there are
+    suppressed: int  # how many records left
+    # in percent, as the task's metric counts: from 0, nothing was changed, to 100, every quasi-
+    # identifier is at its root
     alteration: float
     l: float | None  # noqa: E741
     t: float | None
@@ -346,64 +264,31 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step of a lesson.
+    """One step of a lesson."""
 
-    Attributes
-    ----------
-    heading
-        What happens, in a few words.
-    sentence
-        What happens and why so: the rule, and the tie-break where there was a tie.
-    recoding
-        The table after the step: ``assigned`` is the current class per original class, ``released``
-        the current classes.
-    numbers
-        What it amounts to.
-    choices
-        What was decided, in this order, with all candidates.
-    detail
-        What the family of the algorithm has to show: see its module.
-    """
-
-    heading: str
-    sentence: str
+    heading: str  # what happens, in a few words
+    sentence: str  # what happens and why so: the rule, and the tie-break where there was a tie
+    # the table after the step: ``assigned`` is the current class per original class, ``released``
+    # the current classes
     recoding: Recoding
-    numbers: Numbers
-    choices: tuple[Choice, ...] = ()
-    detail: Any = None
+    numbers: Numbers  # what it amounts to
+    choices: tuple[Choice, ...] = ()  # what was decided, in this order, with all candidates
+    detail: Any = None  # what the family of the algorithm has to show: see its module
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """An algorithm on a table, step by step.
+    """An algorithm on a table, step by step."""
 
-    Attributes
-    ----------
-    algorithm, title
-        Its name in plans and on pages.
-    task
-        What it was handed.
-    metric
-        What counts costs and alteration.
-    sensitive
-        The sensitive column whose l and t are followed; None without one.
-    steps
-        At least two: the table as it is, and the release.
-    unit
-        What 1 of the task's whole numbers is worth, in the metric's own unit.
-    complete
-        Whether there is a step for everything that the algorithm decided; False where there are
-        only the table and the release.
-    """
-
+    # its name in plans and on pages
     algorithm: str
     title: str
-    task: Task
-    metric: Metric
-    sensitive: str | None
-    steps: tuple[Step, ...]
-    unit: Fraction
-    complete: bool = True
+    task: Task  # what it was handed
+    metric: Metric  # what counts costs and alteration
+    sensitive: str | None  # the sensitive column whose l and t are followed
+    steps: tuple[Step, ...]  # at least two: the table as it is, and the release
+    unit: Fraction  # what 1 of the task's whole numbers is worth, in the metric's own unit
+    complete: bool = True  # whether there is a step for everything that the algorithm decided
 
     def paid(self, attribute: int, low: int, high: int) -> float:
         """What raising one record from a node to one above costs, in the metric's own unit."""
@@ -426,8 +311,6 @@ def written(number: float | None, digits: int = 4) -> str:
 
 def apart(numbers: Sequence[float]) -> list[str]:
     """Numbers in so many digits that the first is told from every one that differs.
-
-    What differs by less than twelve digits show is written alike.
 
     >>> apart([1 / 3, 0.33334, 2.0]), apart([2 / 3, 2 / 3 + 2**-52])
     (['0.33333', '0.33334', '2'], ['0.6667', '0.6667'])

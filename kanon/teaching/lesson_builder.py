@@ -18,11 +18,9 @@ from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Lesson, Step
 from kanon.teaching.worked import loss_text
 
-FEWEST, MOST = 2, 30
-"""How many records the table of a lesson has."""
+FEWEST, MOST = 2, 30  # how many records the table of a lesson has
 
-MOST_STEPS = 300
-"""A lesson of more steps is refused: nobody goes through them."""
+MOST_STEPS = 300  # a lesson of more steps is refused: nobody goes through them
 
 Replay = Callable[[Blackboard], Iterator[Step]]
 
@@ -38,39 +36,6 @@ def lesson_of(
 
     The first step is the table as it is, the last one is the release. Those between replay what the
     algorithm decided, and lay open by slow and obvious arithmetic what it was decided by.
-
-    Parameters
-    ----------
-    module
-        The module of the algorithm, one of :func:`kanon.algorithms.catalogue.algorithms`.
-    task
-        What it is handed: 2 to 30 records.
-    metric
-        The metric that the task's costs are those of; it measures the alteration too.
-    attribute_weights
-        What the costs of each quasi-identifier were multiplied by; 1 each if not given.
-    numbers
-        The numbers by which the classes of the table are called, see
-        :func:`kanon.teaching.tables.own_numbers`; 1, 2, … in their order if not given.
-
-    Returns
-    -------
-    Lesson
-        Of an algorithm that nobody wrote a lesson for, the table and the release alone.
-
-    Raises
-    ------
-    PlanError
-        The table has fewer than 2 or more than 30 records, the lesson would have more than
-        300 steps, the costs are not those of the metric, or the algorithm cannot do what the
-        task asks for.
-    Unsatisfiable
-        No release can meet k or a model.
-
-    Examples
-    --------
-    Two ages below 1-2, one at 9: the two meet in their group. By NCP each loses 2 of 3 values
-    there, and all 3 where it meets 9.
 
     >>> import numpy as np
     >>> from kanon.algorithms import gaa
@@ -126,10 +91,7 @@ def lesson_of(
 
 
 def replay_of(module: ModuleType) -> Replay | None:
-    """How an algorithm is told step by step: by the module that is called like its family.
-
-    None for an algorithm of another family, or one that its family does not know.
-    """
+    """How an algorithm is told step by step: by the module that is called like its family."""
     families = {info.name for info in pkgutil.iter_modules(kanon.teaching.__path__)}
     if module.FAMILY not in families:
         return None

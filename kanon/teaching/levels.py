@@ -69,17 +69,7 @@ def _walked(
     rules: tuple[Rule, ...],
     figures: Callable[[Node, int], tuple[int, ...]],
 ) -> Iterator[Step]:
-    """The steps of a search that climbs one level at a time.
-
-    Parameters
-    ----------
-    lattice, walk
-        The lattice, and the nodes of the walk.
-    rules
-        What is best of raising a column, each time the most; of equal ones it is the first column.
-    figures
-        What is compared of raising a column at a node; what it counts for that is counted.
-    """
+    """The steps of a search that climbs one level at a time."""
     board = lattice.board
     names, tops = board.task.classes.attributes, lattice.shape.tops
     yield lattice.step(lattice.look(walk[0], walk[:1]), "The search begins with nothing raised.")
@@ -193,15 +183,7 @@ def _flash(board: Blackboard) -> Iterator[Step]:
 def _halving(
     board: Blackboard, module: ModuleType, why: Callable[[Nodes, Node, Sequence[Node]], str]
 ) -> Iterator[Step]:
-    """A search that halves what is left, concludes from each node, and takes the least loss.
-
-    Parameters
-    ----------
-    module
-        The algorithm; its ``search`` tells between which nodes it looks.
-    why
-        Why a node is looked at, from those.
-    """
+    """A search that halves what is left, concludes from each node, and takes the least loss."""
     lattice = _searchable(board)
     trace = module.anonymise(board.task).trace
     between: dict[Node, tuple[Node, ...]] = {}
@@ -323,6 +305,9 @@ def _incognito(board: Blackboard) -> Iterator[Step]:
 
 def _counted_for(node: Node, tops: Node) -> tuple[int, ...]:
     """The first, smallest set of columns that has these levels while all others are at their roots.
+
+    >>> _counted_for((0, 2, 1), (1, 2, 2)), _counted_for((1, 0, 1), (1, 0, 1))
+    ((0, 2), (1,))
 
     >>> _counted_for((0, 2, 1), (1, 2, 2)), _counted_for((1, 0, 1), (1, 0, 1))
     ((0, 2), (1,))

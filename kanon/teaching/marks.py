@@ -21,47 +21,28 @@ from kanon.teaching.answers import MOST_CHANGES, AnswerChange, Answers, read_ans
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.question import heading
 
-_ALIKE = 5
-"""Of a log so many changes, to a tenth of a second, are nobody else's by chance."""
+_ALIKE = 5  # of a log so many changes, to a tenth of a second, are nobody else's by chance
 
-_LONGEST = 200
-"""So many letters of an answer are shown."""
+_LONGEST = 200  # so many letters of an answer are shown
 
 
 @dataclass(frozen=True)
 class QuestionMark:
-    """A question of a set with the mark of one answer.
+    """A question of a set with the mark of one answer."""
 
-    Attributes
-    ----------
-    id
-        The question.
-    points, most
-        The points that were got, and that there are.
-    sentence
-        Why.
-    """
-
-    id: str
+    id: str  # the question
+    # the points that were got, and that there are
     points: float
     most: float
-    sentence: str
+    sentence: str  # why
 
 
 @dataclass(frozen=True)
 class StudentMarks:
-    """The answers of one student, marked.
+    """The answers of one student, marked."""
 
-    Attributes
-    ----------
-    student
-        The name in the file.
-    marks
-        One per question, in the order of the set.
-    """
-
-    student: str
-    marks: tuple[QuestionMark, ...]
+    student: str  # the name in the file
+    marks: tuple[QuestionMark, ...]  # one per question, in the order of the set
 
     @property
     def points(self) -> float:
@@ -76,23 +57,10 @@ class StudentMarks:
 
 @dataclass(frozen=True, eq=False)
 class ClassMarks:
-    """The answers of a class, marked.
+    """The answers of a class, marked."""
 
-    Attributes
-    ----------
-    files
-        A row per file, in the order given: ``file``, ``student``, the points of each question under
-        its id, ``points`` of all, ``of`` how many, ``percent``; ``problem``: a sentence, and no
-        points, where a file is no answers to this set; ``remark``: what is odd about a file that
-        was marked all the same; of an exam the ``minutes`` until the last change, and the
-        ``fingerprint``.
-    questions
-        A row per question: ``question`` with its number, ``mean`` of the points and ``of`` how
-        many, how many files ``answered`` it, how many are ``right``, the answer that was ``most
-        often`` given and the one that was ``most often wrong``, with how many gave it. A file that
-        is there twice counts once.
-    """
-
+    # a row per file, in the order given: ``file``, ``student``, the points of each question under
+    # its id, ``points`` of all, ``of`` how many, ``percent``
     files: pd.DataFrame
     questions: pd.DataFrame
 
@@ -112,18 +80,7 @@ class ClassMarks:
 
 
 def score(exercises: ExerciseSet, answers: Answers) -> StudentMarks:
-    """Mark the answers of one student.
-
-    Parameters
-    ----------
-    answers
-        Answers to it; a question that is left out gets no points.
-
-    Raises
-    ------
-    ExerciseError
-        They answer another set, or a question that the set does not have.
-    """
+    """Mark the answers of one student."""
     if answers.set != exercises.fingerprint:
         raise ExerciseError(
             f"These answers are to another exercise set, {quoted(answers.set)}; this one, "
@@ -148,13 +105,7 @@ def marked_class(
     files: Sequence[tuple[str, Path | bytes]],
     progress: Progress = no_progress,
 ) -> ClassMarks:
-    """Mark a class from files; one that cannot be read or marked is a row that says why.
-
-    Parameters
-    ----------
-    files
-        Names, and files or what is in them.
-    """
+    """Mark a class from files; one that cannot be read or marked is a row that says why."""
     rows: list[dict[str, Any]] = []
     read = []
     for number, (name, source) in enumerate(files, start=1):
@@ -272,10 +223,7 @@ def _changed(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
 
 
 def _parts(file: _File) -> set[Hashable]:
-    """Parts of a log that two files share if both come from one attempt.
-
-    One may have been gone on with, or have a beginning of its own. A short log counts with answers.
-    """
+    """Parts of a log that two files share if both come from one attempt."""
     log = tuple(file.log)
     if not log:
         return set()

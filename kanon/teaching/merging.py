@@ -25,8 +25,7 @@ from kanon.strategies import LOOKS_AT
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, ClassState, Rule, Step, written
 
-Live = Mapping[int, ClassState]
-"""The classes at some moment, by their number."""
+Live = Mapping[int, ClassState]  # the classes at some moment, by their number
 
 Picking = Callable[[int, Live], tuple[str, tuple[Choice, ...]]]
 """Why a class is picked, in a sentence, and the choice of it; none where it was drawn."""
@@ -34,22 +33,13 @@ Picking = Callable[[int, Live], tuple[str, tuple[Choice, ...]]]
 
 @dataclass(frozen=True)
 class Merge:
-    """A merge: what a step of merging shows beside its choices.
+    """A merge: what a step of merging shows beside its choices."""
 
-    Attributes
-    ----------
-    picked, partner
-        The two classes.
-    third
-        The class that already had the tuple on which they meet; None if there was none.
-    joined
-        What they are now.
-    """
-
+    # the two classes
     picked: ClassState
     partner: ClassState
-    third: ClassState | None
-    joined: ClassState
+    third: ClassState | None  # the class that already had the tuple on which they meet
+    joined: ClassState  # what they are now
 
     @property
     def met(self) -> tuple[ClassState, ClassState]:
@@ -59,22 +49,12 @@ class Merge:
 
 @dataclass(frozen=True, eq=False)
 class Merges:
-    """Merges as an algorithm tells them.
+    """Merges as an algorithm tells them."""
 
-    Attributes
-    ----------
-    begun
-        The classes before the first.
-    parts
-        Per merge the numbers of the picked class, its partner and a third (-1 if none). Merge i
-        makes the class with the number ``len(begun) + i``.
-    nodes
-        The tuple of every class.
-    """
-
-    begun: Sequence[ClassState]
+    begun: Sequence[ClassState]  # the classes before the first
+    # per merge the numbers of the picked class, its partner and a third (-1 if none)
     parts: np.ndarray
-    nodes: np.ndarray
+    nodes: np.ndarray  # the tuple of every class
 
 
 def replayed(
@@ -83,17 +63,7 @@ def replayed(
     picking: Picking,
     partners: Callable[[int, Live], Collection[int]] | None = None,
 ) -> Iterator[Step]:
-    """A step per merge.
-
-    Parameters
-    ----------
-    board
-        The task; its strategy says what partners are compared by.
-    picking
-        Why a class was picked.
-    partners
-        The classes that may be partners; all others by default.
-    """
+    """A step per merge."""
     live = dict(enumerate(merges.begun))
     for made, (first, second, also) in enumerate(merges.parts.tolist(), start=len(live)):
         reason, picks = picking(first, live)

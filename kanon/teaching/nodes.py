@@ -18,76 +18,42 @@ from kanon.recoding import Recoding
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, CostTerm, Rule, Step
 
-FIRST_LEVELS = Rule("the first in the order of the levels")
-"""What decides among nodes that tie."""
+FIRST_LEVELS = Rule("the first in the order of the levels")  # what decides among nodes that tie
 
 
 @dataclass(frozen=True)
 class NodeView:
-    """A node of the lattice: what a step of a search shows beside its choices.
+    """A node of the lattice: what a step of a search shows beside its choices."""
 
-    Attributes
-    ----------
-    node
-        The level of each quasi-identifier.
-    reached
-        The largest k that the node reaches after suppressing at most the allowed records.
-    too_small
-        The records in classes that have fewer than k records or break another model.
-    limit
-        How many records may be suppressed.
-    satisfies
-        Whether no more than that would have to be.
-    concluded
-        The nodes of which it is known from this one, and was not before, that they satisfy too
-        (or, if this one does not, that they do not); the node itself is not among them.
-    walk
-        The nodes that the search moved through so far; for searches that walk.
-    between
-        Between which nodes the search was looking: of OLA a low and a high one, of Flash what is
-        left of its path; empty for others.
-    heights
-        Between which heights the search was looking, both included; None for searches that do not
-        look by height.
-    also
-        The other nodes that were counted to choose this one.
-    released
-        Whether this is the node that is released.
-    """
-
-    node: Node
+    node: Node  # the level of each quasi-identifier
+    # the largest k that the node reaches after suppressing at most the allowed records
     reached: int
-    too_small: int
-    limit: int
-    satisfies: bool
+    too_small: int  # the records in classes that have fewer than k records or break another model
+    limit: int  # how many records may be suppressed
+    satisfies: bool  # whether no more than that would have to be
+    # the nodes of which it is known from this one, and was not before, that they satisfy too (or,
+    # if this one does not, that they do not)
     concluded: tuple[Node, ...] = ()
-    walk: tuple[Node, ...] = ()
+    walk: tuple[Node, ...] = ()  # the nodes that the search moved through so far
+    # between which nodes the search was looking: of OLA a low and a high one, of Flash what is
+    # left of its path
     between: tuple[Node, ...] = ()
+    # between which heights the search was looking, both included
     heights: tuple[int, int] | None = None
-    also: tuple[NodeView, ...] = ()
-    released: bool = False
+    also: tuple[NodeView, ...] = ()  # the other nodes that were counted to choose this one
+    released: bool = False  # whether this is the node that is released
 
 
 @dataclass(eq=False)
 class Nodes:
-    """The lattice of a task, counted the slow way.
+    """The lattice of a task, counted the slow way."""
 
-    Attributes
-    ----------
-    board
-        The task.
-    limit
-        How many records may be suppressed.
-    satisfying, failing
-        The nodes that are known to satisfy, or not to, at this moment.
-    counted
-        The nodes whose classes were counted up to this moment.
-    """
-
-    board: Blackboard
-    limit: int
+    board: Blackboard  # the task
+    limit: int  # how many records may be suppressed
+    # the nodes that are known to satisfy, or not to, at this moment
     satisfying: set[Node] = field(default_factory=set)
     failing: set[Node] = field(default_factory=set)
+    # the nodes whose classes were counted up to this moment
     counted: set[Node] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -124,14 +90,7 @@ class Nodes:
         return max(k for k in range(1, n + 1) if whole.counts[whole.counts < k].sum() <= self.limit)
 
     def conclude(self, look: NodeView, within: Iterable[int] | None = None) -> NodeView:
-        """Note what follows from a node for those above it, or below it.
-
-        Parameters
-        ----------
-        within
-            The quasi-identifiers that a node that satisfies tells of, with all others at their
-            roots; all if not given.
-        """
+        """Note what follows from a node for those above it, or below it."""
         free = range(len(look.node)) if within is None else tuple(within)
         known = self.satisfying if look.satisfies else self.failing
         tops = self.shape.tops
@@ -200,13 +159,7 @@ class Nodes:
         )
 
     def last(self, node: Node, found: Choice | str, walk: Iterable[Node] = ()) -> Step:
-        """The step that releases a node.
-
-        Parameters
-        ----------
-        found
-            Of which nodes it was chosen; or why it is the one, where there was no choice.
-        """
+        """The step that releases a node."""
         look = replace(self.look(node, walk), released=True)
         gone = (
             f" {counted(look.too_small, 'record is', 'records are')} suppressed."

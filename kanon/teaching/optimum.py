@@ -21,59 +21,15 @@ takes about half a second."""
 
 @dataclass(frozen=True, eq=False)
 class BestRelease:
-    """A k-anonymous version of a table that no other one is known to beat.
+    """A k-anonymous version of a table that no other one is known to beat."""
 
-    Attributes
-    ----------
-    recoding
-        What every class becomes.
-    alteration
-        How much that alters, in percent of all that could be lost; see
-        :func:`kanon.measures.alteration.value`.
-    proven
-        Whether nothing that is allowed alters less. Otherwise nothing that was tried does.
-    """
-
-    recoding: Recoding
-    alteration: float
-    proven: bool
+    recoding: Recoding  # what every class becomes
+    alteration: float  # how much that alters, in percent of all that could be lost
+    proven: bool  # whether nothing that is allowed alters less
 
 
 def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
     """The recoding of least alteration in which every released class holds k records.
-
-    Allowed is every recoding that keeps records with the same quasi-identifiers together, raises
-    values to their ancestors only, and leaves no record out. Which records look alike in it is a
-    set partition of the classes, and of one set partition nothing alters less than raising each of
-    its blocks to the lowest common ancestors. So the least over all set partitions into blocks of
-    at least k records is the least of all; it is found over subsets: with f(S) the least cost of
-    the classes S, f(S) is the least of cost(B) + f(S - B) over the blocks B of S that hold k
-    records and the first class of S. Two blocks that are raised to the same tuple are one class of
-    the release; the partition in which they are one block costs the same.
-
-    Parameters
-    ----------
-    k
-        The number of records that every class has to hold.
-
-    Returns
-    -------
-    BestRelease
-        Proven for up to :data:`MOST_CLASSES` classes. For more it is the better one of what GAA
-        releases and of the best levels. Among equals the first found, in canonical order.
-
-    Raises
-    ------
-    Unsatisfiable
-        The table has fewer than k records.
-
-    Notes
-    -----
-    Finding it is NP-hard: Meyerson, Williams 2004, "On the complexity of optimal k-anonymity".
-
-    Examples
-    --------
-    Two cats, a lion and two dogs: the lion joins the cats.
 
     >>> from kanon.hierarchy.build import groups
     >>> from kanon.metrics import metric_named
@@ -97,34 +53,13 @@ def best_recoding(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRe
 
 
 def best_levels(classes: EquivalenceClasses, metric: Metric, k: int) -> BestRelease:
-    """The levels of least alteration, one for each column, with every record kept.
-
-    Parameters
-    ----------
-    classes, metric, k
-        As for :func:`best_recoding`.
-
-    Returns
-    -------
-    BestRelease
-        Always proven: the bounded search leaves out no levels that could alter less. They stand
-        in ``recoding.trace.node``.
-
-    Raises
-    ------
-    Unsatisfiable
-        The table has fewer than k records.
-    """
+    """The levels of least alteration, one for each column, with every record kept."""
     found = optimal.anonymise(Task(classes, whole_potentials(classes, metric), k, suppression=0))
     return BestRelease(found, alteration.value(found, metric), proven=True)
 
 
 def _least(classes: EquivalenceClasses, depths: tuple[np.ndarray, ...], k: int) -> np.ndarray:
-    """Per class its tuple in the recoding of least cost. Shape (E, m).
-
-    Sets of classes are numbers, class c being the bit 2^c. What is left of the cost of losing all
-    is D(tuple) for each record; the most that can be left is the least that has to be lost.
-    """
+    """Per class its tuple in the recoding of least cost. Shape (E, m)."""
     size = classes.n_classes
     every = (1 << size) - 1
     trees = classes.hierarchies

@@ -25,35 +25,18 @@ _IDENTIFIER, _QUASI, _SENSITIVE = Role.IDENTIFIER, Role.QUASI_IDENTIFIER, Role.S
 
 @dataclass(frozen=True)
 class Preset:
-    """A small table that comes with kanon.
+    """A small table that comes with kanon."""
 
-    Attributes
-    ----------
-    name
-        Its file in ``sample_data/`` and its folder in ``hierarchies/``, where it has no content.
-    title
-        What pages call it.
-    about
-        One sentence.
-    roles
-        The role of each column.
-    k, metric
-        The paper's, or what shows something on this table.
-    levels
-        Levels of its quasi-identifiers at which that k is met.
-    content
-        The table itself, as CSV; its quasi-identifiers have no hierarchy but their values and
-        ``*``.
-    """
-
+    # its file in ``sample_data/`` and its folder in ``hierarchies/``, where it has no content
     name: str
-    title: str
-    about: str
-    roles: Mapping[str, Role]
+    title: str  # what pages call it
+    about: str  # one sentence
+    roles: Mapping[str, Role]  # the role of each column
+    # the paper's, or what shows something on this table
     k: int
     metric: str
-    levels: Mapping[str, int]
-    content: str = ""
+    levels: Mapping[str, int]  # levels of its quasi-identifiers at which that k is met
+    content: str = ""  # the table itself, as CSV
 
 
 _POINTS = """age;ward
@@ -101,11 +84,6 @@ PRESETS: Mapping[str, Preset] = {
 def preset_table(name: str) -> SmallTable:
     """A small table that comes with kanon, with its roles and trees.
 
-    Parameters
-    ----------
-    name
-        One of :data:`PRESETS`.
-
     >>> table = preset_table("animals-m23")
     >>> len(table.frame), table.classes.n_classes
     (8, 4)
@@ -137,9 +115,6 @@ def _read(name: str) -> tuple[pd.DataFrame, Schema, MemorySource]:
 
 def preset_for(module: ModuleType) -> str:
     """The table on which an algorithm is seen best.
-
-    Two columns of numbers for one that cuts or measures ranges and needs no hierarchy, ten records
-    for a search of levels, the animals for all others.
 
     >>> from kanon.algorithms import datafly, gaa, mondrian
     >>> [preset_for(module) for module in (gaa, datafly, mondrian)]

@@ -27,49 +27,20 @@ table's. A round number for lessons and no norm."""
 
 @dataclass(frozen=True, eq=False)
 class Prevention:
-    """A model that would not have allowed the attack.
+    """A model that would not have allowed the attack."""
 
-    Attributes
-    ----------
-    model
-        The model with its parameter, as it stands in a sentence.
-    reached
-        The level that the release has.
-    holds
-        Whether the release meets the model as it is.
-    case
-        The same table with a release that meets it, to be attacked in the same way: this one if it
-        does, else one of :func:`kanon.teaching.case.with_release`; None if there is none.
-    alteration
-        How much that release alters, in percent as NLLM counts; None without one.
-    sentence
-        All of that in words.
-    """
-
-    model: str
-    reached: float
-    holds: bool
+    model: str  # the model with its parameter, as it stands in a sentence
+    reached: float  # the level that the release has
+    holds: bool  # whether the release meets the model as it is
+    # the same table with a release that meets it, to be attacked in the same way: this one if it
+    # does, else one of :func:`kanon.teaching.case.with_release`
     case: Case | None
-    alteration: float | None
-    sentence: str
+    alteration: float | None  # how much that release alters, in percent as NLLM counts
+    sentence: str  # all of that in words
 
 
 def prevention_of(kind: str, case: Case, ruled_out: int = 0) -> Prevention:
-    """The model that would have prevented an attack.
-
-    - ``linkage``: k-anonymity by all columns that the register and the release share, with the
-      k of the release;
-    - ``homogeneity``: two different values in every class;
-    - ``skewness``: shares at most :data:`LARGEST_T` away from those of the table;
-    - ``background``: two values more in every class than can be ruled out;
-    - ``minimality``: a k so large that it explains by itself how large classes are;
-    - ``downcoding``: the same levels for all records, chosen without looking at them.
-
-    Parameters
-    ----------
-    ruled_out
-        How many sensitive values the attacker can rule out; at least one with ``background``.
-    """
+    """The model that would have prevented an attack."""
     return _PREVENTED[kind](case, ruled_out)
 
 

@@ -23,48 +23,28 @@ TOLERANCE = 1e-9
 cost are rounded here."""
 
 
-NOT_ALLOWED = "not allowed"
-"""How an answer is told that is none."""
+NOT_ALLOWED = "not allowed"  # how an answer is told that is none
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What an answer is worth.
+    """What an answer is worth."""
 
-    Attributes
-    ----------
-    share
-        The share of the points, from 0, wrong or not there, to 1, nothing is better.
-    sentence
-        Why, for who gave the answer.
-    """
-
-    share: float
-    sentence: str
+    share: float  # the share of the points, from 0, wrong or not there, to 1, nothing is better
+    sentence: str  # why, for who gave the answer
 
 
 class Question(Strict):
-    """What all kinds share.
+    """What all kinds share."""
 
-    Attributes
-    ----------
-    id
-        Its name in files of answers.
-    table
-        The table that it is about.
-    title
-        What it is called where it is listed; empty for one made from its kind.
-    text
-        What the teacher says before what is asked; may be empty.
-    points
-        What a full answer is worth.
-    """
-
+    # its name in files of answers
     id: Annotated[str, StringConstraints(min_length=1, max_length=40)]
-    table: str
+    table: str  # the table that it is about
+    # what it is called where it is listed
     title: Annotated[str, StringConstraints(max_length=60)] = ""
+    # what the teacher says before what is asked
     text: Annotated[str, StringConstraints(max_length=1000)] = ""
-    points: Annotated[Number, Field(gt=0, le=1000)] = 1.0
+    points: Annotated[Number, Field(gt=0, le=1000)] = 1.0  # what a full answer is worth
 
     @property
     def goes_by(self) -> str | None:
@@ -89,11 +69,7 @@ class Question(Strict):
         """That answer in a sentence."""
 
     def space(self, table: SmallTable) -> Mapping[str, Any]:
-        """What a printed sheet has to answer on, beside a line.
-
-        ``columns`` and ``rows`` of values with a blank cell after each, or ``levels`` of columns,
-        or ``options`` to tick.
-        """
+        """What a printed sheet has to answer on, beside a line."""
         return {}
 
     @abstractmethod
@@ -105,23 +81,12 @@ class Question(Strict):
         """What an answer is worth, whatever it is: one that is no answer at all is worth 0."""
 
     def check(self, table: SmallTable) -> None:
-        """Check that the question can be answered.
-
-        Raises
-        ------
-        KanonError
-            It cannot; the sentence says why.
-        """
+        """Check that the question can be answered."""
         self.solution(table)
 
 
 def heading(number: int, question: Question) -> str:
     """What a question is called on the screen, in marks and on paper.
-
-    Parameters
-    ----------
-    number
-        Its place in the set, from 1.
 
     >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
     >>> heading(8, read_exercises(BUILT_IN).questions[7])

@@ -34,8 +34,7 @@ from kanon.teaching.small_tables import MOST_RECORDS, SmallTable, raised, tuple_
 
 Level = Annotated[StrictInt, Field(ge=0)]
 
-_LARGEST = 1e300
-"""No number that is asked for is nearly as large."""
+_LARGEST = 1e300  # no number that is asked for is nearly as large
 
 
 class NumberQuestion(Question):
@@ -282,27 +281,18 @@ KINDS: tuple[str, ...] = tuple(
 
 @dataclass(frozen=True)
 class MergeStep:
-    """A step of GAA.
+    """A step of GAA."""
 
-    Attributes
-    ----------
-    options, nodes, sizes
-        The classes, as labels and as nodes, and how many records each has.
-    costs
-        Per class what merging it with the one that is taken costs, as a fraction; None for that
-        one itself.
-    smallest, partner
-        The one that is taken, and the one that it is merged with.
-    smallest_ones, cheapest
-        Those that are as good.
-    """
-
+    # the classes, as labels and as nodes, and how many records each has
     options: tuple[Labels, ...]
     nodes: tuple[tuple[int, ...], ...]
     sizes: tuple[int, ...]
+    # per class what merging it with the one that is taken costs, as a fraction
     costs: tuple[Fraction | None, ...]
+    # the one that is taken, and the one that it is merged with
     smallest: Labels
     partner: Labels
+    # those that are as good
     smallest_ones: tuple[Labels, ...]
     cheapest: tuple[Labels, ...]
 

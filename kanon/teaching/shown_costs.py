@@ -10,8 +10,7 @@ import numpy as np
 
 from kanon.base.formatting import thin
 
-_LARGEST_DENOMINATOR = 100
-"""Costs that need a larger one are shown as decimals."""
+_LARGEST_DENOMINATOR = 100  # costs that need a larger one are shown as decimals
 
 _MOST_DECIMALS = 4
 
@@ -22,19 +21,6 @@ Costs = Sequence[Sequence[Fraction]]
 def costs_shown(depths: Sequence[np.ndarray]) -> tuple[Costs, Callable[[Fraction], str]]:
     """The costs of all trees as they are shown, so that sums of what is read are right.
 
-    Parameters
-    ----------
-    depths : sequence of numpy.ndarray, shape (N_j,)
-        Per quasi-identifier and node what it costs to raise it to the root.
-
-    Returns
-    -------
-    tuple
-        The same costs, exactly where they are fractions of small numbers, else rounded; and what
-        writes their differences, sums and multiples.
-
-    Examples
-    --------
     >>> (found,), said = costs_shown([np.array([1, 2 / 3, 0])])
     >>> [said(found[0] - found[1]), said(found[1]), said(found[0])]
     ['1/3', '2/3', '1']

@@ -17,22 +17,6 @@ from kanon.teaching.merging import Merge
 class SideBySide:
     """Two lessons on the same table, walked through together.
 
-    A place is a number from 0 to :attr:`last`. The longer lesson goes one step further at each.
-
-    Attributes
-    ----------
-    one, other
-        The lessons.
-
-    Raises
-    ------
-    ValueError
-        They are not on the same table.
-
-    Examples
-    --------
-    GAA on ten patients, by S1 and by S3: the same six merges, then others.
-
     >>> from kanon.algorithms import gaa
     >>> from kanon.algorithms.task import Task
     >>> from kanon.measures.cells import whole_potentials
@@ -52,6 +36,7 @@ class SideBySide:
     [20.0, 23.333]
     """
 
+    # the lessons
     one: Lesson
     other: Lesson
 
@@ -66,12 +51,7 @@ class SideBySide:
 
     @cached_property
     def rule(self) -> Literal["merges", "steps", "share"]:
-        """What both have done as much of at every place.
-
-        ``merges`` where every step of both merges two classes; ``steps`` of one algorithm; else
-        the same ``share`` of all its steps, as far as whole ones go. By the first two, the shorter
-        lesson waits at its release.
-        """
+        """What both have done as much of at every place."""
         if _merges_alone(self.one) and _merges_alone(self.other):
             return "merges"
         return "steps" if self.one.algorithm == self.other.algorithm else "share"
@@ -118,11 +98,7 @@ class SideBySide:
 
 
 def cost_so_far(lesson: Lesson, position: int) -> float:
-    """What all records have paid up to a step, in the metric's own unit.
-
-    It is what the alteration is the share of; attribute weights are counted where the algorithm
-    does. Suppressed records count as raised to the root.
-    """
+    """What all records have paid up to a step, in the metric's own unit."""
     recoding = lesson.steps[position].recoding
     classes = recoding.classes
     ends = np.array([[tree.root for tree in classes.hierarchies]] * classes.n_classes)

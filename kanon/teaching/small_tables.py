@@ -20,11 +20,9 @@ from kanon.recoding import Recoding
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 
-MOST_RECORDS = 30
-"""The most records of a table that is worked by hand."""
+MOST_RECORDS = 30  # the most records of a table that is worked by hand
 
-MOST_COLUMNS = 12
-"""The most columns of such a table: more do not fit on a sheet."""
+MOST_COLUMNS = 12  # the most columns of such a table: more do not fit on a sheet
 
 T = TypeVar("T")
 
@@ -48,13 +46,7 @@ class ExerciseTable(Strict):
     def of(
         cls, frame: pd.DataFrame, schema: Schema, hierarchies: Mapping[str, Hierarchy]
     ) -> ExerciseTable:
-        """A table in memory as it stands in a file.
-
-        Parameters
-        ----------
-        frame
-            The records, of text.
-        """
+        """A table in memory as it stands in a file."""
         columns = {
             name: ExerciseColumn(
                 role=role,
@@ -65,14 +57,7 @@ class ExerciseTable(Strict):
         return cls(columns=columns, records=frame[list(columns)].astype(str).to_numpy().tolist())
 
     def made(self) -> SmallTable:
-        """The table, counted.
-
-        Raises
-        ------
-        KanonError
-            A record has too few or too many cells, a tree is none or lacks a value, or no column
-            is a quasi-identifier.
-        """
+        """The table, counted."""
         for number, record in enumerate(self.records, start=1):
             if len(record) != len(self.columns):
                 raise ExerciseError(
@@ -99,21 +84,11 @@ class ExerciseTable(Strict):
 
 @dataclass(frozen=True, eq=False)
 class SmallTable:
-    """A table with its roles and trees, counted.
+    """A table with its roles and trees, counted."""
 
-    Attributes
-    ----------
-    frame
-        The records.
-    schema
-        The role of each column.
-    source
-        The same, counted: its classes and trees, and the class of each record.
-    """
-
-    frame: pd.DataFrame
-    schema: Schema
-    source: MemorySource
+    frame: pd.DataFrame  # the records
+    schema: Schema  # the role of each column
+    source: MemorySource  # the same, counted: its classes and trees, and the class of each record
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -122,10 +97,7 @@ class SmallTable:
         return self.source.classes
 
     def once(self, key: Hashable, find: Callable[[], T]) -> T:
-        """What was found out about the table, worked out the first time only.
-
-        It is kept with the table, and goes with it.
-        """
+        """What was found out about the table, worked out the first time only."""
         if key not in self._known:
             self._known[key] = find()
         found: T = self._known[key]
@@ -134,18 +106,6 @@ class SmallTable:
 
 def raised(classes: EquivalenceClasses, levels: Mapping[str, int]) -> Recoding:
     """Every value raised to the level of its column; columns that are not named stay.
-
-    Parameters
-    ----------
-    levels
-        Per quasi-identifier its level, 0 to that of the root. A value whose ancestors skip the
-        level becomes the highest one below it
-        (see :func:`kanon.algorithms.lattice_size.raised_to`).
-
-    Raises
-    ------
-    ExerciseError
-        A column is no quasi-identifier, or has no such level.
 
     >>> import numpy as np
     >>> from kanon.hierarchy.build import groups

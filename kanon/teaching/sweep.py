@@ -29,26 +29,14 @@ from kanon.teaching.nodes import FIRST_LEVELS
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a step of the lattice sweep shows beside its choices.
+    """What a step of the lattice sweep shows beside its choices."""
 
-    Attributes
-    ----------
-    node
-        The levels at which the remaining records are grouped; None where one joins a class.
-    loss
-        What raising the whole table to them would cost, in the metric's own unit.
-    groups
-        What is released: the groups of the node, or the class that one was joined to.
-    remaining
-        How many records are left after the step.
-    met
-        Where one joins a class: that class, as it was, and what joins it.
-    """
-
-    node: Node | None
-    loss: float | None
+    node: Node | None  # the levels at which the remaining records are grouped
+    loss: float | None  # what raising the whole table to them would cost, in the metric's own unit
+    # what is released: the groups of the node, or the class that one was joined to
     groups: tuple[ClassState, ...]
-    remaining: int
+    remaining: int  # how many records are left after the step
+    # where one joins a class: that class, as it was, and what joins it
     met: tuple[ClassState, ClassState] | None = None
 
 

@@ -14,8 +14,7 @@ from kanon.schema import Role
 from kanon.teaching.lesson import Candidate, Lesson, Step, written
 from kanon.teaching.small_tables import SmallTable
 
-_TERMS = 8
-"""A candidate with more products is written with equal ones together."""
+_TERMS = 8  # a candidate with more products is written with equal ones together
 
 
 def own_numbers(table: SmallTable) -> np.ndarray:
@@ -26,14 +25,6 @@ def own_numbers(table: SmallTable) -> np.ndarray:
 
 def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
     """Per original class the number of the class that it is in now.
-
-    Classes are numbered from 1 as their first records follow each other in the table, and a merged
-    class has the least number of its parts: so a class keeps its number while others change.
-
-    Returns
-    -------
-    numpy.ndarray, shape (E,), int64
-        0 for a class that left the release.
 
     >>> from kanon.teaching.presets import preset_table
     >>> from kanon.teaching.small_tables import raised
@@ -53,13 +44,6 @@ def class_numbers(table: SmallTable, recoding: Recoding) -> np.ndarray:
 
 def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
     """All records after a step, in the order of the table.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The number of the record, that of its class (see :func:`class_numbers`; 0 for a record that
-        left), its quasi-identifiers as they are now, and the sensitive columns. Identifiers are
-        left out, as in every release.
 
     >>> from kanon.teaching.presets import preset_table
     >>> from kanon.teaching.small_tables import raised
@@ -85,9 +69,6 @@ def records_table(table: SmallTable, recoding: Recoding) -> pd.DataFrame:
 
 def arithmetic(candidate: Candidate) -> tuple[str, ...]:
     """What a candidate costs: cost per record × records, product by product, and their sum.
-
-    Products of 0 are left out. Where there are more than eight, those of one column in which a
-    record pays the same are written as one.
 
     >>> from kanon.teaching.lesson import CostTerm
     >>> terms = (CostTerm("F, Lion", "gender", "F", "F", 0.0, 2, 0),
@@ -137,15 +118,7 @@ def _equals(shown: Fraction, said: str) -> str:
 
 
 def candidates_table(step: Step) -> pd.DataFrame:
-    """All that was weighed in a step: a row per candidate and product.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The question, the candidate, whether it was chosen, its cost, the l or t that it would
-        leave, what each rule compares, why it is refused; then whose records pay, in which column,
-        from and to which value, the cost per record, how many, and the product.
-    """
+    """All that was weighed in a step: a row per candidate and product."""
     rows: list[Mapping[str, object]] = []
     for choice in step.choices:
         for each in choice.candidates:
@@ -173,14 +146,7 @@ def candidates_table(step: Step) -> pd.DataFrame:
 
 
 def numbers_table(lesson: Lesson) -> pd.DataFrame:
-    """What the table amounts to after each step.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The number of the step from 0, its heading, and the numbers of
-        :class:`kanon.teaching.lesson.Numbers`: alteration in percent, l and t as they are.
-    """
+    """What the table amounts to after each step."""
     return pd.DataFrame(
         [
             {"step": place, "heading": step.heading, **vars(step.numbers)}

@@ -22,24 +22,15 @@ from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion
 from kanon.teaching.shown_costs import Costs, costs_shown
 from kanon.teaching.small_tables import SmallTable, raised, tuple_text
 
-Writer = Callable[[Fraction], str]
-"""What writes a cost."""
+Writer = Callable[[Fraction], str]  # what writes a cost
 
 
 @dataclass(frozen=True, eq=False)
 class Worked:
-    """A solution, written out.
+    """A solution, written out."""
 
-    Attributes
-    ----------
-    arithmetic
-        A row per class or candidate, as texts.
-    sentences
-        How the answer follows from it.
-    """
-
-    arithmetic: pd.DataFrame
-    sentences: tuple[str, ...]
+    arithmetic: pd.DataFrame  # a row per class or candidate, as texts
+    sentences: tuple[str, ...]  # how the answer follows from it
 
 
 def worked(question: AnyQuestion, table: SmallTable) -> Worked:

@@ -18,22 +18,13 @@ from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.measures.along import Curves
 from kanon.measures.alteration import MEAN_CARD
 
-DIGITS = 9
-"""Losses are told apart to so many decimals, so that a rounding error beats nobody."""
+DIGITS = 9  # losses are told apart to so many decimals, so that a rounding error beats nobody
 
-_MET = 1e-6
-"""A limit that is missed by no more points is met."""
+_MET = 1e-6  # a limit that is missed by no more points is met
 
 
 def losses(comparison: Comparison, ks: Sequence[int]) -> np.ndarray:
-    """What every way loses in every concern by its releases for some k, in percent.
-
-    Returns
-    -------
-    numpy.ndarray, shape (ways, tie seeds, len(ks), 3)
-        In the order of :data:`kanon.experiments.advisor.weights.CONCERNS`; the first alone without
-        a sensitive column.
-    """
+    """What every way loses in every concern by its releases for some k, in percent."""
     parts = [comparison.at(MEAN_CARD.name, ks)]
     if comparison.sensitive:
         parts += [100.0 - comparison.at(L_CARD.name, ks), 100.0 * comparison.at(T_CARD.name, ks)]
@@ -43,22 +34,6 @@ def losses(comparison: Comparison, ks: Sequence[int]) -> np.ndarray:
 def missed(lost: np.ndarray, limits: Mapping[str, float], best_l: float) -> np.ndarray:
     """By how many points releases miss the limits of l and t; 0 where they meet them.
 
-    Parameters
-    ----------
-    lost : numpy.ndarray, shape (…, C)
-        See :func:`losses`.
-    limits
-        What l should be at least, and t at most.
-    best_l
-        The l of the table as one class.
-
-    Returns
-    -------
-    numpy.ndarray, shape (…,)
-        l counts as a share of the table's, in percent, and t in percent; the larger of the two.
-
-    Examples
-    --------
     >>> missed(np.array([[10.0, 50.0, 40.0]]), {"l": 2.0, "t": 0.3}, 4.0).tolist()
     [10.0]
     """
@@ -73,24 +48,7 @@ def missed(lost: np.ndarray, limits: Mapping[str, float], best_l: float) -> np.n
 def least_losses(
     comparison: Comparison, ks: Sequence[int], limits: Mapping[str, float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Per way and k the release that loses least, of those for that k or a larger one.
-
-    Of those that meet the limits, if any does; of equal losses that of the smallest k.
-
-    Parameters
-    ----------
-    comparison
-        The ways, each with one run.
-    limits
-        What ``k`` and ``l`` should be at least, and ``t`` at most.
-
-    Returns
-    -------
-    at_k : numpy.ndarray of int, shape (W, len(ks))
-        For which k that release is.
-    lost : numpy.ndarray, shape (W, len(ks), C)
-        What it loses.
-    """
+    """Per way and k the release that loses least, of those for that k or a larger one."""
     found = [_least_of(replace(comparison, lines=(line,)), ks, limits) for line in comparison.lines]
     at_k, lost = zip(*found, strict=True)
     return np.array(at_k), np.array(lost)
@@ -114,10 +72,7 @@ def _least_of(
 
 
 def known_from(line: Line, k: int) -> np.ndarray:
-    """From k on, the k at which a way has another release that is known, rising.
-
-    k itself is the first, unless its release was not computed.
-    """
+    """From k on, the k at which a way has another release that is known, rising."""
     (run,) = line.runs.values()
     if isinstance(run, Curves):
         return np.append(k, run.min_k[run.min_k > k])

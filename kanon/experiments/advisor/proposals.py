@@ -12,14 +12,11 @@ from kanon.experiments.advisor.least_loss import least_losses
 from kanon.experiments.advisor.weights import WeighedWays, scores, shares_of
 from kanon.measures.comparing import as_shown
 
-MOST = 3
-"""So many proposals at most."""
+MOST = 3  # so many proposals at most
 
-DIFFERENT = 1.0
-"""An alternative is better by at least so many points in what it is proposed for."""
+DIFFERENT = 1.0  # an alternative is better by at least so many points in what it is proposed for
 
-_EVERYTHING = 99.95
-"""From here on it is shown as 100 %: every quasi-identifier is at its root."""
+_EVERYTHING = 99.95  # from here on it is shown as 100 %: every quasi-identifier is at its root
 
 NEARLY_EVERYTHING = 90.0
 """Who loses so much of all that could be lost, in percent, loses nearly everything."""
@@ -27,34 +24,17 @@ NEARLY_EVERYTHING = 90.0
 
 @dataclass(frozen=True)
 class Proposal:
-    """A way that is proposed.
+    """A way that is proposed."""
 
-    Attributes
-    ----------
-    place
-        Its place among the ways.
-    sake
-        What it is proposed for: ``all`` as the best by the weights, or the concern in which it is
-        better than that one.
-    reason
-        Why, in a sentence with figures.
-    """
-
-    place: int
+    place: int  # its place among the ways
+    # what it is proposed for: ``all`` as the best by the weights, or the concern in which it is
+    # better than that one
     sake: str
-    reason: str
+    reason: str  # why, in a sentence with figures
 
 
 def propose(weighed: WeighedWays) -> tuple[Proposal, ...]:
-    """The best way by the weights, and at most two alternatives.
-
-    An alternative is the way that would be the best if one concern mattered as much as all others
-    together, or, where that changes nothing, alone; but none that raises everything to the roots,
-    as that is known without any run. It is at least one point better in this concern than the first
-    proposal; the largest gains come first. All are on the front of the ways that meet the limits,
-    or of all ways where none does; but where all that meet them raise everything to the roots, an
-    alternative misses the limits, which its reason says.
-    """
+    """The best way by the weights, and at most two alternatives."""
     first = int(weighed.order[0])
     gains = []
     for column, concern in enumerate(weighed.concerns):
@@ -192,11 +172,6 @@ def best_over_k(weighed: WeighedWays) -> np.ndarray:
     """At how many of the k that were looked at each way is the best, alone or with others.
 
     Scores are compared as they are shown, with one decimal.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (W,)
-        Of ``weighed.comparison.ks``.
     """
     _, lost = least_losses(weighed.comparison, weighed.comparison.ks, weighed.limits)
     found = as_shown(scores(lost, shares_of(weighed.weights, weighed.concerns)), 1)

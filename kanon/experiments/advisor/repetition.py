@@ -27,25 +27,15 @@ from kanon.measures.along import Curves, Points
 from kanon.measures.comparing import as_shown, standing
 from kanon.sensitive import Sensitive
 
-RESAMPLES = 10
-"""So many tables are drawn."""
+RESAMPLES = 10  # so many tables are drawn
 
 
 @dataclass(frozen=True, eq=False)
 class RepeatedLoss:
-    """What a way loses when it is run again.
+    """What a way loses when it is run again."""
 
-    Attributes
-    ----------
-    ties : numpy.ndarray, shape (S, len(ks), C)
-        In each order of ties, its own first; see
-        :func:`kanon.experiments.advisor.least_loss.least_losses`.
-    drawn : numpy.ndarray, shape (R, len(ks), C)
-        On each table that was drawn. Not a number where that one cannot meet the plan's models.
-    """
-
-    ties: np.ndarray
-    drawn: np.ndarray
+    ties: np.ndarray  # in each order of ties, its own first
+    drawn: np.ndarray  # on each table that was drawn
 
 
 def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
@@ -57,13 +47,6 @@ def drawn_again(classes: EquivalenceClasses, seed: int) -> EquivalenceClasses:
     Which values of several sensitive columns a record has together is not known of classes and
     not looked at by any model: each column is drawn as it is within its class.
 
-    Parameters
-    ----------
-    seed
-        What the drawing begins with.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import suppression
     >>> nodes = np.array([[0], [1], [2]], dtype=np.int32)
     >>> table = EquivalenceClasses(("x",), (suppression("abc"),), nodes, np.array([5, 3, 2]))
@@ -106,22 +89,7 @@ def run_again(
     tie_seeds: Sequence[int] = TIE_SEEDS,
     resamples: int = RESAMPLES,
 ) -> list[RepeatedLoss]:
-    """Run some ways of one table again: what a worker process is given.
-
-    Parameters
-    ----------
-    runs
-        The ways, as :func:`kanon.experiments.advisor.ways.runs_of` gives them.
-    ks, limits
-        See :func:`kanon.experiments.advisor.least_loss.least_losses`.
-    workers
-        How many runs may go at once; by default one per core.
-    tie_seeds
-        The other orders of ties.
-    resamples
-        How many tables are drawn, with the seeds 1, 2, …: the same for all ways, so that they can
-        be held against each other.
-    """
+    """Run some ways of one table again: what a worker process is given."""
     whole = runs[0].task.classes
     tables = [drawn_again(whole, seed) for seed in range(1, resamples + 1)]
     tasks: list[Task] = []
@@ -167,27 +135,16 @@ def _lost(
 
 @dataclass(frozen=True)
 class ProposalStability:
-    """Whether the first of some proposals stays the first.
+    """Whether the first of some proposals stays the first."""
 
-    Attributes
-    ----------
-    undecided
-        Whether its scores over the orders of ties overlap those of another one.
-    held
-        On how many of the tables that were drawn it still has the least score of them, alone or
-        with others.
-    drawn
-        How many tables were drawn.
-    impossible
-        How many of them cannot meet the plan's models, so that nothing is known of them.
-    low, high
-        Per proposal the least and the largest score over all orders of ties.
-    """
-
-    undecided: bool
+    undecided: bool  # whether its scores over the orders of ties overlap those of another one
+    # on how many of the tables that were drawn it still has the least score of them, alone or
+    # with others
     held: int
-    drawn: int
+    drawn: int  # how many tables were drawn
+    # how many of them cannot meet the plan's models, so that nothing is known of them
     impossible: int
+    # per proposal the least and the largest score over all orders of ties
     low: tuple[float, ...]
     high: tuple[float, ...]
 
@@ -196,13 +153,6 @@ def steadiness(proposed: Sequence[RepeatedLoss], shares: np.ndarray) -> Proposal
     """Whether the first of some proposals stays the first when all of them are run again.
 
     Scores are compared as they are shown, with one decimal.
-
-    Parameters
-    ----------
-    proposed
-        The proposals, the best first.
-    shares : numpy.ndarray, shape (C,)
-        The weights as shares of 1; see :func:`kanon.experiments.advisor.weights.shares_of`.
     """
     over_ties = np.array([scores(averaged(each.ties), shares) for each in proposed])
     low, high = over_ties.min(axis=1), over_ties.max(axis=1)

@@ -24,26 +24,12 @@ from kanon.strategies import SCOPES
 ADVISED = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t")
 """The strategies of Mauger, Le Mahec, Dequen 2023, Definition 17."""
 
-MEASURED = tuple(metric_named(name) for name in PUBLISHED)
-"""What every release is measured in."""
+MEASURED = tuple(metric_named(name) for name in PUBLISHED)  # what every release is measured in
 
 
 def ways(sensitive: bool, tie_seed: int | None = None) -> tuple[Configuration, ...]:
     """The ways that there are: 95 with a sensitive column, 7 without.
 
-    S1 looks at no sensitive attribute, so its scope does not matter: 7 metrics. S2 to S7: 6
-    strategies × 7 metrics × 2 scopes = 84. L and T count no cost, so no metric guides them:
-    2 strategies × 2 scopes = 4.
-
-    Parameters
-    ----------
-    sensitive
-        Whether there is a sensitive column; without one only S1 can be followed.
-    tie_seed
-        What breaks ties; None for the canonical order.
-
-    Examples
-    --------
     >>> len(ways(True)), len(ways(False))
     (95, 7)
     """
@@ -54,19 +40,6 @@ def ways(sensitive: bool, tie_seed: int | None = None) -> tuple[Configuration, .
 def averaged_k(low: int, high: int | None = None) -> tuple[int, ...]:
     """The k over which the criteria of a way are averaged.
 
-    Parameters
-    ----------
-    low, high
-        A range of k: both ends, and those of the papers' fourteen between them. Without ``high``
-        the one k alone.
-
-    Raises
-    ------
-    PlanError
-        A k is below 2, or the range is empty.
-
-    Examples
-    --------
     >>> averaged_k(5), averaged_k(3, 30)
     ((5,), (3, 4, 5, 10, 20, 30))
     """
@@ -85,24 +58,12 @@ def tried_k(asked: Sequence[int], highest: int) -> tuple[int, ...]:
 
 
 def looked_at(tried: Sequence[int], highest: int) -> list[int]:
-    """The k that every way is run for: beside those tried any other that a run is finished for.
-
-    Among their releases is the one that counts for each k that was tried
-    (:mod:`kanon.experiments.advisor.least_loss`); that for the highest has the best l and t.
-    """
+    """The k that every way is run for: beside those tried any other that a run is finished for."""
     return sorted({*tried, *(k for k in FINISHED_K if k < highest), highest})
 
 
 def plan_to_advise(plan: Plan) -> Plan:
-    """The plan with GAA, which serves every k: what is asked for and the hierarchies stay.
-
-    Attribute weights, the cost, the tie seed and the sensitive column that is looked at stay too.
-
-    Raises
-    ------
-    PlanError
-        There are several sensitive columns, and the plan names none to look at.
-    """
+    """The plan with GAA, which serves every k: what is asked for and the hierarchies stay."""
     own = plan.algorithm
     found = plan.model_copy(
         update={
@@ -132,15 +93,7 @@ def compared(
     found: Sequence[Curves | Points],
     ks: Sequence[int],
 ) -> Comparison:
-    """What came of the runs, side by side.
-
-    Parameters
-    ----------
-    task
-        One of them; they have the table and the sensitive column in common.
-    ks
-        The k at which they were looked at.
-    """
+    """What came of the runs, side by side."""
     lines = tuple(
         replace(line, title=full_title(line.configuration, line.guide.card.title))
         for line in lines_of(wanted, found, MEASURED, best_l(task.classes))

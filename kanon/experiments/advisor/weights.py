@@ -31,11 +31,9 @@ from kanon.experiments.comparison import Comparison, Line
 from kanon.hierarchy import LARGEST_WEIGHT
 from kanon.measures.pareto import pareto_front
 
-CONCERNS = ("utility", "l", "t")
-"""What may matter, in the order of all arrays."""
+CONCERNS = ("utility", "l", "t")  # what may matter, in the order of all arrays
 
-LIMITED = ("k", "l", "t")
-"""What may have a limit."""
+LIMITED = ("k", "l", "t")  # what may have a limit
 
 USUAL: Mapping[str, float] = {"utility": 2.0, "l": 1.0, "t": 1.0}
 """To begin with: what is lost matters as much as the sensitive column, which has two concerns."""
@@ -71,19 +69,6 @@ utility, l and t a weight above 0.
 def checked_limits(given: Mapping[str, float]) -> dict[str, float]:
     """What k and l of every class should be at least, and t at most.
 
-    Parameters
-    ----------
-    given
-        Under ``k`` a whole number, under ``l`` an entropy l of at least 1, under ``t`` a total
-        variation distance from 0 to 1; each may be left out.
-
-    Raises
-    ------
-    PlanError
-        A name is neither, or a number is none or out of its range.
-
-    Examples
-    --------
     >>> checked_limits({"l": 2, "t": 0.3})
     {'l': 2.0, 't': 0.3}
     """
@@ -113,13 +98,7 @@ def _numbers(
 
 
 def shares_of(weights: Mapping[str, float], concerns: Sequence[str] = CONCERNS) -> np.ndarray:
-    """The weights of some concerns as shares of 1.
-
-    Raises
-    ------
-    PlanError
-        See :func:`checked_weights`; or those that count are all 0.
-    """
+    """The weights of some concerns as shares of 1."""
     checked = checked_weights(weights)
     found = np.array([checked[name] for name in concerns])
     if not found.any():
@@ -151,36 +130,16 @@ def averaged(each_k: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class WeighedWays:
-    """Every way with its score.
+    """Every way with its score."""
 
-    Attributes
-    ----------
-    comparison
-        The ways, and their criteria at every k.
-    ks
-        Those that the concerns are averaged over.
-    weights
-        The weight of each concern, as given.
-    limits
-        What k and l should be at least and t at most, at each of these k.
-    at_k : numpy.ndarray of int, shape (W, len(ks))
-        For which k the release is that counts.
-    each_k : numpy.ndarray, shape (W, len(ks), C)
-        What that one loses; see :func:`kanon.experiments.advisor.least_loss.least_losses`.
-    scores : numpy.ndarray, shape (W,)
-        The weighted means, in percent; 0 is the best.
-    front : numpy.ndarray of bool, shape (W,)
-        Whether no other way is at least as good in every concern and better in one.
-    """
-
-    comparison: Comparison
-    ks: tuple[int, ...]
-    weights: Mapping[str, float]
-    limits: Mapping[str, float]
-    at_k: np.ndarray
-    each_k: np.ndarray
-    scores: np.ndarray
-    front: np.ndarray
+    comparison: Comparison  # the ways, and their criteria at every k
+    ks: tuple[int, ...]  # those that the concerns are averaged over
+    weights: Mapping[str, float]  # the weight of each concern, as given
+    limits: Mapping[str, float]  # what k and l should be at least and t at most, at each of these k
+    at_k: np.ndarray  # for which k the release is that counts
+    each_k: np.ndarray  # what that one loses
+    scores: np.ndarray  # the weighted means, in percent
+    front: np.ndarray  # whether no other way is at least as good in every concern and better in one
 
     @property
     def ways(self) -> tuple[Line, ...]:
@@ -206,10 +165,7 @@ class WeighedWays:
 
     @cached_property
     def short_of(self) -> np.ndarray:
-        """By how many points a way misses the limits of l and t at the worst of the k.
-
-        0 where it meets them; see :func:`kanon.experiments.advisor.least_loss.missed`. Shape (W,).
-        """
+        """By how many points a way misses the limits of l and t at the worst of the k."""
         best = self._best_l if self.comparison.sensitive else 1.0
         return missed(self.each_k.max(axis=1), self.limits, best)
 
@@ -311,29 +267,7 @@ def weigh(
     weights: Mapping[str, float] = USUAL,
     limits: Mapping[str, float] | None = None,
 ) -> WeighedWays:
-    """Score every way; nothing is run.
-
-    Parameters
-    ----------
-    comparison
-        The ways, as :func:`kanon.experiments.advisor.ways.compared` gives them.
-    ks
-        The k to average over.
-    weights
-        How much each concern matters; see :func:`checked_weights`.
-    limits
-        See :func:`checked_limits`; without a sensitive column they are left alone.
-
-    Raises
-    ------
-    PlanError
-        Weights or limits are not allowed.
-
-    Notes
-    -----
-    The way of least score is on the front: one that beat it would have at most its score, and,
-    where that is equal, a lower mean of all concerns.
-    """
+    """Score every way; nothing is run."""
     checked = checked_limits(limits or {})
     at_k, each_k = least_losses(comparison, ks, checked)
     lost, concerns = averaged(each_k), CONCERNS[: each_k.shape[-1]]

@@ -37,23 +37,14 @@ DISTRIBUTIONS: Mapping[Distribution, Card] = {
 }  # fmt: skip
 """How frequent the values of a column are."""
 
-SIZES = (5, 10, 20, 50, 100, 200, 500)
-"""How many values a column has."""
+SIZES = (5, 10, 20, 50, 100, 200, 500)  # how many values a column has
 
 
 class Column(NamedTuple):
-    """A column to draw.
+    """A column to draw."""
 
-    Attributes
-    ----------
-    distribution
-        One of :data:`DISTRIBUTIONS`.
-    values
-        v, the number of values.
-    """
-
-    distribution: Distribution
-    values: int
+    distribution: Distribution  # one of :data:`DISTRIBUTIONS`
+    values: int  # v, the number of values
 
     @property
     def name(self) -> str:
@@ -67,23 +58,6 @@ COLUMNS = tuple(Column(each, size) for each, size in product(get_args(Distributi
 
 def chances(column: Column) -> np.ndarray:
     """How likely each value of a column is.
-
-    Equivalent: P(i) = 1/v. Geometric: P(i) ∝ (1 - p)^i with p = 1 - 0.01^(1/v). Normal: the share
-    of N(0, 1) in the i-th of v equally wide bins on [-3, 3], the tails in the bins at the ends.
-
-    Parameters
-    ----------
-    column
-        The distribution and v.
-
-    Returns
-    -------
-    numpy.ndarray, shape (v,), float64
-        In (0, 1], with the sum 1.
-
-    Notes
-    -----
-    Mauger, Le Mahec, Dequen 2023, section 4.3.3, name the distributions; the parameters are ours.
 
     >>> chances(Column("equivalent", 4)).tolist()
     [0.25, 0.25, 0.25, 0.25]
@@ -106,20 +80,6 @@ def chances(column: Column) -> np.ndarray:
 def simulated(records: int, column: Column, seed: int = 0) -> np.ndarray:
     """Draw the values of a column.
 
-    Parameters
-    ----------
-    records
-        n: so many values are drawn, each by itself.
-    column
-        From what they are drawn.
-    seed
-        The same seed and column give the same values, whatever else is drawn.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,), int64
-        The positions of the values, from 0 to v - 1. Not every value has to occur.
-
     >>> simulated(5, Column("equivalent", 3)).tolist() == [
     ...     *simulated(5, Column("equivalent", 3)).tolist()]
     True
@@ -141,19 +101,6 @@ def value_names(column: Column) -> list[str]:
 
 def drawn(classes: EquivalenceClasses, column: Column, seed: int = 0) -> Sensitive:
     """The column as the sensitive attribute of a table.
-
-    The records stand in the canonical order of their classes, so the order of the rows of a table
-    plays no part.
-
-    Parameters
-    ----------
-    column, seed
-        See :func:`simulated`.
-
-    Returns
-    -------
-    Sensitive
-        Its histograms, with the values that occur.
 
     >>> from kanon.hierarchy.build import suppression
     >>> sexes = EquivalenceClasses(("sex",), (suppression(["F", "M"]),),

@@ -27,11 +27,9 @@ from kanon.experiments.simulated.study import CRITERIA, RUNS, RunResult, Study, 
 from kanon.hierarchy.files import to_nodes
 from kanon.settings import MEGABYTE, read_up_to
 
-FORMAT = "kanon-simulated-study"
-"""What the file says it is."""
+FORMAT = "kanon-simulated-study"  # what the file says it is
 
-MEGABYTES = 1
-"""The most megabytes of a file."""
+MEGABYTES = 1  # the most megabytes of a file
 
 _WHAT = "study file"
 
@@ -40,30 +38,20 @@ _Percent = Annotated[float, Field(strict=True, ge=0, le=100, allow_inf_nan=False
 
 
 class StudyInputs(Strict):
-    """All that the results of a study depend on.
+    """All that the results of a study depend on."""
 
-    Attributes
-    ----------
-    table, hierarchies
-        Fingerprints. That of the table is of its classes, so the order of its rows plays no part.
-    metric, attribute_weights, cost, scope, tie_seed, parts
-        What guides the merging.
-    seed
-        What the columns are drawn with.
-    version
-        That of kanon.
-    """
-
+    # fingerprints
     table: _Text
     hierarchies: _Text
+    # what guides the merging
     metric: _Text
     attribute_weights: _Text
     cost: _Text
     scope: _Text
     tie_seed: _Text
     parts: _Text
-    seed: _Text
-    version: _Text
+    seed: _Text  # what the columns are drawn with
+    version: _Text  # that of kanon
 
     def changed(self, before: StudyInputs) -> list[str]:
         """What is not as it was before, for the middle of a sentence."""
@@ -131,10 +119,7 @@ def made_with(study: Study) -> StudyInputs:
 
 
 def _fingerprint_of(classes: EquivalenceClasses) -> str:
-    """A fingerprint of the tuples of labels and how often each occurs, whatever their order.
-
-    Where persons are known, of which tuples each of them has, too.
-    """
+    """A fingerprint of the tuples of labels and how often each occurs, whatever their order."""
     names, ranks = [], []
     for column, tree, nodes in zip(
         classes.attributes, classes.hierarchies, classes.nodes.T, strict=True
@@ -164,13 +149,7 @@ def _digest(text: str, more: bytes = b"") -> str:
 
 
 def written_study(made: StudyInputs, found: Iterable[RunResult]) -> bytes:
-    """The file of a study: what was found so far, in the order of the study.
-
-    Parameters
-    ----------
-    made
-        What its results depend on; see :func:`made_with`.
-    """
+    """The file of a study: what was found so far, in the order of the study."""
     there = {one.run: one for one in found}
     results = [
         {
@@ -192,21 +171,7 @@ def written_study(made: StudyInputs, found: Iterable[RunResult]) -> bytes:
 
 
 def read_study(source: Path | bytes, made: StudyInputs) -> list[RunResult]:
-    """What was found before, if the file is of the same study.
-
-    Parameters
-    ----------
-    source
-        A file, or what is in it: at most 1 MB.
-    made
-        What the results of the study that is run now depend on.
-
-    Raises
-    ------
-    StudyError
-        It cannot be read, is no such file, holds something that is not allowed, or was made with
-        something else; the sentence says with what.
-    """
+    """What was found before, if the file is of the same study."""
     content = _content(source)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise StudyError(f"This is no {_WHAT}: it has to be an object with the format '{FORMAT}'.")

@@ -13,8 +13,7 @@ from kanon.measures.comparing import Standing, standing
 DIGITS = 2
 """Areas are compared rounded to so many digits, as [M23] publishes them: what looks equal is."""
 
-OVERALL = "overall"
-"""The column of the mean rank over all criteria."""
+OVERALL = "overall"  # the column of the mean rank over all criteria
 
 
 def complete(found: Iterable[RunResult]) -> list[Column]:
@@ -27,23 +26,6 @@ def complete(found: Iterable[RunResult]) -> list[Column]:
 
 def places(found: Iterable[RunResult], criterion: str) -> Standing:
     """The areas of a criterion, and the place of each strategy on each column.
-
-    Parameters
-    ----------
-    found
-        What came of runs; a column on which some strategy was not run yet is left out.
-    criterion
-        One of :data:`kanon.experiments.simulated.study.CRITERIA`.
-
-    Returns
-    -------
-    Standing
-        One row per column, its distribution and number of values; one column per strategy. Areas
-        that are equal to :data:`DIGITS` digits share the smaller place.
-
-    Examples
-    --------
-    Seven strategies on one column; two of them alter equally little.
 
     >>> altered = [70.0, 70.001, 89.0, 68.0, 75.0, 88.0, 69.0]
     >>> one = [RunResult(StudyRun(COLUMNS[0], name), (area, 90.0, 5.0))
@@ -66,31 +48,14 @@ def places(found: Iterable[RunResult], criterion: str) -> Standing:
 
 
 def mean_ranks(found: Iterable[RunResult]) -> pd.DataFrame:
-    """The mean place of each strategy over the columns, by criterion and over all of them.
-
-    Parameters
-    ----------
-    found
-        What came of runs; see :func:`places`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per strategy; a column per criterion, and :data:`OVERALL`, their mean, in which
-        each counts the same. From 1, always the best, to 7, always the worst; nothing is known
-        without a complete column.
-    """
+    """The mean place of each strategy over the columns, by criterion and over all of them."""
     found = list(found)
     means = pd.DataFrame({name: places(found, name).mean_ranks for name in CRITERIA})
     return means.assign(**{OVERALL: means.mean(axis=1)})
 
 
 def results(study: Study, found: Iterable[RunResult]) -> pd.DataFrame:
-    """Every area and place: a row per column, strategy and criterion, in that order.
-
-    Columns ``distribution, values, strategy, criterion, k_from, k_to, nauc_percent, rank``. The
-    rank is missing on columns that are not complete.
-    """
+    """Every area and place: a row per column, strategy and criterion, in that order."""
     found = list(found)
     ranks = {name: places(found, name).ranks for name in CRITERIA}
     low, high = study.interval

@@ -297,10 +297,7 @@ def _bytes_of(path: Path) -> int:
 
 
 def _with_tables(connection: Any, wanted: Any) -> Any:
-    """The same expression over tables of the connection's own in place of those from outside.
-
-    Of the latter DuckDB does not know how far it is.
-    """
+    """The same expression over tables of the connection's own in place of those from outside."""
     own = {}
     for known in wanted.op().find(ibis.expr.operations.InMemoryTable):
         name = f"{_KNOWN}{uuid4().hex}"

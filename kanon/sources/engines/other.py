@@ -24,22 +24,7 @@ from kanon.sources.reading import ReadSettings
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
-    """Open a table of a database.
-
-    Groups are counted in the database; a release comes from it batch by batch and is written here.
-
-    Parameters
-    ----------
-    address
-        A SQLite file, or a URL that :func:`ibis.connect` knows, and the table in it.
-    settings, writes
-        Not used: a database knows its types.
-
-    Raises
-    ------
-    TableError
-        There is no such table, or no connection.
-    """
+    """Open a table of a database."""
     name = address.name
     errors = _errors()
     with saying(name, errors, partial(_said, name)):

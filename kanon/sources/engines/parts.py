@@ -20,17 +20,7 @@ _ENDINGS = (".parquet", ".pq")
 
 
 def parquet_parts(address: Address) -> list[Path]:
-    """The files of a table: the one at an address, or all in a folder.
-
-    Names that begin with a dot or an underscore are left out, as writers call what is no part of
-    a table.
-
-    Raises
-    ------
-    TableError
-        There is none, one is damaged or has a name twice, their columns differ, or two columns
-        differ by case alone.
-    """
+    """The files of a table: the one at an address, or all in a folder."""
     path = address.path.resolve()
     parts = sorted(filter(_is_part, path.glob("**/*"))) if path.is_dir() else [path]
     parts = [part for part in parts if not _hidden(part.relative_to(path))]

@@ -24,35 +24,18 @@ files), ``parquet``, ``csv`` or ``tsv``, sorted by :func:`kanon.sources.engine_o
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a table that stay where they are.
+    """The rows of a table that stay where they are."""
 
-    Attributes
-    ----------
-    expression
-        The table as an Ibis expression, its columns by their names without outer blanks.
-    fetch
-        Runs an expression and returns its few rows as an Arrow table.
-    write
-        Writes what an expression yields.
-    kinds
-        What it can write.
-    found
-        Short sentences for a person, about how the table was read.
-    settings
-        What was found about a text file: separator and encoding.
-    workspace
-        Where it keeps tables that queries go on from; None if it keeps none.
-    writes_anywhere
-        Whether ``write`` needs no connection that was opened for the folder.
-    """
-
+    # the table as an Ibis expression, its columns by their names without outer blanks
     expression: Any
-    fetch: Callable[[Any], Any]
-    write: Writer
-    kinds: Sequence[str]
-    found: tuple[str, ...] = ()
+    fetch: Callable[[Any], Any]  # runs an expression and returns its few rows as an Arrow table
+    write: Writer  # writes what an expression yields
+    kinds: Sequence[str]  # what it can write
+    found: tuple[str, ...] = ()  # short sentences for a person, about how the table was read
+    # what was found about a text file: separator and encoding
     settings: tuple[str | None, str | None] = (None, None)
-    workspace: Workspace | None = None
+    workspace: Workspace | None = None  # where it keeps tables that queries go on from
+    # whether ``write`` needs no connection that was opened for the folder
     writes_anywhere: bool = False
 
 
@@ -60,18 +43,7 @@ class Rows:
 def saying(
     name: str, errors: tuple[type[Exception], ...], said: Callable[[str], str | None]
 ) -> Any:
-    """Turn what an engine raises into a sentence without cells.
-
-    Parameters
-    ----------
-    said
-        From the engine's own words to a sentence, or None where nothing better is known.
-
-    Raises
-    ------
-    TableError
-        In place of any of these.
-    """
+    """Turn what an engine raises into a sentence without cells."""
     try:
         with warnings.catch_warnings():  # what an engine's own parts will do without one day
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -95,15 +67,7 @@ def watched(
     progress: Progress,
     text: str,
 ) -> None:
-    """Run something in a thread and tell how far it is, five times a second.
-
-    Parameters
-    ----------
-    done
-        Says how much of it is done, from 0 to 1; anything below 0 where nobody knows.
-    stop
-        Ends it, when the caller is interrupted.
-    """
+    """Run something in a thread and tell how far it is, five times a second."""
     furthest = 0.0
     with ThreadPoolExecutor(1) as alone:
         running = alone.submit(work)
@@ -128,13 +92,7 @@ def _ticks(running: Any) -> Iterator[None]:
 
 
 def chosen_table(address: Address, tables: Sequence[str]) -> str:
-    """The table of a database that an address names, or the only one there is.
-
-    Raises
-    ------
-    TableError
-        It names none of several, or one that is not there.
-    """
+    """The table of a database that an address names, or the only one there is."""
     if address.table is None and len(tables) == 1:
         return tables[0]
     if address.table in tables:
@@ -146,13 +104,7 @@ def chosen_table(address: Address, tables: Sequence[str]) -> str:
 
 
 def named(rows: Any, name: str) -> Any:
-    """The rows with the names of their columns stripped.
-
-    Raises
-    ------
-    TableError
-        There is a name that queries need, or a type that has no texts.
-    """
+    """The rows with the names of their columns stripped."""
     columns = column_names(rows.columns, name)
     for column, kind in zip(columns, rows.schema().types, strict=True):
         if column.casefold().startswith(OURS):
@@ -178,13 +130,7 @@ def sql_name(text: str) -> str:
 
 
 def check_cases(columns: Sequence[str], name: str) -> None:
-    """Check that no two names differ by upper and lower case alone: the engine takes them for one.
-
-    Raises
-    ------
-    TableError
-        Two do.
-    """
+    """Check that no two names differ by case alone: the engine takes them for one."""
     known: dict[str, str] = {}
     for column in columns:
         other = known.setdefault(column.casefold(), column)

@@ -32,10 +32,7 @@ def duckdb_settings(in_order: bool = False) -> dict[str, Any]:
 
 
 def limit_spilling(execute: Callable[[str], object]) -> None:
-    """Let a connection spill no more than is allowed, and nine tenths of what is free.
-
-    DuckDB heeds this of a connection that is open, not where it is opened with it.
-    """
+    """Let a connection spill no more than is allowed, and nine tenths of what is free."""
     for folder in scratch():
         most = bytes_of("scratch_megabytes")
         with contextlib.suppress(OSError):  # it is not there yet: DuckDB makes it

@@ -33,10 +33,8 @@ Found = TypeVar("Found")
 
 _LOCAL = re.compile(r"local(\[[^\]]+\])?")
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_PROBE = 4.0
-"""Seconds in which a machine answers that answers at all."""
-_ENDING = 10.0
-"""Seconds in which executors give up a task that was cancelled."""
+_PROBE = 4.0  # seconds in which a machine answers that answers at all
+_ENDING = 10.0  # seconds in which executors give up a task that was cancelled
 
 
 class SparkCluster:
@@ -312,10 +310,7 @@ class quietly(warnings.catch_warnings):
 
 
 def _patience(master: str) -> float:
-    """Seconds that a master has to answer, and to give a first executor.
-
-    Others than Spark's own master ask somebody for machines, which fetch an image first.
-    """
+    """Seconds that a master has to answer, and to give a first executor."""
     return 20.0 if master.startswith("spark:") else 120.0
 
 

@@ -81,13 +81,7 @@ _SENTENCES: Sequence[tuple[str, str]] = (
 
 
 def sentence(name: str, message: str) -> str | None:
-    """A sentence for what Spark said of a table, or None where nothing better is known.
-
-    Raises
-    ------
-    KanonError
-        It is what work on a part has raised in an executor.
-    """
+    """A sentence for what Spark said of a table, or None where nothing better is known."""
     raised = re.search(r"^kanon\.errors\.(\w+): (.+)$", message, re.MULTILINE)
     kind = getattr(errors, raised[1], None) if raised else None
     if raised and isinstance(kind, type) and issubclass(kind, errors.KanonError):

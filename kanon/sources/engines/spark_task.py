@@ -12,28 +12,18 @@ from kanon.base.progress import no_progress
 from kanon.errors import KanonError, withheld
 from kanon.stored_classes import PartWork
 
-_BATCH = 65_536
-"""Rows that go back at once: Spark reads a batch of Arrow as a whole."""
+_BATCH = 65_536  # rows that go back at once: Spark reads a batch of Arrow as a whole
 
 
 @dataclass(frozen=True)
 class PartTask:
-    """A function of batches of Arrow, as Spark wants one, of the work on the part they hold.
+    """A function of batches of Arrow, as Spark wants one, of the work on the part they hold."""
 
-    Attributes
-    ----------
-    work
-        Gets the rows of the part.
-    rows, found
-        The columns that it gets and returns.
-    ready
-        An accumulator of the rows that are done.
-    """
-
-    work: PartWork
+    work: PartWork  # gets the rows of the part
+    # the columns that it gets and returns
     rows: pa.Schema
     found: pa.Schema
-    ready: Any
+    ready: Any  # an accumulator of the rows that are done
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         held = list(batches)

@@ -23,17 +23,7 @@ _PLACE = "kanon:place"
 
 
 class SparkWorkspace:
-    """See :class:`kanon.sources.engines.workspace.Workspace`.
-
-    Parameters
-    ----------
-    cluster
-        Where it is kept: in the memory of executors, and on their disks where that is full.
-    connection
-        That of the expressions.
-    name
-        The table, for sentences.
-    """
+    """See :class:`kanon.sources.engines.workspace.Workspace`."""
 
     def __init__(self, cluster: SparkCluster, connection: Any, name: str) -> None:
         self._cluster = cluster

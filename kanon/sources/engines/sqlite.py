@@ -30,8 +30,7 @@ BATCH = 65_536
 _TYPES = {"integer": "int64", "real": "float64", "text": "string", "blob": "binary"}
 _NAMES = {"integer": "whole numbers", "real": "numbers", "text": "texts", "blob": "bytes"}
 
-_EXACT = 2**53
-"""Up to here every whole number is a floating point number as well."""
+_EXACT = 2**53  # up to here every whole number is a floating point number as well
 
 
 def connected(path: Path) -> Any:

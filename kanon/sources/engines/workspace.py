@@ -18,13 +18,7 @@ class Workspace(Protocol):
     """Where an engine keeps tables that queries go on from; nobody else sees them."""
 
     def keep(self, wanted: Any, progress: Progress, text: str) -> Any:
-        """Compute what an expression yields, once.
-
-        Returns
-        -------
-        ibis.Table
-            What was kept, as an expression of the same connection; until :meth:`drop`.
-        """
+        """Compute what an expression yields, once."""
 
     def drop(self, kept: Any) -> None:
         """Give up a table that was kept."""
@@ -33,43 +27,14 @@ class Workspace(Protocol):
         self, kept: Any, part: str, sizes: Mapping[int, int], work: PartWork, schema: pa.Schema,
         progress: Progress, text: str,
     ) -> Any:  # fmt: skip
-        """Do some work on the rows of each part by themselves, several parts at once.
-
-        Parameters
-        ----------
-        kept
-            A table that was kept, with a column of whole numbers that says the part of each row.
-        part
-            The name of that column.
-        sizes
-            Per part its number of rows: the largest begins first.
-        work
-            Gets the rows of one part, in any order, with all columns but ``part``.
-        schema
-            The columns that it returns.
-        progress, text
-            Told how many parts are done, and what is being done.
-
-        Returns
-        -------
-        ibis.Table
-            What it returned for all parts, kept, in no order.
-        """
+        """Do some work on the rows of each part by themselves, several parts at once."""
 
 
 def parts_here(
     fetch: Callable[[Any], pa.Table], append: Callable[[pa.Table], None], kept: Any, part: str,
     sizes: Mapping[int, int], work: PartWork, schema: pa.Schema, progress: Progress,
 ) -> None:  # fmt: skip
-    """Do the work of :meth:`Workspace.by_part` in this process: parts come and go one by one.
-
-    Parameters
-    ----------
-    fetch, append
-        Runs an expression, and adds rows to what is kept; called by one thread at a time.
-    kept, part, sizes, work, schema, progress
-        See :meth:`Workspace.by_part`.
-    """
+    """Do the work of :meth:`Workspace.by_part` in this process: parts come and go one by one."""
     asking = threading.Lock()
 
     def one(number: int, told: Progress) -> None:

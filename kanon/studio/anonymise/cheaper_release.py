@@ -7,8 +7,7 @@ from typing import NamedTuple
 from kanon.base.formatting import percent, thin
 from kanon.measures.along import Curves, Points
 
-NOTICEABLE = 0.1
-"""Percentage points of alteration; by less, a release is not called cheaper."""
+NOTICEABLE = 0.1  # percentage points of alteration; by less, a release is not called cheaper
 
 
 class CheaperRelease(NamedTuple):
@@ -34,12 +33,6 @@ for and meet the same other models, so its release is a valid answer for k = 5 t
 
 def cheaper(curves: Curves | Points | None, metric: str, k: int) -> CheaperRelease | None:
     """The cheapest release for a larger k, if it costs noticeably less than the one for k.
-
-    Greedy merging that has to meet other models too can end dearer for a small k: it starts from
-    other classes, and merges on what breaks a model one class at a time. On a merge path alone,
-    the cost never falls with k. Searches that go by another rule than the cost can end dearer too.
-    A release that leaves out more records than the one for k is not offered: Datafly, as published,
-    may leave out k records. Of equal alterations the largest k wins, which protects most.
 
     >>> import numpy as np
     >>> numbers = {"k": np.array([2, 5, 9]), "alteration_nllm": np.array([50.0, 100.0, 62.0])}

@@ -199,10 +199,7 @@ def tables(result: Result, done: Run, k: int) -> None:
 def download_release(
     work: Work, result: Result, done: Run, k: int, stale: bool, name: str, problem: str | None
 ) -> str | None:
-    """The format and the buttons of the released table and of the archive with it.
-
-    Returns what stands in the way, if anything does.
-    """
+    """The format and the buttons of the released table and of the archive with it."""
     about = done.prepared.plan.to_json()
     kinds = list(MIME)
     kind = st.selectbox(
@@ -323,10 +320,7 @@ def what_came_of_it(work: Work, result: Result, stale: bool) -> None:
 
 
 def numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
-    """What the release lost, its worst class, and what was checked in words.
-
-    Returns the place for how close it is to the least possible.
-    """
+    """What the release lost, its worst class, and what was checked in words."""
     columns = [each.name for each in done.prepared.classes.sensitive]
     focus = work.focus if work.focus in columns else next(iter(columns), None)
     lost = of_release(done)

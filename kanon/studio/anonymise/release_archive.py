@@ -17,10 +17,7 @@ from kanon.studio.widgets.files import content, file_name, publish_choice
 def archive_button(
     done: Run, make: Callable[[], bytes], kind: str, form: TextForm, about: str, held: bool
 ) -> None:
-    """The button that makes the archive of a release, and what else is said in it.
-
-    ``about`` is all that decides its content; a ``held`` release may not be downloaded.
-    """
+    """The button that makes the archive of a release, and what else is said in it."""
     date, publish = datetime.date.today(), publish_choice("archive-publish")
 
     def made() -> bytes:

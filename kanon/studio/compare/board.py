@@ -87,12 +87,7 @@ def show_board(
     about: str,
     settings: PictureSettings,
 ) -> None:
-    """Draw the board of a comparison as it was arranged, and the controls that arrange it.
-
-    The cursor stands at ``k``, and ``moved`` gets the new k once it rests. ``key`` identifies the
-    comparison: on a change the board is drawn again. ``about`` is all that decides the numbers, for
-    the fingerprints of downloads; ``settings`` is the caption of pictures.
-    """
+    """Draw the board of a comparison as it was arranged, and the controls that arrange it."""
     work = state.work()
     layout, filling = layout_of(work, comparison), work.view(CompareView).filling
     if filling is not None and filling >= len(layout.panels):

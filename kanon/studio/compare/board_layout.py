@@ -34,8 +34,7 @@ from kanon.studio.widgets.uploads import upload_field
 
 _LARGEST = 200_000  # bytes: a layout file is small
 
-Choice = tuple[str, str]
-"""What a panel shows: its kind, and its measure if it has one."""
+Choice = tuple[str, str]  # what a panel shows: its kind, and its measure if it has one
 
 
 def layout_of(work: Work, comparison: Comparison) -> Layout:

@@ -29,8 +29,7 @@ from kanon.studio.widgets.files import OF_PLAN, file_name
 from kanon.studio.widgets.result import name_in_files
 from kanon.studio.widgets.uploads import upload_field
 
-_AT_ONCE = 8
-"""So many things that are new in a table are spelt out; those that stop a plan first."""
+_AT_ONCE = 8  # so many things that are new in a table are spelt out; those that stop a plan first
 
 
 def kept_chips(work: Work) -> None:

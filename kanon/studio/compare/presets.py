@@ -19,8 +19,7 @@ from kanon.studio.session.run_choices import compared_metrics
 from kanon.studio.session.settings_change import change_to, still_stands
 from kanon.studio.session.work import Work, usable_strategies, with_fields
 
-MOST_NODES = 10
-"""Of a cost matrix in a panel: so many rows can be named there."""
+MOST_NODES = 10  # of a cost matrix in a panel: so many rows can be named there
 
 _SEVEN = tuple(f"s{number}" for number in range(1, 8))
 _SENSITIVE = (L_CARD.name, T_CARD.name)
@@ -93,10 +92,7 @@ PRESETS: Mapping[str, BoardPreset] = {
 
 
 def with_preset(work: Work, name: str) -> Work:
-    """The work with the lines and panels of a preset, and with the way back.
-
-    Without a sensitive column, what needs one is left out.
-    """
+    """The work with the lines and panels of a preset, and with the way back."""
     settings = _settings(work, PRESETS[name])
     view = work.view(CompareView)
     view = replace(view, filling=None, taken=change_to(work, view.taken, settings))
@@ -148,10 +144,7 @@ def _settings(work: Work, preset: BoardPreset) -> dict[str, Any]:
 
 
 def matrix_column(work: Work) -> str:
-    """Whose cost matrix a preset shows: the column that the user looks at, or a telling one.
-
-    That is the one with the most nodes of those that a panel shows whole, or else the smallest.
-    """
+    """Whose cost matrix a preset shows: the column that the user looks at, or a telling one."""
     trees = work.table.trees
     if work.shared.column in trees:
         return work.shared.column

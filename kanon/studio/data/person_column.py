@@ -45,10 +45,7 @@ def person_choice(work: Work) -> None:
 
 
 def repeating(work: Work, identifiers: list[str]) -> str | None:
-    """The identifier of most records that share their value with others; None if none does.
-
-    One of few values, such as a column that is only left out, tells nobody apart.
-    """
+    """The identifier of most records that share their value with others; None if none does."""
     found = {}
     for name in identifiers:
         often = work.table.records.frequencies(name)

@@ -66,10 +66,7 @@ def found_in(
 
 
 def singling_out_request(work: Work) -> Request | None:
-    """Look for the smallest sets of columns that single people out; None without any to look at.
-
-    Among the records that a run works on, as the exposure beside it is of those.
-    """
+    """Look for the smallest sets of columns that single people out; None without any to look at."""
     if not can_be_searched(work):
         return None
     view = work.view(SinglingView)
@@ -91,10 +88,7 @@ def with_sets(about: str, work: Work, found: SinglingOut) -> Work:
 
 
 def to_change(work: Work, one: SmallestSet) -> list[str]:
-    """The columns of a set that a finding speaks against: those that are called insensitive.
-
-    A sensitive column stays what it is: whether others can know it is for the user to say.
-    """
+    """The columns of a set that a finding speaks against: those that are called insensitive."""
     return [name for name in one.columns if work.table.roles.get(name) is Role.INSENSITIVE]
 
 

@@ -38,8 +38,7 @@ from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import data_button, picture
 from kanon.studio.widgets.result import fade
 
-_AT_ONCE = 8
-"""So many sets have a line of their own; the file has all of them."""
+_AT_ONCE = 8  # so many sets have a line of their own; the file has all of them
 
 
 def show_singling(work: Work) -> None:

@@ -31,8 +31,7 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.work import Work, with_fields
 
-WAY = "Way"
-"""The head of the column that names a way."""
+WAY = "Way"  # the head of the column that names a way
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +73,7 @@ def ks_of(work: Work) -> tuple[int, ...]:
 
 
 def limits_of(work: Work) -> dict[str, float]:
-    """What part 1 asks of k, l and t, if that counts here; k only if it is more than asked here.
-
-    What is asked of the person who is easiest to find is a k. Without a sensitive column nothing
-    is asked of l and t.
-    """
+    """What part 1 asks of k, l and t, if that counts here; k only if it is more than asked here."""
     if not work.view(DecideView).advice.limited:
         return {}
     asked = thresholds(work.purpose.context)
@@ -231,11 +226,7 @@ def ways_said(work: Work) -> str:
 
 
 def ways_shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Every way as it is shown: columns with units, and which way is better.
-
-    Metric, strategy and scope are in the name, and the shares of l and t in per cent say what l
-    and t say. The file has all of them.
-    """
+    """Every way as it is shown: columns with units, and which way is better."""
     heads = {
         "rank": "Rank",
         "way": WAY,

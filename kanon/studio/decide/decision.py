@@ -38,12 +38,7 @@ def opened_context(work: Work, content: bytes) -> Work:
 
 
 def with_wishes(work: Work) -> Work:
-    """The work that requires what the context asks for, as if it had been chosen by hand.
-
-    k becomes the least that is enough for k and for who is easiest to find; l and t are required of
-    each sensitive column in place of what was required of it by these models. Any other model
-    stays.
-    """
+    """The work that requires what the context asks for, as if it had been chosen by hand."""
     context = work.purpose.context
     wanted = [
         one for column in work.table.sensitive_columns for one in models_wanted(context, column)
@@ -65,10 +60,7 @@ def with_wishes(work: Work) -> Work:
 
 
 def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:
-    """Why no release can meet what is asked for, in a sentence; None if one can.
-
-    ``table`` is the table as one class; None if it has none, which is said when it is run.
-    """
+    """Why no release can meet what is asked for, in a sentence; None if one can."""
     context, most = work.purpose.context, work.table.highest_k
     k = least_k(context)
     if k > most and work.table.person_counted is None:

@@ -14,10 +14,7 @@ from kanon.studio.session.work import Work, with_fields
 
 
 def with_taken(work: Work, part: DecidePart, notice: str, **settings: Any) -> Work:
-    """The work with other settings, as if they had been chosen by hand, and with the way back.
-
-    What one ``part`` of the page takes twice in a row is undone in one step.
-    """
+    """The work with other settings, as if they had been chosen by hand, and with the way back."""
     change = change_to(work, work.view(DecideView).taken.get(part), settings)
     taken = {**work.view(DecideView).taken, part: change}
     deciding = replace(work.view(DecideView), taken=taken)

@@ -39,8 +39,7 @@ from kanon.studio.session.work import Work, with_fields
 
 _how = Sections(__file__)
 
-_MOST_STUDIES = 20
-"""So many studies are remembered; the oldest give way."""
+_MOST_STUDIES = 20  # so many studies are remembered; the oldest give way
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,7 @@ from kanon.studio.session.work import Work, with_fields
 
 
 def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
-    """The work with more hierarchy files to look through, matched with columns by name.
-
-    A single file without a match is meant for the column that is looked at.
-    """
+    """The work with more hierarchy files to look through, matched with columns by name."""
     found = read_bundle(files, list(work.table.roles))
     only = work.drawn_column if len(found) == 1 and not work.table.imports else None
     if only is not None and found[0].imported is not None:

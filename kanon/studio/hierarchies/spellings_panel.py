@@ -13,8 +13,7 @@ from kanon.studio.session.text import plain, shortened, with_blanks_seen
 from kanon.studio.session.work import Work
 from kanon.studio.widgets import tree_edits
 
-_AT_ONCE = 20
-"""Each line has a button."""
+_AT_ONCE = 20  # each line has a button
 
 
 def spellings_panel(work: Work, column: str) -> None:

@@ -27,10 +27,7 @@ from kanon.studio.session.work import Work, with_fields
 
 
 def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
-    """The missing runs of the chosen comparison, or the work if earlier runs made them all.
-
-    Several tie seeds run if bands are wanted; ``what_if`` keeps the comparison before an edit.
-    """
+    """The missing runs of the chosen comparison, or the work if earlier runs made them all."""
     lines = _lines_of_what_if(work) if what_if else wanted_lines(work)
     if not lines:
         raise PlanError("Choose at least one metric and one strategy to compare.")
@@ -47,10 +44,7 @@ def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
 
 
 def _lines_of_what_if(work: Work) -> tuple[PlannedLine, ...]:
-    """What is compared before and after an edit: by drawn weights too, which were just edited.
-
-    Each is measured by its own hierarchies: of all that those of its time could lose.
-    """
+    """What is compared before and after an edit: by drawn weights too, which were just edited."""
     work = with_fields(work, yardstick=None)
     return wanted_lines(work, ["custom"] if "custom" in usable_metrics(work) else [])
 

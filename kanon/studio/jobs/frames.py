@@ -10,8 +10,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import IO, Any
 
-Frame = Sequence[bytes | bytearray | memoryview]
-"""A pickle, then its buffers."""
+Frame = Sequence[bytes | bytearray | memoryview]  # a pickle, then its buffers
 
 _LENGTH = struct.Struct(">Q")
 _LARGE = 1 << 16
@@ -23,8 +22,6 @@ def _asked_for(buffer: memoryview) -> bool:
 
 def packed(something: object, apart: Callable[[memoryview], bool] = _asked_for) -> Frame:
     """Pack an object; buffers that are ``apart`` go beside the pickle, as they are when written.
-
-    By default these are bytes in a :class:`pickle.PickleBuffer`, which nobody can change.
 
     >>> frame = packed([pickle.PickleBuffer(bytes(100_000)), 1])
     >>> [len(part) > 99_999 for part in frame], [*map(type, unpacked(frame))]
@@ -43,10 +40,7 @@ def packed(something: object, apart: Callable[[memoryview], bool] = _asked_for) 
 
 
 def is_array_or_arrow(buffer: memoryview) -> bool:
-    """Whether a buffer keeps its type on the other side: kernels tell read-only arrays apart.
-
-    Arrow's buffers are read-only on both sides.
-    """
+    """Whether a buffer keeps its type on the other side: kernels tell read-only arrays apart."""
     return not buffer.readonly or type(buffer.obj).__module__.startswith("pyarrow")
 
 

@@ -32,10 +32,7 @@ def load_kernels() -> None:
 
 
 def compile_the_rest() -> None:
-    """Compile all other kernels in a process of low priority that ends with the server.
-
-    Only a run that needs just what is being compiled waits for it.
-    """
+    """Compile all other kernels in a process of low priority that ends with the server."""
     # On Windows alone; elsewhere the process lowers its priority itself.
     low, unseen = (
         getattr(subprocess, name, 0) for name in ("BELOW_NORMAL_PRIORITY_CLASS", "CREATE_NO_WINDOW")

@@ -16,19 +16,15 @@ from typing import Generic, Protocol, TypeVar
 
 from kanon.base.formatting import one_or_many
 
-SHORT, LONG, STUDY = range(3)
-"""The lanes: first answers and small tables; minutes; hours."""
-BOUNDS = (2.0, 600.0)
-"""After how many seconds a job of a lane belongs in the next one."""
+SHORT, LONG, STUDY = range(3)  # the lanes: first answers and small tables; minutes; hours
+BOUNDS = (2.0, 600.0)  # after how many seconds a job of a lane belongs in the next one
 
 Kind = tuple[str, int]
 """The name of a function, and the bits of the number of bytes that it was handed."""
 
-_MUCH = 20
-"""Bits: who is handed a megabyte counts as long until it is known better."""
+_MUCH = 20  # bits: who is handed a megabyte counts as long until it is known better
 
-_REMEMBERED = 9
-"""Of each kind how many durations are remembered."""
+_REMEMBERED = 9  # of each kind how many durations are remembered
 
 
 def kind_of(function: Callable[..., object], n_bytes: int) -> Kind:
@@ -47,8 +43,6 @@ def waiting(
     others: Sequence[float] = (),
 ) -> str:
     """Tell a visitor the place in the queue, about how long it takes, and what runs meanwhile.
-
-    ``own`` are the visitor's running jobs with their seconds; of ``others`` only seconds are known.
 
     >>> waiting(1, 0.2)
     'Waiting: place 1 in the queue, about 1 s'
@@ -85,10 +79,8 @@ class Waiting(Protocol):
 
     kind: Kind
     visitor: str
-    name: str
-    """What its visitor is told that it is."""
-    lane: int
-    """The first lane it may wait in; the one it runs in, once it does."""
+    name: str  # what its visitor is told that it is
+    lane: int  # the first lane it may wait in; the one it runs in, once it does
 
     @property
     def seconds(self) -> float:
@@ -107,11 +99,7 @@ J = TypeVar("J", bound=Waiting)
 
 
 class Queue(Generic[J]):
-    """The jobs that wait and those that run; the caller holds a lock.
-
-    ``places`` says how many jobs of each lane run at once; jobs of a lane without a place run in
-    the lane before.
-    """
+    """The jobs that wait and those that run; the caller holds a lock."""
 
     def __init__(self, places: Sequence[int], bounds: Sequence[float] = BOUNDS) -> None:
         self.places = places
@@ -215,11 +203,7 @@ class Queue(Generic[J]):
         return max(1, self.places[lane] - 1)
 
     def _in_turn(self, lane: int) -> list[J]:
-        """The waiting jobs of a lane, in turn.
-
-        Each visitor's first job goes before anybody's second; those who have one under way wait
-        with their second already. Of two visitors that one is first who was not served last.
-        """
+        """The waiting jobs of a lane, in turn."""
         ahead = Counter(job.visitor for job in self.running if job.lane == lane)
         turns: dict[J, tuple[int, int]] = {}
         for job in self.waiting:

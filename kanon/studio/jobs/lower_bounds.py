@@ -23,8 +23,7 @@ from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import settings_of
 from kanon.studio.session.work import Work, with_fields
 
-_FIRST = 0.1
-"""The share of the time of a close search after the quick one, about."""
+_FIRST = 0.1  # the share of the time of a close search after the quick one, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +51,7 @@ class BoundWanted:
 
 
 def find_bounds(progress: Progress, wanted: Sequence[BoundWanted], closely: bool) -> None:
-    """Find lower bounds, in a worker, and hand over each at once.
-
-    ``closely`` searches however long it takes, after a quick bound; else only where that is quick.
-    """
+    """Find lower bounds, in a worker, and hand over each at once."""
     for place, one in enumerate(wanted):
         own = stretch(progress, place / len(wanted), (place + 1) / len(wanted))
         close = closely or one.effort <= CLOSELY
@@ -102,10 +98,7 @@ def _cancelled(work: Work) -> Work:
 
 
 def known_bound(work: Work, plan: Plan) -> FoundBound | None:
-    """The lower bound of a plan whose release is on screen, at this k or another.
-
-    Only one that the command line finds too, by itself or by ``--bound``.
-    """
+    """The lower bound of a plan whose release is on screen, at this k or another."""
     result = work.findings.result
     if not work.findings.bounds or result is None or result.settings != settings_of(work, plan):
         return None

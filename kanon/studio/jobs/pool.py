@@ -236,10 +236,7 @@ class Job:
         exception: KanonError | None = None,
         by: _Worker | None = None,
     ) -> bool:
-        """Make the state final; False if it was, so that of two threads only one succeeds.
-
-        A worker, ``by``, no longer decides once its job was set aside.
-        """
+        """Make the state final; False if it was, so that of two threads only one succeeds."""
         with self._changed:
             if self.finished or (by is not None and by is not self._worker):
                 return False
@@ -308,12 +305,7 @@ class Job:
             return self._payload
 
     def _carry_out(self, worker: _Worker, last: bool) -> bool:
-        """Have a worker do the job; whether it can do another one.
-
-        A worker says that it begins before it looks at the job, and what it has said can be read
-        after its death. So one that dies without a word has begun nothing: another worker can carry
-        out the job, unless this was the last.
-        """
+        """Have a worker do the job; whether it can do another one."""
         payload = self._hand_to(worker)
         if payload is None:
             return True
@@ -362,14 +354,7 @@ class Job:
 
 @dataclass(eq=False)
 class _Slot:
-    """A thread with at most one worker, which it starts, hands jobs and ends; no Streamlit call.
-
-    It works for one lane. A job that takes too long for the first lane, or for another in which
-    others wait, goes with its slot to the next lane, and an idle slot of that lane comes in its
-    place; where none is idle, a short lane's job that others wait for begins anew when its turn
-    comes there. While several visitors are there, a worker in reserve spares them the wait for a
-    process to start: so there are at most as many workers as slots, and one.
-    """
+    """A thread with at most one worker, which it starts, hands jobs and ends; no Streamlit call."""
 
     lane: int
     worker: _Worker | None = None
@@ -389,24 +374,7 @@ class _Slot:
 
 
 class Jobs:
-    """The worker processes of a server and the queue before them.
-
-    Make one per server process and close it at its end (which also happens at exit). Parameters:
-
-    places
-        How many jobs run at once in each lane: at most so many workers, and with several lanes one
-        in reserve. The first lane's are always there; others start on demand, at lower priority.
-    warm
-        A module-level function that each fresh worker calls once before its first job, for
-        example to load compiled kernels. If it fails, then so does every job, and says so.
-    threads
-        Threads of numerical libraries in one worker; by default the first lane's workers share
-        the processors but for one. Variables such as ``NUMBA_NUM_THREADS`` win.
-    idle
-        Called in this process once the first job has ended: what can wait until then.
-    bounds
-        After how many seconds a job of a lane makes room for others.
-    """
+    """The worker processes of a server and the queue before them."""
 
     def __init__(
         self,
@@ -528,11 +496,7 @@ class Jobs:
         )
 
     def _next(self, slot: _Slot) -> Job | None:
-        """Wait for a job; None if there is something else to do for the slot.
-
-        The slot stays parked while it looks for a job: whichever slot is woken first, the one
-        that takes the job finds the other's worker free.
-        """
+        """Wait for a job; None if there is something else to do for the slot."""
         with self._changed:
             if self._closed:
                 return None
@@ -562,10 +526,7 @@ class Jobs:
                 self._changed.notify_all()
 
     def _do(self, job: Job, slot: _Slot) -> None:
-        """Have a job done; the slot keeps a worker that can do another one.
-
-        A job that its worker has died without beginning goes to a fresh one, once.
-        """
+        """Have a job done; the slot keeps a worker that can do another one."""
         for last in (False, True):
             if not (slot.fits() and slot.worker is not None and slot.worker.alive()):
                 slot.dismiss()  # it may have died idle

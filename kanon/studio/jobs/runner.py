@@ -23,12 +23,7 @@ def run(
     refused: Callable[[Work, str], Work] = said_on_page,
     wait: float = 0,
 ) -> None:
-    """Have a worker do what a page asks for; what cannot be done is said and changes nothing.
-
-    ``make`` makes the request from the work and ``arguments``, or returns the work if the result
-    needs no calculation, or None. ``refused`` adds the reason to the work. The page waits for
-    ``wait`` seconds before it is drawn. Equal requests run once; a new file replaces the last.
-    """
+    """Have a worker do what a page asks for; what cannot be done is said and changes nothing."""
     collect()  # what has just ended is not lost, whatever comes of this one
     work = state.work()
     try:

@@ -27,14 +27,16 @@ from kanon.studio.jobs.frames import (
     write_frame,
 )
 
-GAP = 0.05
-"""Seconds between two progress messages, at least."""
+GAP = 0.05  # seconds between two progress messages, at least
 
 Message = tuple[str, object]
 
 
 def failure(error: BaseException) -> str:
     """The sentence about an unexpected exception: its type, never its text, which can hold values.
+
+    >>> failure(ValueError("Alice"))
+    'The calculation failed (ValueError). The details are withheld, as they could hold values.'
 
     >>> failure(ValueError("Alice"))
     'The calculation failed (ValueError). The details are withheld, as they could hold values.'
@@ -46,11 +48,7 @@ def failure(error: BaseException) -> str:
 
 
 class Progress:
-    """Reports how far a job is; ``send`` gets at most one message per :data:`GAP`.
-
-    The newest message always arrives, if need be a little later: a job that announces a long
-    step right after a short one is not left with the wrong text.
-    """
+    """Reports how far a job is; ``send`` gets at most one message per :data:`GAP`."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
         self._send = send
@@ -102,11 +100,7 @@ class Progress:
 
 
 def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """The pipes to and from the server, moved away from where a job could touch them.
-
-    Standard input, output and error then lead nowhere, for Python and for compiled code: a stray
-    print neither breaks the protocol nor puts a cell value in the server's log.
-    """
+    """The pipes to and from the server, moved away from where a job could touch them."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -116,10 +110,7 @@ def _private_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _listen(requests: IO[bytes], frames: queue.SimpleQueue[Frame]) -> None:
-    """Pass on frames; end the process, busy or not, once the server is gone.
-
-    A compiled kernel that holds the interpreter lock delays this until it returns.
-    """
+    """Pass on frames; end the process, busy or not, once the server is gone."""
     try:
         while True:
             frames.put(read_frame(requests))

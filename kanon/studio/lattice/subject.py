@@ -36,12 +36,10 @@ from kanon.studio.session.work import Work, with_fields
 _AT_ONCE = 30_000_000
 """So many times a node is counted from a class in a quarter of a second, about."""
 
-_SLOWER = 50
-"""How much longer that takes with models beside k, about."""
+_SLOWER = 50  # how much longer that takes with models beside k, about
 
 
-ROWS = 40
-"""The rows of a preview."""
+ROWS = 40  # the rows of a preview
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +80,7 @@ def drawn_whole(work: Work) -> bool:
 
 
 def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
-    """The work with only some quasi-identifiers as such: the others become insensitive.
-
-    The records are those of all pages, also where only others lack values.
-    """
+    """The work with only some quasi-identifiers as such: the others become insensitive."""
     roles = {
         name: Role.INSENSITIVE if role is Role.QUASI_IDENTIFIER and name not in columns else role
         for name, role in work.table.roles.items()
@@ -171,11 +166,7 @@ def levels_in(clicked: object) -> tuple[int, ...]:
 
 
 def with_node(work: Work, explored: Exploration, node: Sequence[int] | None) -> Work:
-    """The work with another chosen node; what is no node of the lattice changes nothing.
-
-    Nor does a node of other columns: a selection list that has gone may send its value once more,
-    as when the page is reloaded while the lattice of all columns is explored.
-    """
+    """The work with another chosen node; what is no node of the lattice changes nothing."""
     tops = explored.tops
     if node is None or len(node) != len(tops) or explored.attributes != lattice_columns(work):
         return work

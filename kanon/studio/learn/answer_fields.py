@@ -33,8 +33,7 @@ _SMALL = "rgba(213, 94, 0, 0.20)"
 _WIDTH, _NARROW = 6.5, 4.2
 """Of a column of the grid, and in a narrow window, in letters' sizes, with the gap beside it."""
 
-_LARGEST = 1e15
-"""The largest number that the field shows; beyond it a browser rounds counts."""
+_LARGEST = 1e15  # the largest number that the field shows; beyond it a browser rounds counts
 
 
 def question_shown(exercises: ExerciseSet, question: AnyQuestion, number: int) -> None:

@@ -52,10 +52,7 @@ def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, 
 
 
 def with_set(work: Work, found: ExerciseSet) -> Work:
-    """The work with another set open, at its first question; answers to others stay.
-
-    The time of an exam begins here, when it is opened for the first time.
-    """
+    """The work with another set open, at its first question; answers to others stay."""
     view = work.view(LessonsView).exercises
     attempts = {found.fingerprint: Attempt(), **view.attempts}
     return _changed(work, opened=found, place=0, attempts=attempts, uploads=view.uploads + 1)
@@ -90,10 +87,7 @@ def attempt_at(view: ExercisesView, exercises: ExerciseSet) -> Attempt:
 
 
 def answer_now(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Any:
-    """What a question is answered with; a table that is not touched is as it stands.
-
-    None where something has to be typed or chosen first.
-    """
+    """What a question is answered with; a table that is not touched is as it stands."""
     if question.id in attempt.answers:
         return attempt.answers[question.id]
     table = exercises.table_of(question)

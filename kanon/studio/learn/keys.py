@@ -29,10 +29,6 @@ _keys = st.components.v2.component(
 
 
 def keys_press(projected: bool) -> None:
-    """Let keys press the buttons of lessons and attacks as long as this is drawn.
-
-    The shortcuts of Streamlit's own buttons are silent as long as a select box or a switch that
-    was used has the focus.
-    """
+    """Let keys press the buttons of lessons and attacks as long as this is drawn."""
     st.html(_STYLE)
     _keys(key=_KEY, data={"pressed": _PRESSED | (_PRESENTER if projected else {})})

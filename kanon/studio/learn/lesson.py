@@ -29,11 +29,9 @@ from kanon.teaching.presets import PRESETS, preset_for, preset_table
 from kanon.teaching.small_tables import SmallTable
 from kanon.teaching.tables import own_numbers
 
-FEWEST = 6
-"""The fewest records of a lesson on a table of one's own."""
+FEWEST = 6  # the fewest records of a lesson on a table of one's own
 
-OWN = "own"
-"""What stands for the table that the session works on."""
+OWN = "own"  # what stands for the table that the session works on
 
 
 @dataclass(frozen=True, eq=False)

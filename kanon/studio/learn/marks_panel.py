@@ -19,8 +19,7 @@ from kanon.teaching.exercises import MEGABYTES, ExerciseSet
 from kanon.teaching.marks import ClassMarks
 from kanon.teaching.question import heading
 
-_MOST_NAMED = 20
-"""So many odd files are named above the table, which has all."""
+_MOST_NAMED = 20  # so many odd files are named above the table, which has all
 
 
 def class_field(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:

@@ -14,8 +14,7 @@ from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 
-PACE = 2.5
-"""Seconds from one step to the next, where they follow by themselves."""
+PACE = 2.5  # seconds from one step to the next, where they follow by themselves
 
 _LEFT, _RIGHT = ":material/chevron_left:", ":material/chevron_right:"
 

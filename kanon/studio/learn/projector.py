@@ -22,11 +22,9 @@ from kanon.studio.session import state
 from kanon.studio.session.text import shortened
 from kanon.studio.widgets.picture import chart
 
-PLACE = Room(560, 320, 16)
-"""The place of its picture; projector.css has the same."""
+PLACE = Room(560, 320, 16)  # the place of its picture; projector.css has the same
 
-_HEADING = 85
-"""A longer heading does not find room in a line; the sentence says it too."""
+_HEADING = 85  # a longer heading does not find room in a line; the sentence says it too
 
 _FOLDER = Path(__file__).parent
 _STYLE = f"<style>{(_FOLDER / 'projector.css').read_text('utf-8')}</style>"
@@ -48,11 +46,7 @@ def stage(
     buttons: Callable[[], object],
     figure: go.Figure | None = None,
 ) -> None:
-    """Draw what is projected: what happens, in a few words (``heading``) and in sentences.
-
-    ``parts`` is HTML: each element has a class for its place, and ``data-fit`` if it may be too
-    long. ``buttons`` draws those that keys press, unseen; ``figure`` has the size of :data:`PLACE`.
-    """
+    """Draw what is projected: what happens, in a few words (``heading``) and in sentences."""
     title = escape(shortened(heading, _HEADING))
     with st.container(key="projector"):
         st.html(_STYLE)

@@ -39,8 +39,7 @@ _CHOICES = {
     "smallest": "The class that GAA takes",
     "partner": "The class with which it is merged",
 }
-_HIGHEST = 20
-"""The highest level that can be typed while a tree is none yet."""
+_HIGHEST = 20  # the highest level that can be typed while a tree is none yet
 
 
 def questions_part(view: SetEditorView, draft: SetDraft) -> None:

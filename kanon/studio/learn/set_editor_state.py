@@ -28,8 +28,7 @@ from kanon.teaching.exercise_draft import (
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.small_tables import SmallTable
 
-FEW = 8
-"""How many records of the session's table are taken, unless another number is typed."""
+FEW = 8  # how many records of the session's table are taken, unless another number is typed
 
 
 @dataclass(frozen=True)

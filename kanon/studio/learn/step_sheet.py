@@ -42,25 +42,19 @@ STYLE = f"""<style>
 </style>"""
 """How they look; drawn once on the page."""
 
-_MANY = 8
-"""More candidates than these have a window of their own, the chosen one on top."""
+_MANY = 8  # more candidates than these have a window of their own, the chosen one on top
 
 _EARLIER, _RULE, _FURTHER, _DETAIL = 900, 800, 500, 400
 """What is left out first where there is no room: what earlier steps changed, what the sentence says
 too, records that stay as they are and candidates beyond the nearest ones, their arithmetic."""
 
-_NEAREST = 2
-"""So many candidates besides the chosen one are left out last."""
+_NEAREST = 2  # so many candidates besides the chosen one are left out last
 
 _CHOSEN = '<span aria-hidden="true">✓</span><span class="aloud">chosen</span>'
 
 
 def records_sheet(table: SmallTable, recoding: Recoding, before: Recoding) -> str:
-    """The records after a step.
-
-    Every record has the number and the colour of its class. A value that rose stands behind an
-    arrow, with the value of the table before it; one that this step changed is framed.
-    """
+    """The records after a step."""
     whole = Recoding.from_targets(table.classes, table.classes.nodes)
     first, earlier, now = (records_table(table, one) for one in (whole, before, recoding))
     rows = []

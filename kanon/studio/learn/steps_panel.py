@@ -43,11 +43,9 @@ from kanon.teaching.lesson_builder import MOST
 from kanon.teaching.presets import PRESETS
 from kanon.teaching.tables import candidates_table, numbers_table, records_table
 
-_IN_A_ROW = 3
-"""So many numbers."""
+_IN_A_ROW = 3  # so many numbers
 
-_BESIDE = 4
-"""A table with more columns stands below the picture."""
+_BESIDE = 4  # a table with more columns stands below the picture
 
 _WHICH = {"first": "The first ones", "drawn": "Drawn at random"}
 """Which records of the session's table a lesson is about."""

@@ -19,8 +19,7 @@ from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.work import Work, with_fields
 from kanon.teaching.side_by_side import SideBySide
 
-SIDES = ("one", "other")
-"""What the two are called where nobody sees it."""
+SIDES = ("one", "other")  # what the two are called where nobody sees it
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,8 +61,7 @@ _STYLE = """<style>
 </style>"""
 """Left and right are as wide, side by side where there is room; else each says whose it is."""
 
-_HALF = Room(320, None, 13)
-"""A half of the page, at its narrowest."""
+_HALF = Room(320, None, 13)  # a half of the page, at its narrowest
 
 _ENDINGS = {
     "same": "Both end with the same release.",

@@ -10,8 +10,7 @@ from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.work import Work, with_fields
 
-LARGEST_ATTRIBUTE_WEIGHT = 1000
-"""A column can count so many times at most."""
+LARGEST_ATTRIBUTE_WEIGHT = 1000  # a column can count so many times at most
 
 
 def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> Work:

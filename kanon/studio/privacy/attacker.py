@@ -16,8 +16,7 @@ from kanon.sensitive import Sensitive
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, with_fields
 
-FIRST_KNOWN = 3
-"""So many quasi-identifiers are known at first: a neighbour knows about as much."""
+FIRST_KNOWN = 3  # so many quasi-identifiers are known at first: a neighbour knows about as much
 
 
 @dataclass(frozen=True)
@@ -64,10 +63,7 @@ def person_used(
 def somebody(
     classes: EquivalenceClasses, known: Sequence[str], random: np.random.Generator | None = None
 ) -> dict[str, str]:
-    """All quasi-identifiers of a person who is unique by the known ones, if there is one.
-
-    ``random`` draws any such person; without it, it is the middle one in canonical order.
-    """
+    """All quasi-identifiers of a person who is unique by the known ones, if there is one."""
     by_known = projected(classes, [classes.attributes.index(name) for name in known])
     unique = np.flatnonzero(by_known.hiding == by_known.hiding.min())
     fits = np.ones(classes.n_classes, dtype=bool)
@@ -108,11 +104,7 @@ def baseline_of(sensitive: Sensitive) -> Match:
 
 
 def about_person(before: Match, after: Match, baseline: Match | None, suppressed: int) -> list[str]:
-    """What an attacker learns of one person, before and after the release, in sentences.
-
-    ``baseline`` is None where there is nothing to guess; ``suppressed`` counts the records that
-    left the release.
-    """
+    """What an attacker learns of one person, before and after the release, in sentences."""
     sentences = [
         f"**Before:** {_found(before)}",
         f"**After:** {_found(after)}",

@@ -39,8 +39,7 @@ from kanon.sensitive import Sensitive
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.widgets.numbers import Number, worst
 
-MOST_CLASSES = 500
-"""So many classes are listed; a browser shows more, and nobody reads them."""
+MOST_CLASSES = 500  # so many classes are listed; a browser shows more, and nobody reads them
 
 THRESHOLDS = (1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 11, 1 / 20, 1 / 50, 1 / 100)
 """Risks that can be called high; that of a class of so many records."""
@@ -108,11 +107,7 @@ def levels_offered(sensitive: Sensitive) -> list[str]:
 def worst_classes(
     released: EquivalenceClasses, column: str, by: str, extra: tuple[str, ...]
 ) -> tuple[np.ndarray, pd.DataFrame]:
-    """The positions of the worst classes, at most :data:`MOST_CLASSES`, and a table of them.
-
-    ``by`` is the level that decides, a name of :data:`LEVELS`. Among equals the one with the more
-    surprising values (the larger t) comes first, then the larger one, then the canonical order.
-    """
+    """The positions of the worst classes, at most :data:`MOST_CLASSES`, and a table of them."""
     sensitive = released.sensitive_named(column)
     level = LEVELS[by]
     found = level.each(sensitive).round(9)  # the error of a logarithm decides nothing
@@ -298,10 +293,7 @@ def of_risk(
 def of_population(
     released: EquivalenceClasses, people: np.ndarray, threshold: float
 ) -> list[Number]:
-    """How easily persons are found by someone who does not know whether they are in the table.
-
-    TableError if a class has fewer people in the population than records.
-    """
+    """How easily persons are found by someone who does not know whether they are in the table."""
     risk, recognised = journalist(released, people, threshold), marketer(released, people)
     if risk is None or recognised is None:
         return []

@@ -124,10 +124,7 @@ def what_is_in_it(report: Report) -> str:
 
 
 def handed_over(work: Work, reported: Report, form: Report | PublicReport) -> bytes:
-    """The file of a report, in one of its forms; the next report of the project knows of it.
-
-    Nothing is kept of what was asked for once more.
-    """
+    """The file of a report, in one of its forms; the next report of the project knows of it."""
     record, known = record_of(reported), work.kept.reports
     if not known or known[-1] != record:
         known.append(record)
@@ -143,9 +140,6 @@ def command(
     **files: str,
 ) -> str:
     """The command that makes the same report again.
-
-    ``publish`` are the figures of the public form; ``closely`` looks for a closer lower bound;
-    ``files`` holds further files by option, empty without one.
 
     >>> command("plan.json", "my table.csv", public=True, words="")
     "python -m kanon report plan.json --table 'my table.csv' --out report.html --public"

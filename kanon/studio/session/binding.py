@@ -19,12 +19,7 @@ def bound(
     read: Callable[[Any], Any] = lambda value: value,
     keep: bool = False,
 ) -> dict[str, Any]:
-    """The key and the callback of a widget that shows a value of the session, as its arguments.
-
-    Streamlit forgets what a widget holds when the user leaves its page, so the widget is given its
-    value at every run. A browser keeps what a closed popover holds: there the key has to name the
-    value too, and another value is another widget.
-    """
+    """The key and the callback of a widget that shows a value of the session, as its arguments."""
     state.seeded(key, value)
 
     def changed() -> None:

@@ -39,10 +39,7 @@ from kanon.sources.coverage import lacking_values, with_missing_leaf
 
 
 class BuilderField(NamedTuple):
-    """What is typed for a builder: its name, its label, and how it is asked for.
-
-    What is ``fine`` has a good default and is asked for only where there is room.
-    """
+    """What is typed for a builder: its name, its label, and how it is asked for."""
 
     name: str
     label: str
@@ -292,10 +289,7 @@ def start_with(column: str, values: ValueCounts) -> HierarchyChoice:
 
 
 def as_started(choice: HierarchyChoice, column: str, kind: ColumnKind | None) -> bool:
-    """Whether a choice is still the one that a new table with its values starts with.
-
-    The table is not asked, as a file that stays where it is may have changed.
-    """
+    """Whether a choice is still the one that a new table with its values starts with."""
     counts = {value: n for value, n in choice.counts.items() if value != MISSING_LABEL}
     first = start_with(column, ValueCounts(counts, chosen=kind))
     return (first.builder, first.typed) == (choice.builder, choice.typed)

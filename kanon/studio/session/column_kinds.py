@@ -30,11 +30,7 @@ def find_mixed_dates(work: Work, column: str) -> MixedDates | None:
 
 
 def with_kind(work: Work, column: str, kind: ColumnKind) -> Work:
-    """The work with a column read in another way, and what depends on that made anew.
-
-    A hierarchy that a builder made starts again from what suits the kind; the old one can be had
-    back.
-    """
+    """The work with a column read in another way, and what depends on that made anew."""
     values = work.table.file.records.counted(column)
     kind.check(column, values.texts)
     kinds = {name: one for name, one in work.table.kinds.items() if name != column}

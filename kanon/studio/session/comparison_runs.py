@@ -35,8 +35,7 @@ from kanon.studio.session.run_choices import shown_k, usable_metrics
 from kanon.studio.session.run_plan import fingerprint_of
 from kanon.studio.session.work import Work
 
-_MOST_RUNS = 600
-"""The most runs that a session remembers; the oldest give way."""
+_MOST_RUNS = 600  # the most runs that a session remembers; the oldest give way
 
 
 class LineRun(NamedTuple):
@@ -48,10 +47,7 @@ class LineRun(NamedTuple):
 
 
 def needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
-    """The metrics that a comparison measures in: the seven, and those that guide.
-
-    Drawn weights only where everything that releases are measured by has some.
-    """
+    """The metrics that a comparison measures in: the seven, and those that guide."""
     found = {name: METRICS[name] for name in PUBLISHED}
     for line in lines:
         guide = line.guide
@@ -238,10 +234,7 @@ def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -
 def as_compared(
     work: Work, lines: Sequence[PlannedLine], job: ComparisonJob, found: Sequence[Curves | Points]
 ) -> Mapping[str, MeasuredRun]:
-    """What the session knows with the answers of a job.
-
-    Of too many runs, those that were not used for the longest time are forgotten.
-    """
+    """What the session knows with the answers of a job."""
     new = {
         key: replace(known, numbers=numbers)
         for key, known, numbers in zip(job.keys, job.known, found, strict=True)

@@ -25,8 +25,7 @@ from kanon.studio.session.run_choices import compared_metrics, incomplete_record
 from kanon.studio.session.run_plan import chosen_for, plan_of, suppression_used, without_lost
 from kanon.studio.session.work import Work, usable_strategies, with_fields
 
-MOST_LINES = 48
-"""The most lines of one comparison: more would be a picture that nobody can read."""
+MOST_LINES = 48  # the most lines of one comparison: more would be a picture that nobody can read
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +80,7 @@ def compared_algorithms(work: Work) -> list[str]:
 
 
 def compared_strategies(work: Work) -> list[str]:
-    """The strategies to compare: those chosen, as far as the table allows them.
-
-    Where all that were chosen are gone, S1: an empty choice is one that the user made.
-    """
+    """The strategies to compare: those chosen, as far as the table allows them."""
     offered = strategies_offered(work)
     found = [name for name in offered if name in work.compare.strategies]
     return found if found or not work.compare.strategies else ["s1"]
@@ -146,11 +142,7 @@ def wanted_lines(work: Work, also: Iterable[str] = ()) -> tuple[PlannedLine, ...
 
 
 def incomparable(work: Work, each: NamedConfiguration) -> str:
-    """Why a kept configuration cannot stand beside what is chosen now; nothing if it can.
-
-    Losses are shares of all that the quasi-identifiers of all records could lose: of other columns
-    or other records, they are shares of something else.
-    """
+    """Why a kept configuration cannot stand beside what is chosen now; nothing if it can."""
     if not each.fits:
         return "its plan does not fit this table"
     if each.plan.algorithm.name not in algorithms_offered():
@@ -180,11 +172,7 @@ def _seeds(work: Work, one: Configuration) -> tuple[int | None, ...]:
 
 
 def yardsticks(work: Work) -> list[str | None]:
-    """The hierarchies that one can choose to measure by, if shown lines have different ones.
-
-    Empty for those in use, the titles of kept configurations, None for each by its own. An empty
-    list where it makes no difference.
-    """
+    """The hierarchies that one can choose to measure by, if shown lines have different ones."""
     able = [each for each in work.kept.pinned if not incomparable(work, each)]
     trees = work.table.trees
     if all(dict(each.trees) == trees for each in able if each.shown):

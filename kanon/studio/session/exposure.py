@@ -18,10 +18,7 @@ from kanon.studio.session.work import Work
 
 @dataclass(frozen=True)
 class ExposureNumbers:
-    """The class sizes by all quasi-identifiers, and how many are unique without each of them.
-
-    The latter is empty where the classes stay in an engine, and no suppressed record is told apart.
-    """
+    """The class sizes by all quasi-identifiers, and how many are unique without each of them."""
 
     exposure: Exposure
     unique_without: Mapping[str, int]

@@ -96,10 +96,7 @@ def with_level(work: Work, column: str, level: int) -> Work:
 def built(
     work: Work, column: str, old: HierarchyChoice, builder: str, typed: Mapping[str, object]
 ) -> HierarchyChoice:
-    """What a builder makes of a column.
-
-    Nothing typed earlier is lost, and a new builder starts from what fits the values.
-    """
+    """What a builder makes of a column."""
     values = work.table.complete_records.counted(column)
     entered = {**old.typed, **{key: value for key, value in typed.items() if value is not None}}
     if "content" in typed:

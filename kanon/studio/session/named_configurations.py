@@ -27,8 +27,7 @@ from kanon.studio.session.configurations import PlannedLine
 from kanon.studio.session.plan_loading import with_plan
 from kanon.studio.session.work import Work, with_fields
 
-LONGEST_TITLE = 40
-"""The most characters in the name of a kept configuration."""
+LONGEST_TITLE = 40  # the most characters in the name of a kept configuration
 
 
 def pin(work: Work, line: PlannedLine, title: str) -> Work:

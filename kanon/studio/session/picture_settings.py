@@ -22,8 +22,7 @@ from kanon.studio.session.configurations import configuration_of
 from kanon.studio.session.requirements import others_of
 from kanon.studio.session.work import Work
 
-Guided = tuple[Configuration, Metric]
-"""A configuration, and the metric that it names."""
+Guided = tuple[Configuration, Metric]  # a configuration, and the metric that it names
 
 
 @dataclass(frozen=True)

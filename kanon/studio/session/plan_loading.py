@@ -28,11 +28,7 @@ from kanon.studio.session.work import Work, with_fields
 
 
 def with_plan(work: Work, plan: Plan) -> Work:
-    """The work with all that a plan says; what the plan does not say stays.
-
-    Hierarchies are taken over whether or not they hold every value of the table: what they lack is
-    shown where hierarchies are drawn, and can be added there. The old ones can be had back.
-    """
+    """The work with all that a plan says; what the plan does not say stays."""
     named = plan.roles.roles
     work = with_fields(
         work,

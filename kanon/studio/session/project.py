@@ -47,10 +47,7 @@ def check_savable(work: Work) -> dict[str, Any]:
 
 
 def saved_project(work: Work) -> str:
-    """Everything that was chosen for the table, as JSON.
-
-    Hierarchies list the values that occur in it; records are not in there.
-    """
+    """Everything that was chosen for the table, as JSON."""
     content = check_savable(work)
     project = {
         "project": _FORMAT,

@@ -12,8 +12,7 @@ from kanon.report.origin import Origin
 from kanon.report.words import LONGEST, TERMS, Words, parse_words
 from kanon.sources.reading import TableFile
 
-LABELS: Mapping[str, str] = {"title": "Title", **TERMS}
-"""What each text is called on the page."""
+LABELS: Mapping[str, str] = {"title": "Title", **TERMS}  # what each text is called on the page
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,8 +67,7 @@ def _kinds() -> dict[str, type[SensitiveModel]]:
     return found
 
 
-KINDS: Mapping[str, type[SensitiveModel]] = _kinds()
-"""The models about a sensitive column, by name."""
+KINDS: Mapping[str, type[SensitiveModel]] = _kinds()  # the models about a sensitive column, by name
 
 
 def whole_table(work: Work) -> EquivalenceClasses:
@@ -241,10 +240,7 @@ def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveMode
 
 
 def changed(model: SensitiveModel, **typed: Any) -> SensitiveModel | None:
-    """The model with other parameters; None if they do not go together.
-
-    Another distance of t-closeness asks for the same on its own scale.
-    """
+    """The model with other parameters; None if they do not go together."""
     if isinstance(model, TCloseness) and "distance" in typed:
         scale = HIGHEST[typed["distance"]] / HIGHEST[model.distance]
         typed["t"] = round(model.t * scale, 6)

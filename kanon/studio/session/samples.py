@@ -13,8 +13,7 @@ from kanon.teaching.presets import PRESETS
 _IDENTIFIER, _QUASI = Role.IDENTIFIER, Role.QUASI_IDENTIFIER
 _SENSITIVE, _INSENSITIVE = Role.SENSITIVE, Role.INSENSITIVE
 
-ADULT_FOLDER = "adult"
-"""The folder of hierarchies for the Adult table, under ``hierarchies/``."""
+ADULT_FOLDER = "adult"  # the folder of hierarchies for the Adult table, under ``hierarchies/``
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,7 @@ def _small(name: str) -> Sample:
     return Sample(name, preset.title, preset.about, preset.roles, k=preset.k)
 
 
-FIRST = "census"
-"""The sample that a first start opens."""
+FIRST = "census"  # the sample that a first start opens
 
 SAMPLES: Mapping[str, Sample] = {
     sample.name: sample

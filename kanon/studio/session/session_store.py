@@ -54,11 +54,7 @@ class Desk:
 
 @dataclass
 class _Place:
-    """A desk and whose it is.
-
-    ``kin`` is the same for what one person forgets together: all of an owner, who is logged in, or
-    without a login a tab and its copies.
-    """
+    """A desk and whose it is."""
 
     desk: Desk
     session: str
@@ -106,12 +102,7 @@ class Desks:
             self._places[token] = _Place(desk, session, owner, kin)
 
     def take(self, token: str, session: str, owner: str = "") -> tuple[str, Desk] | None:
-        """The token and the desk for a session whose page names a token; None if there is none.
-
-        A desk that was left is handed over. If its session is still there, as when a tab was
-        duplicated, then the page gets a copy under a token of its own. Nobody gets the desk of
-        another owner, whatever tokens the browser kept.
-        """
+        """The token and the desk for a session whose page names a token; None if there is none."""
         with self._lock:
             place = self._places.get(token)
             if place is None or place.owner != owner:

@@ -30,8 +30,7 @@ from kanon.studio.session.work import Work, begun_since, for_another_table, valu
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
 _FIRST, _LOST = "kanon-first", "kanon-lost"
-_SAID_ON = "said-on"
-"""Where what was said last was first read, in the memory of the session."""
+_SAID_ON = "said-on"  # where what was said last was first read, in the memory of the session
 
 T = TypeVar("T")
 
@@ -81,10 +80,7 @@ def entered() -> bool:
 
 
 def change(view: object = None, **fields: Any) -> None:
-    """Change some fields; whatever was said before is no longer shown.
-
-    A control whose options have changed tells its value once more: that changes nothing.
-    """
+    """Change some fields; whatever was said before is no longer shown."""
     now = work()
     same = view is None or now.view(type(view)) == view
     if same and all(value_of(now, name) == value for name, value in fields.items()):
@@ -136,10 +132,7 @@ def seeded(key: str, value: object) -> str:
 
 
 def typed(key: str) -> Any:
-    """What the user chose in the widget of that key; for callbacks.
-
-    A field that comes back may name files that Streamlit stores no longer: they were not chosen.
-    """
+    """What the user chose in the widget of that key; for callbacks."""
     found = st.session_state.get(key)
     if isinstance(found, list):
         return [each for each in found if not isinstance(each, DeletedFile)]
@@ -147,10 +140,7 @@ def typed(key: str) -> Any:
 
 
 def remembered(name: str, key: Hashable, make: Callable[[], T]) -> T:
-    """The result of ``make``, kept in this session until ``key`` changes.
-
-    Streamlit's own caches compare only a sample of a large table and are shared by all sessions.
-    """
+    """The result of ``make``, kept in this session until ``key`` changes."""
     memory: dict[str, tuple[Hashable, Any]] = st.session_state.setdefault(_MEMORY, {})
     if name not in memory or memory[name][0] != key:
         memory[name] = (key, make())

@@ -50,6 +50,9 @@ def with_blanks_seen(text: str) -> str:
 
     >>> with_blanks_seen("a nurse"), with_blanks_seen("a  nurse"), with_blanks_seen("a\\u00a0nurse")
     ('a nurse', 'a␣␣nurse', 'a␣nurse')
+
+    >>> with_blanks_seen("a nurse"), with_blanks_seen("a  nurse"), with_blanks_seen("a\\u00a0nurse")
+    ('a nurse', 'a␣␣nurse', 'a␣nurse')
     """
     return re.sub(r"\s{2,}|[^\S ]", lambda found: "␣" * len(found[0]), text)
 
@@ -64,10 +67,7 @@ def shortened(text: str, longest: int = 32) -> str:
 
 
 def released_tuple(released: EquivalenceClasses, position: int) -> tuple[str, ...]:
-    """What everybody in a class looks like.
-
-    In labels: the ranges that an algorithm forms have other numbers in every release.
-    """
+    """What everybody in a class looks like."""
     nodes = zip(released.hierarchies, released.nodes[position], strict=True)
     return tuple(tree.labels[node] for tree, node in nodes)
 

@@ -165,11 +165,7 @@ def views_read_again(views: Mapping[type, Any]) -> dict[type, Any]:
 
 
 def for_another_table(old: Work, new: Work) -> Work:
-    """The new work with what belongs to the user: metrics, the board, what pages keep.
-
-    A page keeps what ``for_another_table`` of its state returns. The same table, read again, has
-    the views of the old work already. No text of a report is kept: somebody else may answer for it.
-    """
+    """The new work with what belongs to the user: metrics, the board, what pages keep."""
     views = dict(new.views)
     for kind, view in old.views.items():
         if kind not in views and hasattr(view, "for_another_table"):

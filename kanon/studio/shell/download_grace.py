@@ -11,8 +11,7 @@ from typing import Any
 
 from streamlit.runtime.media_file_manager import MediaFileManager
 
-GRACE = 30.0
-"""Seconds for which an old address still leads to its file, while its page is open."""
+GRACE = 30.0  # seconds for which an old address still leads to its file, while its page is open
 
 
 _clear = MediaFileManager.clear_session_refs

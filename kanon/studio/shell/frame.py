@@ -61,11 +61,7 @@ _STYLE = """<style>
 
 
 def head(question: str, aloud: bool = False, line: bool = True) -> Work:
-    """Draw the top of a page; returns what the session works on.
-
-    ``aloud`` also says over the page what went wrong: on a long page, the pressed button may stand
-    far below. ``line``: the page is about the session's own table, so its line is drawn.
-    """
+    """Draw the top of a page; returns what the session works on."""
     if not state.entered():
         # Beside a folder called pages, Streamlit runs the first page of a fresh server without
         # app.py, until the navigation was drawn once.

@@ -57,9 +57,6 @@ HEADERS = {
 def is_own(origin: str | None, host: str | None, secure: bool) -> bool:
     """Whether a request comes from a page of this server, by what the browser says of both.
 
-    ``origin`` is None for what is no page; ``host`` has its port unless that is the usual one.
-    Where it is not ``secure``, a proxy may have ended TLS without saying so.
-
     >>> is_own("http://127.0.0.1:8501", "127.0.0.1:8501", secure=False)
     True
     >>> is_own("http://127.0.0.1:8000", "127.0.0.1:8501", secure=False)

@@ -29,10 +29,7 @@ def login_required(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def admit() -> bool:
-    """Whether the pages may be drawn; if not, what to do is said in their place.
-
-    Call it before anything else is drawn.
-    """
+    """Whether the pages may be drawn; if not, what to do is said in their place."""
     # Streamlit says True or False where a login is set up, and nothing where none is.
     logged_in = st.user.get("is_logged_in")
     if logged_in is None and not login_required():

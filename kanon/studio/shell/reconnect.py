@@ -18,10 +18,7 @@ _tab = st.components.v2.component(
 
 
 def welcome() -> None:
-    """Before a page is drawn: hand its tab what names its work, and fetch the work it had.
-
-    The script stops here while it waits for the tab's answer, which takes one exchange.
-    """
+    """Before a page is drawn: hand its tab what names its work, and fetch the work it had."""
     if not runtime.exists():  # a test: no tab, and nothing that outlives it
         return
     seat()  # so that the end of this connection is noticed

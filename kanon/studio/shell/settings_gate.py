@@ -11,10 +11,7 @@ _TITLE = "Settings"
 
 
 def settled() -> bool:
-    """Whether the settings are known; if not, what is wrong is said on every page.
-
-    Call it before anything else is drawn, and before the workers begin.
-    """
+    """Whether the settings are known; if not, what is wrong is said on every page."""
     try:
         settings()
     except SettingsError as error:

@@ -195,8 +195,7 @@ def of_change(done: Run, changed: Changes) -> list[Number]:
 
 
 # --- the table of all measures ----------------------------------------------------------------
-WAY = "Of the way to all at root"
-"""The column that measures of different units can be sorted by."""
+WAY = "Of the way to all at root"  # the column that measures of different units can be sorted by
 
 
 def overview_table(found: Sequence[MeasureValue], columns: Sequence[str]) -> pd.DataFrame:

@@ -37,8 +37,7 @@ from kanon.studio.utility.state import LearningView, UtilityView
 
 _how = Sections(__file__)
 
-_MOST_LESSONS = 40
-"""So many experiments are remembered; the oldest give way."""
+_MOST_LESSONS = 40  # so many experiments are remembered; the oldest give way
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +178,7 @@ def bands_of(lesson: LearningTask, score: str, live: bool) -> dict[str, dict[str
 
 
 def band_table(lesson: LearningTask, score: str) -> pd.DataFrame:
-    """Mean and deviation per k, of all networks and of the live ones: for reading.
-
-    Columns ``k``, and per representation trained in (if several) and validated in the mean ±
-    deviation; a second column without the dead ones where there are any.
-    """
+    """Mean and deviation per k, of all networks and of the live ones: for reading."""
     several = lesson.experiment.trained == "release"
     table: dict[str, list[str]] = {"k": [thin(k) for k in lesson.experiment.ks]}
     dead = any(one.dead for one in lesson.known)
@@ -262,10 +257,7 @@ def chance_said(
 
 
 def best_said(panels: Mapping[str, Mapping[str, Band]], ks: Sequence[int], score: str) -> str:
-    """Of experiment 2, which representation is best to train on, and which to validate on.
-
-    Compared are means over k and over all paired representations, to three digits, as shown.
-    """
+    """Of experiment 2, which representation is best to train on, and which to validate on."""
     cells = {
         (one, name): _mean(band.mean)
         for one, found in panels.items()

@@ -40,8 +40,7 @@ from kanon.studio.utility.state import UtilityView
 
 _how = Sections(__file__)
 
-_MOST_STUDIES = 100
-"""The findings on so many algorithms are remembered; the oldest give way."""
+_MOST_STUDIES = 100  # the findings on so many algorithms are remembered; the oldest give way
 
 
 class Trials(NamedTuple):

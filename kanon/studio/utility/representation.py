@@ -16,18 +16,13 @@ from kanon.studio.widgets.numbers import Number
 
 _how = Sections(__file__)
 
-_READABLE = 24
-"""Of so many nodes all are shown, with the numbers in their cells."""
+_READABLE = 24  # of so many nodes all are shown, with the numbers in their cells
 
-_FEW = 3
-"""Of so many attributes the whole tuple fits beside its row."""
+_FEW = 3  # of so many attributes the whole tuple fits beside its row
 
 
 def which_attribute(recoding: Recoding, chosen: str) -> str:
-    """The attribute that is looked at: the chosen one, or the first that most can be seen of.
-
-    That is one of which several groups are released, with few enough nodes to be read.
-    """
+    """The attribute that is looked at: the chosen one, or the first that most can be seen of."""
     names = recoding.classes.attributes
     if chosen in names:
         return chosen

@@ -19,10 +19,7 @@ def builder_fields(
     *arguments: Any,
     fine: bool = True,
 ) -> None:
-    """Draw the controls of a choice's builder as filled in; their keys begin with ``prefix``.
-
-    ``fine``: there is room to ask for what has a good default too, and for all in one row.
-    """
+    """Draw the controls of a choice's builder as filled in; their keys begin with ``prefix``."""
     parameters = [part for part in BUILDERS[choice.builder].parameters if fine or not part.fine]
     if not parameters:
         return

@@ -43,10 +43,7 @@ class OriginalValuesAsked:
 
 
 def file_name(what: str, ending: str, about: str) -> str:
-    """The name of a download: ``what`` it is, in plain letters, and a fingerprint.
-
-    The table's own file name is left out: it can name a person.
-    """
+    """The name of a download: ``what`` it is, in plain letters, and a fingerprint."""
     work = state.work()
     content = "|".join((state.salt(), work.table.digest, str(work.version), about, what, ending))
     return f"{what}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
@@ -74,11 +71,7 @@ def file_button(
     original: bool = False,
     **how: Any,
 ) -> None:
-    """A button that downloads a file, made on demand; ``how`` goes to ``st.download_button``.
-
-    If it has ``original`` values or records of the table, the button and the name say so, the user
-    confirms once per session, and an operator may forbid it.
-    """
+    """A button that downloads a file, made on demand; ``how`` goes to ``st.download_button``."""
     if original:
         label, what = f"{label}, original values", said_in_name(what, original)
         asked = state.work().view(OriginalValuesAsked).at

@@ -13,8 +13,7 @@ from kanon.studio.jobs.lower_bounds import BoundWanted, bounds_request
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 
-_WAIT = 0.5
-"""Seconds within which a quick bound is mostly there: then no bar is drawn."""
+_WAIT = 0.5  # seconds within which a quick bound is mostly there: then no bar is drawn
 
 _SECONDS, _A_MINUTE = 1_000_000, 20_000_000
 """Up to so much effort a close search takes seconds, and about a minute."""

@@ -30,8 +30,7 @@ from kanon.studio.session.work import Work
 
 _UNORDERED = [name for name in DISTANCES if name != "emd-ordered"]
 
-_WIDTH = 520
-"""Pixels of the popover: room for two numbers and a choice side by side."""
+_WIDTH = 520  # pixels of the popover: room for two numbers and a choice side by side
 
 
 def whole(work: Work) -> EquivalenceClasses | None:

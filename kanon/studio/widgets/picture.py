@@ -56,11 +56,7 @@ def picture(
     settings: PictureSettings,
     original: bool = False,
 ) -> None:
-    """Draw a chart and, under it, small links: its numbers, and itself as a picture.
-
-    ``numbers`` makes the table behind it on demand; None where that is offered elsewhere. ``about``
-    is all that decides them, for the fingerprint in the file's name; ``settings`` is the caption.
-    """
+    """Draw a chart and, under it, small links: its numbers, and itself as a picture."""
     chart(figure, name)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if numbers is not None:
@@ -74,11 +70,7 @@ def picture_links(
     original: bool = False,
     parts: Sequence[Part] = (),
 ) -> None:
-    """The links that download what is drawn as SVG and as PNG: the browser makes both.
-
-    An ``original`` picture has none until that was asked at a button; ``parts`` are drawn from
-    above, by default the chart.
-    """
+    """The links that download what is drawn as SVG and as PNG: the browser makes both."""
     if original and not original_given():
         return
     k = "" if settings.k is None else f"-k{settings.k}"

@@ -60,10 +60,7 @@ def begin_button(
     first: bool = True,
     key: str = "",
 ) -> None:
-    """The button that starts or continues a calculation; without a label nothing is to be done.
-
-    ``doing`` is the calculation as in ``work.running``; a ``first`` result's button stands out.
-    """
+    """The button that starts or continues a calculation; without a label nothing is to be done."""
     if label:
         st.button(
             label,

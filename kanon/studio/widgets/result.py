@@ -38,8 +38,7 @@ from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
 
-_NAMED = 5
-"""So many changed settings are named."""
+_NAMED = 5  # so many changed settings are named
 
 
 def outdated_notice(button: str, settings: Sequence[str], more: str = "") -> None:
@@ -76,10 +75,7 @@ def start_button(work: Work, stale: bool, key: str) -> None:
 
 
 def notice(work: Work, stale: bool) -> None:
-    """Over the result: that there is none yet, or that it is an old one, which then looks old.
-
-    An old result stays readable, in the container ``result``, until the new one is there.
-    """
+    """Over the result: that there is none yet, or that it is an old one, which then looks old."""
     with st.container():  # always there, so that the result stays where it is
         if work.findings.result is None and "run" not in work.running:
             st.info("There is no result for this table yet; press Anonymise to make one.")
@@ -94,13 +90,7 @@ def release_shown(work: Work, result: Result) -> tuple[int, Run]:
 
 
 def choose_k(work: Work, result: Result, k: int, key: str) -> None:
-    """The slider over k, or why there is none; and what was coarsened before.
-
-    Parameters
-    ----------
-    k
-        The k that is shown.
-    """
+    """The slider over k, or why there is none; and what was coarsened before."""
     if coarsened := about_coarsened(result.prepared):
         st.caption(plain(coarsened))
     known, n = result.solution.known, result.prepared.classes.n_records
@@ -160,14 +150,7 @@ def noting(
     kind: str = "",
     form: TextForm = PLAIN,
 ) -> Callable[[], bytes]:
-    """What makes a download, and notes that its release was handed out once it is made.
-
-    The operator's record, if there is one, has its line before the browser gets the file, and what
-    cannot be recorded is not handed out. Streamlit calls it outside the session when the button is
-    pressed: so a list of the work is handed along, which stays while the table does, and the page
-    Anonymise looks into it. A callback of the button would draw the page again, which can take the
-    file away before the browser has asked for it.
-    """
+    """What makes a download, and notes that its release was handed out once it is made."""
     work, who = state.work(), login_name()
     made_so_far, plan = work.kept.made, done.prepared.plan
     one = EarlierRelease.of(settings, name_in_files(done.prepared.plan), done)

@@ -17,8 +17,7 @@ MEAN_RANK = "Mean rank ↓ better"
 MEAN_RANK_OF_LOSS = "Mean rank of losses ↓"
 MEAN_RANK_OF_PRIVACY = "Mean rank of l and t ↓"
 
-PRIVACY = (L_CARD.name, T_CARD.name)
-"""The criteria that say how well people are protected."""
+PRIVACY = (L_CARD.name, T_CARD.name)  # the criteria that say how well people are protected
 
 BEST, WORST = "0, 158, 115", "213, 94, 0"
 """From the best place of a row to the last: bluish green to orange, which no kind of colour
@@ -80,12 +79,7 @@ def standing_table(
     digits: int = 1,
     turned: bool = False,
 ) -> Styler:
-    """Each number with its rank in brackets, shaded by it; the best bold.
-
-    What ties decide is grey, with ``≈``: whether it is the best is not known. The last row is the
-    mean rank, one for privacy and one for loss if there are rows of both: what is best in one is
-    seldom best in the other. ``turned``: the competitors are the rows.
-    """
+    """Each number with its rank in brackets, shaded by it; the best bold."""
 
     def written(row: pd.Series) -> pd.Series:
         if row.name == T_CARD.name:  # ranked in hundredths, said from 0 to 1 as everywhere

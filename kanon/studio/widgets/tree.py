@@ -81,37 +81,7 @@ _tree = st.components.v2.component(
 
 
 def tree_editor(data: dict[str, Any], key: str, edited: Callable[[dict[str, Any]], None]) -> None:
-    """Draw a tree, and tell what the user does to it.
-
-    ``data`` is what to draw, with nodes numbered as in :class:`~kanon.hierarchy.tree.Hierarchy`;
-    all but the tree itself may be missing:
-
-    - ``about``: what the tree is of; on a change, folding, selection, search and zoom start anew
-    - ``version`` of the tree; ``answered``, the ``id`` of the last operation done, at first ""
-    - ``said``, ``bad``: a sentence about that operation, and whether it was refused
-    - ``select``: nodes to select once that operation is answered, for example a new group
-    - ``labels``, ``parents``, ``leaves`` (their number): the tree; the root's parent is -1
-    - ``records`` at and below each node, as text; ``empty``: leaves without a record
-    - ``weights`` of the edge above each node, as text; "" for the root
-    - ``weighable``, ``editable``: what may be changed; ``undo``, ``redo``: how many steps there are
-    - ``lit``: nodes lit up; ``climbed``: nodes of which the edge above is lit up, with its weight
-    - ``height``: at most so many pixels; ``bare``: without tools around the tree
-
-    ``edited`` is told each operation: a dictionary of ``id`` (unique), ``about`` and ``base`` (the
-    tree that it was made on, and its version) and ``kind``, with
-
-    - ``move``: ``nodes``, ``to``
-    - ``group``: ``nodes``, ``name``
-    - ``rename``: ``node``, ``name``
-    - ``ungroup``, ``insert``: ``nodes``
-    - ``weigh``: ``node``, ``weight`` (the text as typed)
-    - ``sort``: ``node``, ``by`` ("name" or "records")
-    - ``undo``, ``redo``
-
-    It comes from a browser: nothing in it can be relied on. The browser sends the next operation
-    only when the ``id`` of the last one is ``answered``, and may send the same one again if no
-    answer came.
-    """
+    """Draw a tree, and tell what the user does to it."""
 
     def told() -> None:
         operation = state.typed(key).get("operation")

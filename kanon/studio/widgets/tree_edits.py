@@ -61,11 +61,7 @@ def drawable(tree: Hierarchy) -> bool:
 
 # --- operations -----------------------------------------------------------------------------
 def edited(work: Work, operation: Mapping[str, Any]) -> Work:
-    """The work after an operation of the browser; refused, it changes nothing but what is said.
-
-    It is done on the tree that it is ``about``, which the browser may still show when another
-    column is chosen already; about another table, it is left alone. Sent twice, it is done once.
-    """
+    """The work after an operation of the browser; refused, it changes nothing but what is said."""
     columns = {_about(work, name): name for name in work.table.hierarchy_columns}
     column = columns.get(str(operation.get("about")))
     if column is None or column not in work.table.choices:
@@ -312,10 +308,7 @@ def without_unused(work: Work, column: str) -> Work:
 
 
 def removable(choice: HierarchyChoice) -> list[str]:
-    """The leaves without a record that a tree can do without.
-
-    A group that is a value of records itself needs a leaf to be a group.
-    """
+    """The leaves without a record that a tree can do without."""
     tree, spare = choice.tree, set(choice.unused)
     if tree is None:
         return []
@@ -356,10 +349,7 @@ def shown_now(work: Work, choice: HierarchyChoice) -> str:
 
 
 def shown_weights(work: Work, column: str, tree: Hierarchy, shown: str) -> np.ndarray | None:
-    """The weights to show on the edges of a column's tree: a metric's, those drawn, or none.
-
-    Multipliers compare the heights of all hierarchies, so the others count too.
-    """
+    """The weights to show on the edges of a column's tree: a metric's, those drawn, or none."""
     if not shown:
         return None
     if shown == DRAWN:
@@ -386,11 +376,7 @@ def picture(
     editable: bool = True,
     shown: str | None = None,
 ) -> dict[str, Any]:
-    """What the browser needs to draw a hierarchy; every number is text already.
-
-    ``shown`` is the metric whose weights stand on the edges, :data:`DRAWN`, or ""; by default those
-    that the user asked for.
-    """
+    """What the browser needs to draw a hierarchy; every number is text already."""
     tree, history = choice.tree, work.table.history(column)
     assert tree is not None
     shown = shown_now(work, choice) if shown is None else shown

@@ -22,11 +22,7 @@ def upload_field(label: str, limit: Limit | int = "upload_megabytes", **how: Any
 
 @st.cache_resource(show_spinner=False)
 def _prepare_server() -> None:
-    """Have the server take what a field allows, and write nothing of it to a disk.
-
-    A browser is not to be trusted with a limit, so the server has the largest of them. Without this
-    it writes files of more than a megabyte to a temporary one while they arrive.
-    """
+    """Have the server take what a field allows, and write nothing of it to a disk."""
     given = settings()
     most = max(given.upload_megabytes, given.hierarchies_megabytes, given.plan_megabytes)
     config.set_option("server.maxUploadSize", most)
