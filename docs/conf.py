@@ -16,7 +16,6 @@ INCLUDED = {
     "CONTRIBUTING": "/contribute/contributing.md",
     "SECURITY": "/operate/security.md",
 }
-NO_LIBRARY = ("kernels", "studio", "cli", "__main__")
 PACKAGE = DOCS.parent / "kanon"
 
 project = "kanon"
@@ -48,6 +47,9 @@ html_copy_source = False
 
 
 # --- the library, room by room ----------------------------------------------------------------
+LISTED = re.compile(r"```\{library\} ([\w /\n-]+)\n```")  # a block that lists rooms and modules
+
+
 def modules(room: str) -> list[str]:
     """The modules of a room: a file of the package, or a folder with all that is below it."""
     files = [*PACKAGE.glob(f"{room}.py"), *sorted((PACKAGE / room).rglob("*.py"))]
@@ -55,9 +57,16 @@ def modules(room: str) -> list[str]:
     return [".".join(name) for name in names if name[-1] != "__init__"]
 
 
+def listed(names: str) -> list[str]:
+    """The modules of a list of rooms and modules; one after a minus is for kanon's own use."""
+    internal = {module for name in re.findall(r"(?:^|\s)-(\S+)", names) for module in modules(name)}
+    rooms = [name for name in names.split() if not name.startswith("-")]
+    return [name for room in rooms for name in modules(room) if name not in internal]
+
+
 def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put what docstrings say in the place of ``{library}``, and links to where pages are here."""
-    text = re.sub(r"```\{library\} ([\w /\n-]+)\n```", documented, source[0])
+    text = LISTED.sub(document, source[0])
     source[0] = re.sub(
         r"\]\((?:\.\./)+(CHANGELOG|CONTRIBUTING|SECURITY)\.md",
         lambda found: f"]({INCLUDED[found[1]]}",
@@ -65,17 +74,11 @@ def fill_in(app: Sphinx, docname: str, source: list[str]) -> None:
     )
 
 
-def documented(asked: re.Match[str]) -> str:
-    """A heading per module of some rooms, and under it what is public there.
-
-    A module after a minus is for kanon's own use.
-    """
-    internal = [name[1:].replace("/", ".") for name in asked[1].split() if name.startswith("-")]
+def document(block: re.Match[str]) -> str:
+    """A heading per module of a list, and under it what is public there."""
     return "\n".join(
         f"## {name}\n\n```{{eval-rst}}\n.. automodule:: {name}\n   :members:\n```\n"
-        for room in asked[1].split()
-        for name in modules(room)
-        if name.partition(".")[2] not in internal
+        for name in listed(block[1])
     )
 
 
