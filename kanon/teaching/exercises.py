@@ -45,10 +45,16 @@ class ExerciseSet(Strict):
     format: Literal["kanon-exercises"] = "kanon-exercises"
     version: Literal[1] = 1
     # for its readers
-    title: Name
-    author: Annotated[str, StringConstraints(max_length=100)] = ""
+    title: Name = Field(title="Title of the set")
+    author: Annotated[str, StringConstraints(max_length=100)] = Field(
+        default="", title="Author, may be empty"
+    )
     # whether it is an exam: answers are marked when they were handed in, and no sooner
-    exam: Annotated[bool, Field(strict=True)] = False
+    exam: Annotated[bool, Field(strict=True)] = Field(
+        default=False,
+        title="It is an exam",
+        description="Students cannot check their answers or see solutions before they hand in.",
+    )
     # the tables, by the names that questions use
     tables: dict[Name, ExerciseTable] = Field(min_length=1, max_length=_MOST_TABLES)
     # the questions, in their order

@@ -12,9 +12,9 @@ from kanon.base.formatting import counted, percent
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import metric_named
 from kanon.schema import Role
-from kanon.studio.learn.exercises import answer_now, answered
-from kanon.studio.learn.exercises_state import Attempt, ExercisesView
+from kanon.studio.learn.exercises import answer_now
 from kanon.studio.learn.small_tables import small_table
+from kanon.studio.learn.state import Attempt
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain, spoken
@@ -26,7 +26,7 @@ from kanon.teaching.question import heading
 from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion
 from kanon.teaching.small_tables import SmallTable, tuple_text
 
-Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]
+Give = Callable[[Any], None]
 
 _SMALL = "rgba(213, 94, 0, 0.20)"
 
@@ -55,15 +55,11 @@ def _kept(roles: Mapping[str, Role]) -> list[str]:
 
 
 def answer_field(
-    exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, change: Change
+    exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, give: Give
 ) -> None:
     """The table, and what an answer is given with."""
     table = exercises.table_of(question)
     now = answer_now(attempt, exercises, question)
-
-    def give(answer: Any) -> None:
-        change(lambda view: answered(view, exercises, question, answer))
-
     about = f"{exercises.fingerprint}-{exercises.questions.index(question)}"
     match question:
         case RecodeQuestion():
@@ -111,7 +107,7 @@ def _recode(
     question: RecodeQuestion,
     table: SmallTable,
     now: Any,
-    give: Callable[[Any], None],
+    give: Give,
     about: str,
     told: bool,
 ) -> None:
@@ -161,9 +157,7 @@ def _rows_style(count: int) -> str:
 </style>"""
 
 
-def _column_head(
-    table: SmallTable, now: Any, name: str, give: Callable[[Any], None], place: int
-) -> None:
+def _column_head(table: SmallTable, now: Any, name: str, give: Give, place: int) -> None:
     """The name of a column, and two buttons for all its values at once."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f"**{plain(name)}**", width="content")
@@ -182,9 +176,7 @@ def _column_head(
             )
 
 
-def _value(
-    table: SmallTable, now: Any, row: Row, name: str, give: Callable[[Any], None], about: str
-) -> None:
+def _value(table: SmallTable, now: Any, row: Row, name: str, give: Give, about: str) -> None:
     """What one value is raised to."""
     records = ", ".join(str(place + 1) for place in row.records)
     st.selectbox(
@@ -223,7 +215,7 @@ def _levels(
     question: LevelsQuestion,
     table: SmallTable,
     now: Any,
-    give: Callable[[Any], None],
+    give: Give,
     about: str,
     told: bool,
 ) -> None:
@@ -273,7 +265,7 @@ def _released(question: LevelsQuestion, now: HandRecoding, table: SmallTable, to
     small_table(pd.DataFrame(rows, columns=heads), tints)
 
 
-def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], about: str) -> None:
+def _number(question: NumberQuestion, now: Any, give: Give, about: str) -> None:
     """A number."""
     known = isinstance(now, int | float) and not isinstance(now, bool) and abs(now) < _LARGEST
     st.number_input(
@@ -295,9 +287,7 @@ def _whole(number: float | None) -> float | int | None:
     return int(number) if number is not None and number == int(number) else number
 
 
-def _choice(
-    question: ChoiceQuestion, table: SmallTable, now: Any, give: Callable[[Any], None], about: str
-) -> None:
+def _choice(question: ChoiceQuestion, table: SmallTable, now: Any, give: Give, about: str) -> None:
     """One of the classes."""
     options: Sequence[tuple[str, ...]] = question.options(table)
     chosen = tuple(now) if isinstance(now, list) else ()

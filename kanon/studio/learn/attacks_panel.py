@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from html import escape
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -15,10 +13,9 @@ from kanon.base.sentences import records_said
 from kanon.errors import KanonError, TableError, listing, on_one_line
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemoryTable
-from kanon.studio.learn.attacks_state import STEPS, AttackView
 from kanon.studio.learn.projector import project, stage
 from kanon.studio.learn.small_tables import small_table
-from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.state import AttackView, LessonsView, look
 from kanon.studio.learn.step_sheet import STYLE, sheet
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -30,6 +27,15 @@ from kanon.teaching.attacks import ATTACKS, BY_REGISTER, Scene, Target, attack, 
 from kanon.teaching.case import Case, case_of, texts_of
 from kanon.teaching.deductions import DEDUCTIONS
 from kanon.teaching.small_tables import MOST_RECORDS
+
+STEPS = (
+    "What was published",
+    "What the attacker knows",
+    "Who fits",
+    "What follows",
+    "What would have prevented it",
+)
+"""The steps of the story, and what comes after it."""
 
 _FITS, _OUT = "rgba(0, 114, 178, 0.26)", "rgba(213, 94, 0, 0.20)"
 _SIGNS = {True: "● fits", False: "✗ ruled out"}
@@ -125,11 +131,6 @@ def _played(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
 
 
 # --- what is chosen -------------------------------------------------------------------------
-def _look(**fields: Any) -> None:
-    lessons = state.work().view(LessonsView)
-    state.change(view=replace(lessons, attack=replace(lessons.attack, **fields)))
-
-
 def _choose(view: AttackView) -> None:
     """Which attack, on which table."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -141,7 +142,7 @@ def _choose(view: AttackView) -> None:
             **bound(
                 "attack-kind",
                 view.kind,
-                lambda value: _look(kind=value, person=None, ruled_out=None, step=1),
+                lambda value: look("attack", kind=value, person=None, ruled_out=None, step=1),
             ),
             format_func=lambda kind: ATTACKS[kind].title,
         )
@@ -153,7 +154,7 @@ def _choose(view: AttackView) -> None:
             **bound(
                 "attack-own",
                 view.own,
-                lambda value: _look(own=value, person=None, ruled_out=None, step=1),
+                lambda value: look("attack", own=value, person=None, ruled_out=None, step=1),
             ),
             format_func=lambda own: "The release I work on" if own else "Invented people",
         )
@@ -169,7 +170,9 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
             "Person attacked",
             range(len(people)),
             **bound(
-                f"attack-person-{about}", chosen, lambda value: _look(person=value, ruled_out=None)
+                f"attack-person-{about}",
+                chosen,
+                lambda value: look("attack", person=value, ruled_out=None),
             ),
             format_func=lambda place: people[place].name,
             width=200,
@@ -181,7 +184,7 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
                 **bound(
                     f"attack-out-{about}",
                     list(scene.ruled_out),
-                    lambda value: _look(person=chosen, ruled_out=tuple(value)),
+                    lambda value: look("attack", person=chosen, ruled_out=tuple(value)),
                 ),
                 placeholder="Nothing",
                 help="A neighbour may know that somebody does not have a disease.",
@@ -197,7 +200,7 @@ def _steps(view: AttackView) -> None:
         "Back",
         disabled=view.step == 1,
         key="attack-back",
-        on_click=lambda: _look(step=max(1, view.step - 1)),
+        on_click=lambda: look("attack", step=max(1, view.step - 1)),
     )
     heading = STEPS[min(view.step, last - 1)]
     following = f"{view.step + 1}. {heading}" if view.step < last - 1 else heading
@@ -206,7 +209,7 @@ def _steps(view: AttackView) -> None:
         type="primary",
         disabled=view.step == last,
         key="attack-next",
-        on_click=lambda: _look(step=min(last, view.step + 1)),
+        on_click=lambda: look("attack", step=min(last, view.step + 1)),
     )
     st.caption("Keys: ← →", width="content")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -12,24 +13,18 @@ from kanon.studio.learn.answer_fields import answer_field, is_wide, question_sho
 from kanon.studio.learn.exercises import (
     answer_now,
     attempt_at,
-    begun_anew,
-    change,
-    checked,
-    closed,
+    begin_anew,
+    change_attempt,
     exercises_request,
-    hint_shown,
-    look,
     points_so_far,
-    solution_shown,
-    undone,
+    with_answer,
     with_answers,
+    with_mark,
 )
-from kanon.studio.learn.exercises_state import Attempt, ExercisesView
 from kanon.studio.learn.hand_in_panel import hand_in, part
 from kanon.studio.learn.set_editor import show_set_editor
-from kanon.studio.learn.set_editor_state import SetEditorView
 from kanon.studio.learn.small_tables import small_table
-from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.state import Attempt, ExercisesView, LessonsView, look
 from kanon.studio.learn.teacher_panel import for_the_teacher
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -47,7 +42,7 @@ def show_exercises(work: Work) -> None:
     """Draw an exercise set."""
     view = work.view(LessonsView).exercises
     exercises = view.opened or _built_in()
-    if work.view(SetEditorView).open:
+    if work.view(LessonsView).editor.open:
         show_set_editor(work, exercises)
         return
     attempt = attempt_at(view, exercises)
@@ -87,8 +82,8 @@ def _closing(exercises: ExerciseSet) -> None:
         "Close the exam on this page",
         icon=":material/lock:",
         key="exercise-close",
-        on_click=change,
-        args=(lambda now: closed(now, exercises),),
+        on_click=change_attempt,
+        args=(exercises, lambda now: replace(now, before=None, closed=True)),
     )
 
 
@@ -137,7 +132,7 @@ def _go(exercises: ExerciseSet, place: int | None) -> None:
     """Show a question of the set that is open; a browser may still tell of the one before."""
     now = state.work().view(LessonsView).exercises.opened or _built_in()
     if place is not None and now.fingerprint == exercises.fingerprint:
-        look(place=place)
+        look("exercises", place=place)
 
 
 def _sign(attempt: Attempt, question: AnyQuestion) -> str:
@@ -151,14 +146,18 @@ def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> 
     """What is asked, the field to answer it, and beside or below that what came of it."""
     question = exercises.questions[view.place]
     question_shown(exercises, question, view.place + 1)
+
+    def give(answer: Any) -> None:
+        change_attempt(exercises, lambda now: with_answer(now, question.id, answer))
+
     if is_wide(exercises, question):
-        answer_field(exercises, attempt, question, change)
+        answer_field(exercises, attempt, question, give)
         left, right = st.columns(2, gap="medium")
     else:
         answering, left = st.columns([7, 5], gap="medium")
         right = left
         with answering:
-            answer_field(exercises, attempt, question, change)
+            answer_field(exercises, attempt, question, give)
     with left:
         _checking(exercises, attempt, view, question)
     with right:
@@ -180,23 +179,23 @@ def _checking(
                 "Undo",
                 icon=":material/undo:",
                 key="exercise-undo",
-                on_click=change,
-                args=(lambda now: undone(now, exercises),),
+                on_click=change_attempt,
+                args=(exercises, lambda now: now.before or now),
             )
         elif question.id in attempt.answers:
             st.button(
                 "Begin anew",
                 icon=":material/restart_alt:",
                 key="exercise-anew",
-                on_click=change,
-                args=(lambda now: begun_anew(now, exercises, question),),
+                on_click=change_attempt,
+                args=(exercises, lambda now: begin_anew(now, question.id)),
             )
         last = view.place + 1 == len(exercises.questions)
         st.button(
             "Hand in" if last else "Next question",
             icon=":material/arrow_forward:",
             key="exercise-next",
-            on_click=lambda: look(place=view.place + 1),
+            on_click=lambda: look("exercises", place=view.place + 1),
         )
     if exercises.exam:
         return
@@ -215,25 +214,24 @@ def _helps(exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion) -> N
         type="primary",
         icon=":material/check:",
         key="exercise-check",
-        on_click=change,
-        args=(lambda now: checked(now, exercises, question),),
+        on_click=change_attempt,
+        args=(exercises, lambda now: with_mark(now, exercises, question)),
     )
-    hinted = question.id in attempt.hinted
+    one = {question.id}
     st.button(
-        "Hide the hint" if hinted else "Hint",
+        "Hide the hint" if question.id in attempt.hinted else "Hint",
         icon=":material/lightbulb:",
         key="exercise-hint",
-        on_click=change,
-        args=(lambda now: hint_shown(now, exercises, question, not hinted),),
+        on_click=change_attempt,
+        args=(exercises, lambda now: replace(now, hinted=now.hinted ^ one)),
     )
     if question.id in attempt.marks:
-        shown = question.id in attempt.shown
         st.button(
-            "Hide the solution" if shown else "Show the solution",
+            "Hide the solution" if question.id in attempt.shown else "Show the solution",
             icon=":material/school:",
             key="exercise-solution",
-            on_click=change,
-            args=(lambda now: solution_shown(now, exercises, question, not shown),),
+            on_click=change_attempt,
+            args=(exercises, lambda now: replace(now, shown=now.shown ^ one)),
         )
 
 
@@ -281,7 +279,7 @@ def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
             st.button(
                 "Back to the set that comes with kanon",
                 key="exercise-built-in",
-                on_click=lambda: look(opened=None, place=0),
+                on_click=lambda: look("exercises", opened=None, place=0),
             )
     with right:
         field = f"exercise-go-on-{view.uploads}"

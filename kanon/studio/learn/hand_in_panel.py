@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
-from kanon.studio.learn.exercises import attempt_at, handed_in, look, scored
-from kanon.studio.learn.exercises_state import ExercisesView
+from kanon.studio.learn.exercises import answers_of, attempt_at, scored
 from kanon.studio.learn.small_tables import small_table
+from kanon.studio.learn.state import ExercisesView, look
 from kanon.studio.session.binding import bound
 from kanon.teaching.answers import name_in_file
 from kanon.teaching.exercises import ExerciseSet
@@ -23,7 +25,7 @@ def hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
     name, button = st.columns([2, 1], vertical_alignment="bottom")
     name.text_input(
         "Name or pseudonym",
-        **bound("exercise-student", view.student, "student", into=look),
+        **bound("exercise-student", view.student, "student", into=partial(look, "exercises")),
         max_chars=100,
         help="It stands in the file of answers. Nothing is sent: you hand the file in yourself.",
     )
@@ -38,7 +40,7 @@ def hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
                 width="stretch",
             )
             return
-        made = handed_in(view, exercises)  # below 1 MB, so Streamlit knows the file by its content
+        made = answers_of(view, exercises)  # below 1 MB, so Streamlit knows the file by its content
         st.download_button(
             "Download the answers",
             data=made.to_json().encode(),

@@ -17,8 +17,7 @@ from kanon.run import PreparedRun
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
-from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.learn.state import LessonsView, StepsView
 from kanon.studio.session.picture_settings import PictureSettings, configurations_said
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import fingerprint_of, plan_content, plan_of

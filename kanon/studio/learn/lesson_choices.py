@@ -9,7 +9,7 @@ import streamlit as st
 from kanon.algorithms.catalogue import algorithm_named, algorithms, uses
 from kanon.strategies import STRATEGIES
 from kanon.studio.learn.lesson import metrics_of, strategies_of
-from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.learn.state import StepsView
 from kanon.studio.learn.two_lessons import choose
 from kanon.studio.session.binding import bound
 from kanon.studio.session.run_choices import metric_called

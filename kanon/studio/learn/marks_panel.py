@@ -8,8 +8,8 @@ from kanon.base.formatting import counted
 from kanon.sources.writing import table_bytes
 from kanon.studio.jobs import runner
 from kanon.studio.learn.exercises import marking_request
-from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.small_tables import small_table
+from kanon.studio.learn.state import ExercisesView
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -59,19 +59,7 @@ def class_marks(view: ExercisesView, exercises: ExerciseSet) -> None:
     _odd(marks)
     _files(marks, exercises)
     st.markdown("**Question by question**")
-    small_table(
-        marks.questions.assign(of=marks.questions["of"].map("{:g}".format)).rename(
-            columns={
-                "question": "question",
-                "mean": "mean",
-                "of": "of",
-                "answered": "answered",
-                "right": "right",
-                "most often": "most often",
-                "most often wrong": "most often wrong",
-            }
-        )
-    )
+    small_table(marks.questions.assign(of=marks.questions["of"].map("{:g}".format)))
     content = table_bytes(marks.files, "csv", neutral=True)
     st.download_button(
         "Download the scores as CSV",

@@ -24,12 +24,11 @@ from kanon.studio.learn.lesson import (
     told,
 )
 from kanon.studio.learn.lesson_choices import algorithm_choice, metric_choice, strategy_choice
-from kanon.studio.learn.player import change, player
+from kanon.studio.learn.player import player
 from kanon.studio.learn.projector import PLACE, project, stage
-from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.state import LessonsView, StepsView, look
 from kanon.studio.learn.step_picture import step_picture
 from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
-from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.learn.two_panel import beside_choices, show_two
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -92,7 +91,7 @@ def _choices(work: Work, view: StepsView) -> None:
         **bound(
             "learn-table",
             table_of(view),
-            lambda value: change(table=value, step=0, playing=False),
+            lambda value: look("steps", table=value, step=0, playing=False),
         ),
         format_func=lambda name: titles[name],
         help=plain(f"{about} {until}"),
@@ -112,7 +111,7 @@ def _choices(work: Work, view: StepsView) -> None:
         **bound(
             f"learn-k-{table_of(view)}-{most}",
             k,
-            lambda value: change(k=int(value), step=0, playing=False),
+            lambda value: look("steps", k=int(value), step=0, playing=False),
         ),
         help="Every record is to look like at least k − 1 others.",
     )
@@ -131,7 +130,7 @@ def _records(work: Work, view: StepsView) -> None:
             **bound(
                 "learn-records",
                 min(view.records, most),
-                lambda value: change(records=int(value), step=0),
+                lambda value: look("steps", records=int(value), step=0),
             ),
             width=220,
         )
@@ -141,7 +140,7 @@ def _records(work: Work, view: StepsView) -> None:
             **bound(
                 "learn-which",
                 "first" if view.seed is None else "drawn",
-                lambda value: change(seed=0 if value == "drawn" else None, step=0),
+                lambda value: look("steps", seed=0 if value == "drawn" else None, step=0),
             ),
             format_func=lambda name: _WHICH[name],
         )
@@ -151,7 +150,9 @@ def _records(work: Work, view: StepsView) -> None:
                 0,
                 2**31,
                 **bound(
-                    "learn-seed", view.seed, lambda value: change(seed=int(value or 0), step=0)
+                    "learn-seed",
+                    view.seed,
+                    lambda value: look("steps", seed=int(value or 0), step=0),
                 ),
                 help="The same seed draws the same records.",
                 width=220,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from kanon.errors import KanonError
 from kanon.metrics import METRICS
-from kanon.studio.learn.exercises import look
-from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.marks_panel import class_field, class_marks
 from kanon.studio.learn.set_editor import editor_entry
-from kanon.studio.learn.set_editor_state import SetEditorView
+from kanon.studio.learn.state import ExercisesView, LessonsView, look
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
@@ -22,11 +22,12 @@ from kanon.teaching.handout import handout
 
 def for_the_teacher(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
     """The files to hand out, and the marks of a class."""
+    editor = work.view(LessonsView).editor
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Hand out**")
-        _handed_out(view, exercises, exercises.fingerprint in work.view(SetEditorView).own_sets)
-        editor_entry(work, exercises)
+        _handed_out(view, exercises, exercises.fingerprint in editor.own_sets)
+        editor_entry(editor, exercises)
     with right:
         st.markdown("**Mark a class**")
         class_field(work, view, exercises)
@@ -45,7 +46,7 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
         st.selectbox(
             "Costs on the handout",
             ["", *METRICS],
-            **bound("exercise-metric", view.metric, "metric", into=look),
+            **bound("exercise-metric", view.metric, "metric", into=partial(look, "exercises")),
             format_func=lambda name: (
                 METRICS[name].card.title if name else "Those that the questions go by"
             ),
@@ -53,7 +54,9 @@ def _handed_out(view: ExercisesView, exercises: ExerciseSet, own: bool) -> None:
         )
         st.checkbox(
             "With solutions",
-            **bound("exercise-solutions", view.solutions, "solutions", into=look),
+            **bound(
+                "exercise-solutions", view.solutions, "solutions", into=partial(look, "exercises")
+            ),
         )
     about = (exercises.fingerprint, view.metric, view.solutions)
     try:

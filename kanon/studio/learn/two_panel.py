@@ -15,10 +15,9 @@ from kanon.charts.lesson_look import Room
 from kanon.studio.learn.lesson import OWN, TableLesson, settings_of_lesson, table_of
 from kanon.studio.learn.lesson_choices import algorithm_choice, metric_choice, strategy_choice
 from kanon.studio.learn.player import player
-from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.state import LessonsView, StepsView
 from kanon.studio.learn.step_picture import step_picture
 from kanon.studio.learn.step_sheet import STYLE, records_sheet
-from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.learn.two_lessons import (
     SIDES,
     Two,

@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from kanon.cli.main import main
 from kanon.studio.jobs import runner
-from kanon.studio.learn.exercises_state import ExercisesView
-from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.state import ExercisesView, LessonsView
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
 from kanon.teaching.answers import Answers, read_answers
@@ -294,7 +293,7 @@ EXAM = read_exercises(json.dumps(json.loads(BUILT_IN.read_bytes()) | {"exam": Tr
 def clock(monkeypatch):
     """The clock of the server, which stands still but for what a test adds."""
     now = [100.0]
-    monkeypatch.setattr("kanon.studio.learn.exercises_state.monotonic", lambda: now[0])
+    monkeypatch.setattr("kanon.studio.learn.state.monotonic", lambda: now[0])
     return now
 
 
