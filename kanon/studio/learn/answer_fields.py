@@ -13,8 +13,9 @@ from kanon.hierarchy import Hierarchy
 from kanon.metrics import metric_named
 from kanon.schema import Role
 from kanon.studio.learn.exercises import answer_now
-from kanon.studio.learn.small_tables import small_table
+from kanon.studio.learn.form import draw_numbers
 from kanon.studio.learn.state import Attempt
+from kanon.studio.learn.widgets import small_table
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain, spoken
@@ -223,19 +224,9 @@ def _levels(
     state_now = by_hand(question, table, now)
     pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
     levels = {name: _level(now, name, tree) for name, tree in pairs}
+    highest = {name: tree.height - 1 for name, tree in pairs}
     with st.container(horizontal=True):
-        for j, (name, tree) in enumerate(pairs):
-            st.number_input(
-                f"Level of {plain(name)}, 0 to {tree.height - 1}",
-                min_value=0,
-                max_value=tree.height - 1,
-                **bound(
-                    f"exercise-level-{about}-{j}",
-                    levels[name],
-                    lambda value, name=name: give({**levels, name: int(value)}),
-                ),
-                width=220,
-            )
+        draw_numbers("Level of {}, 0 to {}", levels, highest, f"exercise-level-{about}", give)
     if told:
         _standing(question, state_now)
     _released(question, state_now, table, told)

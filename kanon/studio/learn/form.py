@@ -70,7 +70,11 @@ def _draw_field(
     title, kind = field["title"], field["type"]
     offered: Mapping[Any, Any] = field.get("titles", {}) | choices.get(field.get("choices", ""), {})
     if kind == "object":
-        _draw_numbers(title, values.get(name, {}), offered, key, lambda now: change(name, now))
+
+        def take(now: Mapping[str, int]) -> None:
+            change(name, {each: number for each, number in now.items() if number})
+
+        draw_numbers(title, values.get(name, {}), offered, key, take)
         return
     how = {"help": field.get("description"), **_bound(name, field, values, key, change)}
     if offered or "enum" in field:
@@ -109,25 +113,24 @@ def _limit(field: FormField, name: str, number: type[int] | type[float], unit: f
     return number(field[name.lower()]) if name.lower() in field else None
 
 
-def _draw_numbers(
+def draw_numbers(
     title: str,
     now: Mapping[str, int],
     limits: Mapping[str, int],
     key: str,
-    change: Callable[[Mapping[str, int]], None],
+    change: Callable[[dict[str, int]], None],
 ) -> None:
-    """A whole number per name, up to its limit; 0 is left out."""
+    """A whole number per name, from 0 to its limit; the title is written with both."""
     for place, (name, most) in enumerate(limits.items()):
         value = now.get(name, 0)
-
-        def take(typed: int, name: str = name) -> None:
-            changed = {**now, name: typed}
-            change({each: number for each, number in changed.items() if number})
-
         st.number_input(
-            title.format(plain(name)),
+            title.format(plain(name), most),
             min_value=0,
             max_value=max(most, value),
-            **bound(f"{key}-{place}", value, take),
-            width=200,
+            **bound(
+                f"{key}-{place}",
+                value,
+                lambda typed, name=name: change({**now, name: int(typed)}),
+            ),
+            width=220,
         )

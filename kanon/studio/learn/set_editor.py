@@ -10,17 +10,17 @@ import pandas as pd
 import streamlit as st
 
 from kanon.base.formatting import one_or_many
-from kanon.errors import ExerciseError, KanonError
+from kanon.errors import KanonError
 from kanon.hierarchy.outline import to_outline
 from kanon.metrics import METRICS
-from kanon.schema import Role, Schema
+from kanon.schema import Role
 from kanon.settings import settings
-from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.learn.answer_fields import answer_field, is_wide, question_shown, trees_shown
 from kanon.studio.learn.exercises import with_answer, with_set
 from kanon.studio.learn.form import Choices, draw_form
+from kanon.studio.learn.lesson import exercise_table
 from kanon.studio.learn.state import Attempt, CheckedDraft, EditorView, LessonsView, look, with_look
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
@@ -30,7 +30,6 @@ from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.table_draft import typed_table
-from kanon.teaching.case import texts_of
 from kanon.teaching.exercise_draft import (
     EMPTY,
     EMPTY_COLUMN,
@@ -56,7 +55,7 @@ from kanon.teaching.exercises import MOST_QUESTIONS, ExerciseSet
 from kanon.teaching.form_fields import form_fields
 from kanon.teaching.presets import PRESETS, preset_table
 from kanon.teaching.questions import KINDS
-from kanon.teaching.small_tables import MOST_COLUMNS, MOST_RECORDS, SmallTable
+from kanon.teaching.small_tables import MOST_COLUMNS, MOST_RECORDS
 
 _HIGHEST = 20  # the highest level that can be typed while a tree is none yet
 
@@ -87,27 +86,6 @@ def _begin(draft: Draft, before: Sequence[Draft]) -> None:
         "editor", open=True, draft=draft, before=before, table=0, question=0,
         began=_view().began + 1, tried=Attempt(), checked=None,
     )  # fmt: skip
-
-
-def _own_table(work: Work, size: int) -> Draft:
-    """The first records of the session's table, without identifiers and insensitive columns."""
-    kept, trees = work.table.coarse_records, work.table.trees
-    if not isinstance(kept, MemoryTable):
-        raise ExerciseError(
-            "The table stays in its engine, and an exercise needs its records here; download "
-            "a few of them as a table of their own, and open that."
-        )
-    roles = {
-        name: role
-        for name, role in work.table.roles.items()
-        if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
-    }
-    first = kept.frame.head(size)
-    frame = pd.DataFrame({name: texts_of(first[name]) for name in roles}, dtype="str")
-    schema = Schema(roles)
-    used = {name: trees[name] for name in schema.quasi_identifiers if name in trees}
-    table = SmallTable(frame, schema, MemorySource(frame, schema, used))
-    return table_from("my table", table, own=True)
 
 
 def checked_draft(progress: Progress, draft: Draft) -> CheckedDraft:
@@ -275,7 +253,7 @@ def _sources(view: EditorView, opened: ExerciseSet) -> None:
         offer(
             "Of the table I work on",
             "own",
-            lambda: _own_table(state.work(), _view().records),
+            lambda: table_from("my table", exercise_table(state.work(), _view().records), own=True),
             disabled=not allowed,
             help=(
                 "Its quasi-identifiers and sensitive columns, as they are: whoever gets the set "

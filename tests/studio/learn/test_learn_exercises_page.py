@@ -386,7 +386,7 @@ def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloa
     box.set_value([(name, one.to_json().encode(), "application/json") for name, one in files])
     at = settled(go(at))
     (odd,) = [one.value.replace("\\", "") for one in at.warning]
-    assert "2 files to look at" in odd and "bo.json Bo: Changed since it was handed in" in odd
+    assert "1 file to look at" in odd and "bo.json Bo: Changed since it was handed in" in odd
     assert "exercise-handout" in downloads
     at = load_set(at, EXAM.to_json().encode())
     assert attempt(at, EXAM).closed, "opened once more it is still closed"
