@@ -7,12 +7,12 @@ in a sentence what is not right yet, and where.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
-from kanon.base.checked_json import Strict, problem
+from kanon.base.checked_json import Strict
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
 from kanon.errors import ExerciseError, KanonError, listing, quoted
@@ -23,14 +23,12 @@ from kanon.hierarchy.files import parse_nodes, to_nodes
 from kanon.hierarchy.outline import parse_outline, to_outline
 from kanon.schema import Role
 from kanon.settings import MEGABYTE
-from kanon.teaching.exercises import MEGABYTES, ExerciseSet, Name
+from kanon.teaching.exercises import MEGABYTES, ExerciseSet, Name, validated_content
 from kanon.teaching.form_fields import first_value, form_fields
 from kanon.teaching.handout import MOST_LEAVES
 from kanon.teaching.question import heading
 from kanon.teaching.questions import KINDS, AnyQuestion
 from kanon.teaching.small_tables import MOST_RECORDS, Cell, ExerciseTable, SmallTable
-
-M = TypeVar("M", bound=BaseModel)
 
 Draft = Mapping[str, Any]
 """A set, a table, a column or a question as it was typed.
@@ -231,7 +229,7 @@ def set_of(draft: Draft, only: int | None = None) -> ExerciseSet:
         "tables": {name: _table(table) for name, table in tables.items()},
         "questions": questions,
     }
-    found = _validated(ExerciseSet, content, "exercise set")
+    found = validated_content(ExerciseSet, content, "exercise set")
     assert found.made, "its tables are counted, or what they lack is said"
     return found
 
@@ -263,7 +261,7 @@ def _table(draft: Draft) -> ExerciseTable:
             name: {"role": column["role"], "nodes": _nodes(column)}
             for name, column in zip(names, draft["columns"], strict=True)
         }
-        return _validated(ExerciseTable, {"columns": columns, "records": records}, "table")
+        return validated_content(ExerciseTable, {"columns": columns, "records": records}, "table")
     except KanonError as error:
         raise error.within(f"Table {quoted(draft['name'])}") from None
 
@@ -287,7 +285,7 @@ def _question(number: int, given: Draft, table: Draft | None = None) -> AnyQuest
         raised = [each["name"] for each in table["columns"] if each["role"] == "quasi-identifier"]
         levels = content["levels"].items()
         content["levels"] = {name: level for name, level in levels if name in raised}
-    found: Any = _validated(model, content, f"question {number}")
+    found: Any = validated_content(model, content, f"question {number}")
     return found
 
 
@@ -302,12 +300,3 @@ def _names(draft: Draft, key: str) -> Sequence[str]:
             f"Two {what}s are called {quoted(twice[0])}; each needs a name of its own."
         )
     return names
-
-
-def _validated(model: type[M], content: Mapping[str, Any], what: str) -> M:
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise problem(first, place, what, ExerciseError) from None

@@ -37,14 +37,33 @@ _WIDTH, _NARROW = 6.5, 4.2
 _LARGEST = 1e15  # the largest number that the field shows; beyond it a browser rounds counts
 
 
-def question_shown(exercises: ExerciseSet, question: AnyQuestion, number: int) -> None:
-    """What is asked."""
+def draw_question(
+    exercises: ExerciseSet,
+    attempt: Attempt,
+    question: AnyQuestion,
+    number: int,
+    give: Give,
+    draw_beside: Callable[[], object] = lambda: None,
+) -> None:
+    """What is asked, the field to answer it, and beside or below that something and the trees."""
     asked = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
     points = "1 point" if question.points == 1 else f"{question.points:g} points"
     st.markdown(f"**{plain(heading(number, question))}** ({points}). {plain(asked)}")
+    if _is_wide(exercises, question):
+        answering = st.container()
+        left, right = st.columns(2, gap="medium")
+    else:
+        answering, left = st.columns([7, 5], gap="medium")
+        right = left
+    with answering:
+        _answer_field(exercises, attempt, question, give)
+    with left:
+        draw_beside()
+    with right:
+        _draw_trees(exercises, question)
 
 
-def is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
+def _is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
     """Whether the field to answer with takes the whole width."""
     roles = exercises.table_of(question).schema.roles
     return isinstance(question, RecodeQuestion) and len(_kept(roles)) > 3
@@ -55,7 +74,7 @@ def _kept(roles: Mapping[str, Role]) -> list[str]:
     return [name for name, role in roles.items() if role is not Role.IDENTIFIER]
 
 
-def answer_field(
+def _answer_field(
     exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, give: Give
 ) -> None:
     """The table, and what an answer is given with."""
@@ -77,7 +96,7 @@ def answer_field(
             assert_never(question)
 
 
-def trees_shown(exercises: ExerciseSet, question: AnyQuestion) -> None:
+def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
     """The trees with the cost of every step, where one has to know them to answer."""
     if question.goes_by is None and not getattr(question, "levels", None):
         return

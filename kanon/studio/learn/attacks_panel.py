@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from html import escape
 
 import pandas as pd
@@ -80,19 +81,12 @@ def show_attacks(work: Work) -> None:
 
 def own_case(work: Work) -> Case:
     """The release that the session works on, to be attacked; KanonError says why it cannot be."""
-    records = work.table.complete_records.n_records
-    if records > MOST_RECORDS:
-        raise TableError(
-            one_or_many(
-                records,
-                "The table that you work on has {count} record; an attack is played out on at "
-                "most {most}, so that everybody can follow it.",
-                "The table that you work on has {count} records; an attack is played out on at "
-                "most {most}, so that everybody can follow it.",
-                most=MOST_RECORDS,
-            )
-        )
     table = work.table.complete_records
+    if table.n_records > MOST_RECORDS:
+        raise TableError(
+            f"The table that you work on has {thin(table.n_records)} records; an attack is played "
+            f"out on at most {MOST_RECORDS}, so that everybody can follow it."
+        )
     if not isinstance(table, MemoryTable):
         raise TableError("An attack is played out on a table in memory; load it as a file.")
     if not work.table.sensitive_columns:
@@ -132,32 +126,20 @@ def _played(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
 
 # --- what is chosen -------------------------------------------------------------------------
 def _choose(view: AttackView) -> None:
-    """Which attack, on which table."""
+    """Which attack, on which table: another one begins anew."""
+    begin = partial(look, "attack", person=None, ruled_out=None, step=1)
+    titles = {kind: attack.title for kind, attack in ATTACKS.items()}
+    tables = {False: "Invented people", True: "The release I work on"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            "Attack",
-            list(ATTACKS),
-            label_visibility="collapsed",
-            required=True,
-            **bound(
-                "attack-kind",
-                view.kind,
-                lambda value: look("attack", kind=value, person=None, ruled_out=None, step=1),
-            ),
-            format_func=lambda kind: ATTACKS[kind].title,
-        )
-        st.segmented_control(
-            "On",
-            [False, True],
-            label_visibility="collapsed",
-            required=True,
-            **bound(
-                "attack-own",
-                view.own,
-                lambda value: look("attack", own=value, person=None, ruled_out=None, step=1),
-            ),
-            format_func=lambda own: "The release I work on" if own else "Invented people",
-        )
+        for label, field, options in (("Attack", "kind", titles), ("On", "own", tables)):
+            st.segmented_control(
+                label,
+                list(options),
+                label_visibility="collapsed",
+                required=True,
+                **bound(f"attack-{field}", getattr(view, field), field, into=begin),
+                format_func=options.__getitem__,
+            )
 
 
 def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, ...]) -> None:
@@ -251,14 +233,10 @@ Write = Callable[[object], str]
 def _was_published(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
     case = scene.case
     gone = case.schema.columns(Role.IDENTIFIER)
+    columns = listing(case.recoding.classes.attributes, most=12)
     said = (
-        "The release has {records} and is {k}-anonymous: in {columns} each of them looks "
-        "like at least {others}."
-    ).format(
-        records=records_said(len(case.released)),
-        k=case.k,
-        columns=listing(case.recoding.classes.attributes, most=12),
-        others=counted(case.k - 1, "other one", "others"),
+        f"The release has {records_said(len(case.released))} and is {case.k}-anonymous: in "
+        f"{columns} each of them looks like at least {counted(case.k - 1, 'other one', 'others')}."
     )
     if gone:
         without = f"It was published without {listing(gone, most=12)}."

@@ -12,7 +12,7 @@ import streamlit as st
 
 from kanon.base.formatting import one_or_many
 from kanon.studio.jobs import runner
-from kanon.studio.learn.answer_fields import answer_field, is_wide, question_shown, trees_shown
+from kanon.studio.learn.answer_fields import draw_question
 from kanon.studio.learn.exercises import (
     answer_now,
     answers_of,
@@ -152,23 +152,18 @@ def _sign(attempt: Attempt, question: AnyQuestion) -> str:
 def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
     """What is asked, the field to answer it, and beside or below that what came of it."""
     question = exercises.questions[view.place]
-    question_shown(exercises, question, view.place + 1)
 
     def give(answer: Any) -> None:
         change_attempt(exercises, lambda now: with_answer(now, question.id, answer))
 
-    if is_wide(exercises, question):
-        answer_field(exercises, attempt, question, give)
-        left, right = st.columns(2, gap="medium")
-    else:
-        answering, left = st.columns([7, 5], gap="medium")
-        right = left
-        with answering:
-            answer_field(exercises, attempt, question, give)
-    with left:
-        _checking(exercises, attempt, view, question)
-    with right:
-        trees_shown(exercises, question)
+    draw_question(
+        exercises,
+        attempt,
+        question,
+        view.place + 1,
+        give,
+        lambda: _checking(exercises, attempt, view, question),
+    )
     if question.id in attempt.shown and not exercises.exam:
         _solution(exercises, question)
 

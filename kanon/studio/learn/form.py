@@ -33,30 +33,14 @@ def draw_form(
         for name, field in form_fields(model).items()
         if "const" not in field and counts_with(field, values)
     }
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        for name, field in fields.items():
-            if not _is_long(field):
-                _draw_field(name, field, values, f"{key}-{name}", change, choices or {})
+    row = st.container(horizontal=True, vertical_alignment="bottom")
     for name, field in fields.items():
-        if _is_long(field):
-            st.text_area(
-                field["title"],
-                **_bound(name, field, values, f"{key}-{name}", change),
-                max_chars=field.get("maxLength"),
-                height=24 * field.get("lines", 2) + 32,
-                help=field.get("description"),
-            )
+        with st.container() if _is_long(field) else row:
+            _draw_field(name, field, values, f"{key}-{name}", change, choices or {})
 
 
 def _is_long(field: FormField) -> bool:
     return "lines" in field or field.get("maxLength", 0) > _LINE
-
-
-def _bound(
-    name: str, field: FormField, values: Mapping[str, Any], key: str, change: Change
-) -> dict[str, Any]:
-    value = values.get(name, first_value(field))
-    return bound(key, value, lambda typed: change(name, typed))
 
 
 def _draw_field(
@@ -67,19 +51,19 @@ def _draw_field(
     change: Change,
     choices: Choices,
 ) -> None:
-    title, kind = field["title"], field["type"]
+    title, kind, now = field["title"], field["type"], values.get(name, first_value(field))
     offered: Mapping[Any, Any] = field.get("titles", {}) | choices.get(field.get("choices", ""), {})
     if kind == "object":
 
-        def take(now: Mapping[str, int]) -> None:
-            change(name, {each: number for each, number in now.items() if number})
+        def take(numbers: Mapping[str, int]) -> None:
+            change(name, {each: number for each, number in numbers.items() if number})
 
-        draw_numbers(title, values.get(name, {}), offered, key, take)
+        draw_numbers(title, now, offered, key, take)
         return
-    how = {"help": field.get("description"), **_bound(name, field, values, key, change)}
+    how = bound(key, now, lambda typed: change(name, typed))
+    how["help"] = field.get("description")
     if offered or "enum" in field:
         known = [*([None] if field["optional"] else []), *(offered or field["enum"])]
-        now = values.get(name, first_value(field))
         titles = {None: field.get("empty", ""), **offered}
         st.selectbox(
             title,
@@ -90,6 +74,9 @@ def _draw_field(
         )
     elif kind == "boolean":
         st.toggle(title, **how)
+    elif _is_long(field):
+        height = 24 * field.get("lines", 2) + 32
+        st.text_area(title, max_chars=field.get("maxLength"), height=height, **how)
     elif kind == "string":
         st.text_input(title, max_chars=field.get("maxLength"), width=340, **how)
     else:

@@ -17,7 +17,7 @@ from kanon.schema import Role
 from kanon.settings import settings
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.worker import Progress
-from kanon.studio.learn.answer_fields import answer_field, is_wide, question_shown, trees_shown
+from kanon.studio.learn.answer_fields import draw_question
 from kanon.studio.learn.exercises import with_answer, with_set
 from kanon.studio.learn.form import Choices, draw_form
 from kanon.studio.learn.lesson import exercise_table
@@ -425,19 +425,11 @@ def _preview(view: EditorView, draft: Draft) -> None:
                 "set-preview", (draft, place), lambda: set_of(draft, only=place)
             )
             question = exercises.questions[0]
-            question_shown(exercises, question, place + 1)
-            left = right = st.container()
-            if not is_wide(exercises, question):
-                left, right = st.columns([7, 5], gap="medium")
-            with left:
-                answer_field(
-                    exercises, view.tried, question,
-                    lambda answer: look(
-                        "editor", tried=with_answer(_view().tried, question.id, answer)
-                    ),
-                )  # fmt: skip
-            with right:
-                trees_shown(exercises, question)
+
+            def give(answer: Any) -> None:
+                look("editor", tried=with_answer(_view().tried, question.id, answer))
+
+            draw_question(exercises, view.tried, question, place + 1, give)
         except KanonError as error:
             st.warning(plain(error.sentence), icon=":material/edit:")
 

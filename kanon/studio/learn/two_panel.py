@@ -139,22 +139,15 @@ def _parted(pair: SideBySide, one: str, other: str) -> str:
     if place is None:
         return f"{one} and {other} have the same classes all along."
     at, there = pair.positions(place)
-    does = {"one": _does(one, pair.one.steps[at]), "other": _does(other, pair.other.steps[there])}
+    then = f"{_does(one, pair.one.steps[at])}; {_does(other, pair.other.steps[there])}."
     if place == 1:
-        return "They differ from the first step on: {one}; {other}.".format(**does)
+        return f"They differ from the first step on: {then}"
     if pair.rule == "merges":
-        return "The same up to merge {number}; then {one}; {other}.".format(
-            number=place - 1, **does
-        )
+        return f"The same up to merge {place - 1}; then {then}"
     if pair.rule == "steps":
-        return "The same classes up to step {number}; then {one}; {other}.".format(
-            number=place - 1, **does
-        )
+        return f"The same classes up to step {place - 1}; then {then}"
     at, there = pair.positions(place - 1)
-    return (
-        "The same classes up to step {at} of {first} and step {there} of {second}; then {one}; "
-        "{other}."
-    ).format(at=at, there=there, first=one, second=other, **does)
+    return f"The same classes up to step {at} of {one} and step {there} of {other}; then {then}"
 
 
 def _does(name: str, step: Step) -> str:
