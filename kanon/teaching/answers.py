@@ -77,7 +77,7 @@ def read_answers(source: Path | bytes) -> Answers:
     """Read a student's answers; what they are worth is for :func:`kanon.teaching.marks.score`."""
     what = "answer file"
     try:
-        found: Answers = validated(Answers, source, what, "kanon-answers")
+        found = validated(Answers, source, what, "kanon-answers")
         found.to_json()  # what was read can be written again
     except (RecursionError, ValueError):
         raise ExerciseError(

@@ -6,14 +6,13 @@ in a sentence what is not right yet, and where.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
-from pydantic import ValidationError
+from pydantic import Field
 
-from kanon.base.checked_json import problem
+from kanon.base.checked_json import Strict
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
 from kanon.errors import ExerciseError, KanonError, listing, quoted
@@ -24,57 +23,57 @@ from kanon.hierarchy.files import parse_nodes, to_nodes
 from kanon.hierarchy.outline import parse_outline, to_outline
 from kanon.schema import Role
 from kanon.settings import MEGABYTE
-from kanon.teaching.exercises import MEGABYTES, ExerciseSet
+from kanon.teaching.exercises import MEGABYTES, ExerciseSet, Name, validated_content
+from kanon.teaching.form_fields import first_value, form_fields
 from kanon.teaching.handout import MOST_LEAVES
 from kanon.teaching.question import heading
 from kanon.teaching.questions import KINDS, AnyQuestion
-from kanon.teaching.small_tables import MOST_COLUMNS, MOST_RECORDS, ExerciseTable, SmallTable
+from kanon.teaching.small_tables import MOST_RECORDS, Cell, ExerciseTable, SmallTable
 
-MODELS: Mapping[str, type[Any]] = dict(zip(KINDS, get_args(get_args(AnyQuestion)[0]), strict=True))
-"""The class of each kind of question."""
+Draft = Mapping[str, Any]
+"""A set, a table, a column or a question as it was typed.
+
+A set and a question have the keys of a file; ``tables`` are a list. A table has a ``name``,
+``columns``, and whether its records are of a table of one's ``own``; a column a ``name``, a
+``role``, a ``tree`` as an outline (see :mod:`kanon.hierarchy.outline`), and its ``cells``.
+"""
+
+EMPTY: Draft = {"title": "", "author": "", "exam": False, "tables": [], "questions": []}
+
+EMPTY_COLUMN: Draft = {"name": "", "role": "quasi-identifier", "tree": "", "cells": []}
+
+EMPTY_TABLE: Draft = {
+    "name": "table",
+    "columns": [EMPTY_COLUMN, {**EMPTY_COLUMN, "role": "sensitive"}],
+    "own": False,
+}
 
 _LONGEST_CELL = 100
 
 
-@dataclass(frozen=True)
-class ColumnDraft:
-    """A column."""
+class TableFields(Strict):
+    """What is typed of a table beside its columns."""
 
-    name: str = ""
-    role: Role = Role.QUASI_IDENTIFIER
-    # of a quasi-identifier its tree as an outline (see :mod:`kanon.hierarchy.outline`)
-    tree: str = ""
+    name: Name = Field(title="Name of the table")
 
 
-@dataclass(frozen=True)
-class TableDraft:
-    """A table."""
+class ColumnFields(Strict):
+    """What is typed of a column beside its cells."""
 
-    name: str = ""  # what questions call it
-    columns: tuple[ColumnDraft, ...] = (ColumnDraft(),)
-    records: tuple[tuple[str, ...], ...] = ()  # per record a cell for each of them
-    own: bool = False  # whether its records are some of a table of one's own, and not invented
-
-
-@dataclass(frozen=True)
-class SetDraft:
-    """A set."""
-
-    # as in :class:`~kanon.teaching.exercises.ExerciseSet`
-    title: str = ""
-    author: str = ""
-    exam: bool = False
-    tables: tuple[TableDraft, ...] = ()
-    questions: tuple[Mapping[str, Any], ...] = ()  # per question the keys of a file
-
-    @property
-    def own(self) -> bool:
-        """Whether records of a table of one's own are in it."""
-        return any(table.own for table in self.tables)
+    name: Cell = Field(title="Name of the column")
+    role: Role = Field(title="Role")
+    tree: str = Field(
+        default="",
+        title="Tree",
+        description="A node a line: the root first, what is below a node farther in. After = "
+        "stands the weight of a step, for the metric Custom: Felid = 3. Empty for all values "
+        "directly below *.",
+        json_schema_extra={"lines": 9, "only": {"role": ["quasi-identifier"]}},
+    )
 
 
 # --- from what there is ---------------------------------------------------------------------
-def draft_of(exercises: ExerciseSet, own: bool = False) -> SetDraft:
+def draft_of(exercises: ExerciseSet, own: bool = False) -> Draft:
     """A set to go on with.
 
     >>> from kanon.teaching.exercises import BUILT_IN, read_exercises
@@ -82,29 +81,28 @@ def draft_of(exercises: ExerciseSet, own: bool = False) -> SetDraft:
     >>> set_of(draft_of(found)).fingerprint == found.fingerprint
     True
     """
-    return SetDraft(
-        exercises.title,
-        exercises.author,
-        exercises.exam,
-        tuple(table_draft(name, table, own) for name, table in exercises.tables.items()),
-        tuple(one.model_dump(mode="json", exclude_none=True) for one in exercises.questions),
-    )
+    content = exercises.model_dump(mode="json", exclude_none=True, include={*EMPTY})
+    tables = [table_draft(name, table, own) for name, table in exercises.tables.items()]
+    return {**content, "tables": tables}
 
 
-def table_draft(name: str, table: ExerciseTable, own: bool = False) -> TableDraft:
+def table_draft(name: str, table: ExerciseTable, own: bool = False) -> Draft:
     """A table of a set to go on with."""
-    columns = tuple(
-        ColumnDraft(
-            title,
-            column.role,
-            "" if column.nodes is None else to_outline(parse_nodes(column.nodes)),
+    columns = [
+        {
+            "name": title,
+            "role": column.role.value,
+            "tree": "" if column.nodes is None else to_outline(parse_nodes(column.nodes)),
+            "cells": list(cells),
+        }
+        for (title, column), cells in zip(
+            table.columns.items(), zip(*table.records, strict=True), strict=True
         )
-        for title, column in table.columns.items()
-    )
-    return TableDraft(name, columns, tuple(map(tuple, table.records)), own)
+    ]
+    return {"name": name, "columns": columns, "own": own}
 
 
-def table_from(name: str, table: SmallTable, own: bool = False) -> TableDraft:
+def table_from(name: str, table: SmallTable, own: bool = False) -> Draft:
     """A small table that was not made for a set, with its roles and trees."""
     classes = table.classes
     trees = {}
@@ -117,101 +115,81 @@ def table_from(name: str, table: SmallTable, own: bool = False) -> TableDraft:
 
 
 # --- changes --------------------------------------------------------------------------------
-def free_name(start: str, taken: Sequence[object]) -> str:
+def put_in(draft: Any, value: object, *path: str | int) -> Any:
+    """The same with something else at a path of keys and places.
+
+    >>> put_in({"a": ["b", {"c": 1}]}, 2, "a", 1, "c")
+    {'a': ['b', {'c': 2}]}
+    """
+    if not path:
+        return value
+    inside: Any = dict(draft) if isinstance(draft, Mapping) else list(draft)
+    inside[path[0]] = put_in(inside[path[0]], value, *path[1:]) if path[1:] else value
+    return inside
+
+
+def free_name(start: str, taken: Iterable[object]) -> str:
     """A name that is not taken: the wished one, or that with a number.
 
     >>> free_name("q1", ["q1", "q2"]), free_name("animals", ["animals"])
     ('q3', 'animals2')
     """
-    stem = start.rstrip("0123456789")
+    used, stem = {*taken}, start.rstrip("0123456789")
     name, number = start, 1
-    while name in taken:
+    while name in used:
         number += 1
         name = f"{stem}{number}"
     return name
 
 
-def moved(items: tuple[Any, ...], place: int, step: int) -> tuple[Any, ...]:
-    """The same things, one of them so many places later; none beyond the ends.
-
-    >>> moved(("a", "b", "c"), 0, 1), moved(("a", "b"), 1, 1)
-    (('b', 'a', 'c'), ('a', 'b'))
-    """
-    rest = [*items[:place], *items[place + 1 :]]
-    rest.insert(min(max(place + step, 0), len(rest)), items[place])
-    return tuple(rest)
-
-
-def put_at(items: tuple[Any, ...], place: int, *new: Any) -> tuple[Any, ...]:
-    """The same things with others, or none, in the place of one.
-
-    >>> put_at(("a", "b"), 1, "c"), put_at(("a", "b"), 0)
-    (('a', 'c'), ('b',))
-    """
-    return (*items[:place], *new, *items[place + 1 :])
-
-
-def with_column(table: TableDraft, column: ColumnDraft) -> TableDraft:
-    """The table with one more column, whose cells are empty."""
-    records = tuple((*record, "") for record in table.records)
-    return replace(table, columns=(*table.columns, column), records=records)
-
-
-def without_column(table: TableDraft, place: int) -> TableDraft:
-    """The table without a column and its cells."""
-    return replace(
-        table,
-        columns=put_at(table.columns, place),
-        records=tuple(put_at(record, place) for record in table.records),
-    )
-
-
-def with_records(table: TableDraft, cells: pd.DataFrame) -> TableDraft:
+def with_records(table: Draft, cells: pd.DataFrame) -> Draft:
     """The table with other cells; a row of blanks is no record."""
     rows = [
-        tuple("" if pd.isna(cell) else str(cell).strip() for cell in row)
+        ["" if pd.isna(cell) else str(cell).strip() for cell in row]
         for row in cells.to_numpy(dtype=object).tolist()
     ]
-    return replace(table, records=tuple(row for row in rows if any(row)))
+    columns = [
+        {**column, "cells": [row[place] for row in rows if any(row)]}
+        for place, column in enumerate(table["columns"])
+    ]
+    return {**table, "columns": columns}
 
 
-def with_question(draft: SetDraft) -> SetDraft:
-    """The set with one more question: the kind and the table of the one before."""
-    taken = [question["id"] for question in draft.questions]
-    before = draft.questions[-1] if draft.questions else {}
-    new = {
-        "id": free_name(f"q{len(taken) + 1}", taken),
-        "table": before.get("table", draft.tables[0].name if draft.tables else ""),
-        "kind": before.get("kind", "recode"),
-        "k": 2,
-        "number": "k",
-        "choose": "smallest",
-    }
-    return replace(draft, questions=(*draft.questions, new))
+def new_question(draft: Draft) -> Draft:
+    """One more question: the kind and the table of the one before."""
+    taken = [question["id"] for question in draft["questions"]]
+    first = {"table": draft["tables"][0]["name"], "kind": next(iter(KINDS))}
+    before = draft["questions"][-1] if taken else first
+    name = free_name(f"q{len(taken) + 1}", taken)
+    return {"id": name, "table": before["table"], "kind": before["kind"]}
 
 
-def with_table(draft: SetDraft, place: int, table: TableDraft) -> SetDraft:
-    """The set with a table changed; questions about it follow its name, which stays its own."""
-    old = draft.tables[place].name
-    taken = [each.name for each in put_at(draft.tables, place)]
-    table = replace(table, name=free_name(table.name, taken))
-    questions = tuple(
-        {**question, "table": table.name} if question["table"] == old else question
-        for question in draft.questions
-    )
-    return replace(draft, tables=put_at(draft.tables, place, table), questions=questions)
+def rename_table(draft: Draft, place: int, name: str) -> Draft:
+    """The set with another name for a table, which no other has; its questions follow it."""
+    names = [table["name"] for table in draft["tables"]]
+    old = names.pop(place)
+    new = free_name(name, names)
+    questions = [
+        {**question, "table": new} if question["table"] == old else question
+        for question in draft["questions"]
+    ]
+    return {**put_in(draft, new, "tables", place, "name"), "questions": questions}
 
 
 # --- what it means --------------------------------------------------------------------------
-def tree_of(table: TableDraft, place: int) -> Hierarchy:
+def records_of(table: Draft) -> list[tuple[str, ...]]:
+    """The records: per record a cell for each column."""
+    return list(zip(*(column["cells"] for column in table["columns"]), strict=True))
+
+
+def tree_of(column: Draft) -> Hierarchy:
     """The tree of a column."""
-    column = table.columns[place]
-    if column.tree.strip():
-        return parse_outline(column.tree)
-    return suppression(list(dict.fromkeys(record[place] for record in table.records)))
+    if column["tree"].strip():
+        return parse_outline(column["tree"])
+    return suppression(list(dict.fromkeys(column["cells"])))
 
 
-def called(number: int, question: Mapping[str, Any]) -> str:
+def called(number: int, question: Draft) -> str:
     """What a question of a draft is called.
 
     >>> called(1, {"id": "q", "table": "", "kind": "recode", "k": 2})
@@ -223,48 +201,40 @@ def called(number: int, question: Mapping[str, Any]) -> str:
         return f"{number} {question.get('title') or question['kind']}"
 
 
-def set_of(draft: SetDraft, only: int | None = None) -> ExerciseSet:
+def set_of(draft: Draft, only: int | None = None) -> ExerciseSet:
     """The set that a draft means; :func:`checked_set` tells whether it can be answered too."""
-    title = draft.title.strip()
+    title = draft["title"].strip()
     if not title and only is None:
         raise ExerciseError("The set has no title; type one.")
-    names = [table.name.strip() for table in draft.tables]
-    _all_named(names, "table")
-    if not draft.tables:
-        raise ExerciseError("The set has no table; add one.")
-    if not draft.questions:
-        raise ExerciseError("The set has no question; add one.")
+    for key in ("tables", "questions"):
+        if not draft[key]:
+            raise ExerciseError(f"The set has no {key[:-1]}; add one.")
+    tables = dict(zip(_names(draft, "tables"), draft["tables"], strict=True))
     questions = []
-    for number, question in enumerate(draft.questions, start=1):
-        if only not in (None, number - 1):
-            continue
-        if question["table"].strip() not in names:
-            raise ExerciseError(
-                f"Question {number}: there is no table {quoted(question['table'])}; known are "
-                f"{listing(names, most=len(names))}."
-            )
-        table = draft.tables[names.index(question["table"].strip())]
-        questions.append(_question(number, _of_table(question, table)))
-    tables = {
-        name: _table(table)
-        for name, table in zip(names, draft.tables, strict=True)
-        if only is None or name == questions[0].table
+    for number, question in enumerate(draft["questions"], start=1):
+        if only in (None, number - 1):
+            name = question["table"].strip()
+            if name not in tables:
+                raise ExerciseError(
+                    f"Question {number}: there is no table {quoted(question['table'])}; known are "
+                    f"{listing(tables, most=len(tables))}."
+                )
+            questions.append(_question(number, {**question, "table": name}, tables[name]))
+    if only is not None:
+        tables = {question.table: tables[question.table] for question in questions}
+    content = {
+        "title": title or "-",
+        "author": draft["author"].strip(),
+        "exam": draft["exam"],
+        "tables": {name: _table(table) for name, table in tables.items()},
+        "questions": questions,
     }
-    try:
-        found = ExerciseSet(
-            title=title or "-",
-            author=draft.author.strip(),
-            exam=draft.exam,
-            tables=tables,
-            questions=questions,
-        )
-    except ValidationError as error:
-        raise _said(error, "exercise set") from None
+    found = validated_content(ExerciseSet, content, "exercise set")
     assert found.made, "its tables are counted, or what they lack is said"
     return found
 
 
-def checked_set(draft: SetDraft, progress: Progress = no_progress) -> ExerciseSet:
+def checked_set(draft: Draft, progress: Progress = no_progress) -> ExerciseSet:
     """The set that a draft means, each of whose questions has an answer."""
     found = set_of(draft)
     size = len(found.to_json().encode())
@@ -274,69 +244,54 @@ def checked_set(draft: SetDraft, progress: Progress = no_progress) -> ExerciseSe
     return found
 
 
-def _table(draft: TableDraft) -> ExerciseTable:
+def _table(draft: Draft) -> ExerciseTable:
     """A table of a file."""
-    place = f"Table {quoted(draft.name)}"
-    names = [column.name.strip() for column in draft.columns]
     try:
-        _all_named(names, "column")
-        if not 1 <= len(draft.records) <= MOST_RECORDS:
-            raise ExerciseError(
-                f"there are {len(draft.records)} records; it takes 1 to {MOST_RECORDS}."
-            )
-        if not 1 <= len(names) <= MOST_COLUMNS:
-            raise ExerciseError(f"there are {len(names)} columns; it takes 1 to {MOST_COLUMNS}.")
-        for number, record in enumerate(draft.records, start=1):
-            for name, cell in zip(names, record, strict=True):
+        names, records = _names(draft, "columns"), records_of(draft)
+        if not 1 <= len(records) <= MOST_RECORDS:
+            raise ExerciseError(f"there are {len(records)} records; it takes 1 to {MOST_RECORDS}.")
+        for name, column in zip(names, draft["columns"], strict=True):
+            for number, cell in enumerate(column["cells"], start=1):
                 if not 1 <= len(cell) <= _LONGEST_CELL:
                     raise ExerciseError(
                         f"the cell of {quoted(name)} in record {number} has {len(cell)} "
                         f"characters; it takes 1 to {_LONGEST_CELL}."
                     )
         columns = {
-            name: {"role": column.role, "nodes": _nodes(draft, at)}
-            for at, (name, column) in enumerate(zip(names, draft.columns, strict=True))
+            name: {"role": column["role"], "nodes": _nodes(column)}
+            for name, column in zip(names, draft["columns"], strict=True)
         }
+        return validated_content(ExerciseTable, {"columns": columns, "records": records}, "table")
     except KanonError as error:
-        raise error.within(place) from None
-    try:
-        return ExerciseTable.model_validate({"columns": columns, "records": draft.records})
-    except ValidationError as error:
-        raise _said(error, "table").within(place) from None
+        raise error.within(f"Table {quoted(draft['name'])}") from None
 
 
-def _nodes(table: TableDraft, place: int) -> list[dict[str, Any]] | None:
+def _nodes(column: Draft) -> list[dict[str, Any]] | None:
     """The tree of a column as files have it; None if its role has none."""
-    column = table.columns[place]
-    if column.role is not Role.QUASI_IDENTIFIER:
+    if column["role"] != Role.QUASI_IDENTIFIER.value:
         return None
     try:
-        return to_nodes(tree_of(table, place))
+        return to_nodes(tree_of(column))
     except KanonError as error:
-        raise error.within(f"Tree of {quoted(column.name)}") from None
+        raise error.within(f"Tree of {quoted(column['name'])}") from None
 
 
-def _question(number: int, given: Mapping[str, Any]) -> AnyQuestion:
-    model = MODELS[given["kind"]]
-    content = {key: value for key, value in given.items() if key in model.model_fields}
-    try:
-        found: AnyQuestion = model.model_validate({**content, "table": given["table"].strip()})
-    except ValidationError as error:
-        raise _said(error, f"question {number}") from None
+def _question(number: int, given: Draft, table: Draft | None = None) -> AnyQuestion:
+    """A question of a file, without levels of columns that its table does not raise."""
+    model = KINDS[given["kind"]]
+    first = {name: first_value(field) for name, field in form_fields(model).items()}
+    content = first | {key: value for key, value in given.items() if key in model.model_fields}
+    if table is not None and "levels" in content:
+        raised = [each["name"] for each in table["columns"] if each["role"] == "quasi-identifier"]
+        levels = content["levels"].items()
+        content["levels"] = {name: level for name, level in levels if name in raised}
+    found: Any = validated_content(model, content, f"question {number}")
     return found
 
 
-def _of_table(question: Mapping[str, Any], table: TableDraft) -> Mapping[str, Any]:
-    """A question without levels of columns that its table lacks, or that are raised no more."""
-    if "levels" not in question:
-        return question
-    raised = {each.name for each in table.columns if each.role is Role.QUASI_IDENTIFIER}
-    levels = {name: level for name, level in question["levels"].items() if name in raised}
-    return {**question, "levels": levels}
-
-
-def _all_named(names: Sequence[str], what: str) -> None:
-    """Raise if a name is missing, stands twice or is too long."""
+def _names(draft: Draft, key: str) -> Sequence[str]:
+    """The names of tables or columns: none is missing, and none stands twice."""
+    names, what = [each["name"].strip() for each in draft[key]], key[:-1]
     if "" in names:
         raise ExerciseError(f"The {what} {names.index('') + 1} has no name; type one.")
     twice = [name for name in names if names.count(name) > 1]
@@ -344,8 +299,4 @@ def _all_named(names: Sequence[str], what: str) -> None:
         raise ExerciseError(
             f"Two {what}s are called {quoted(twice[0])}; each needs a name of its own."
         )
-
-
-def _said(error: ValidationError, what: str) -> ExerciseError:
-    first = error.errors(include_url=False)[0]
-    return problem(first, ".".join(map(str, first["loc"])), what, ExerciseError)
+    return names

@@ -10,9 +10,9 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
 from kanon.base.checked_json import Strict, problem, read_json
 from kanon.base.formatting import thin
@@ -35,6 +35,8 @@ _MOST_BYTES = MEGABYTES * MEGABYTE
 
 _MOST_TABLES = 20
 
+M = TypeVar("M", bound=BaseModel)
+
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 
 
@@ -45,10 +47,16 @@ class ExerciseSet(Strict):
     format: Literal["kanon-exercises"] = "kanon-exercises"
     version: Literal[1] = 1
     # for its readers
-    title: Name
-    author: Annotated[str, StringConstraints(max_length=100)] = ""
+    title: Name = Field(title="Title of the set")
+    author: Annotated[str, StringConstraints(max_length=100)] = Field(
+        default="", title="Author, may be empty"
+    )
     # whether it is an exam: answers are marked when they were handed in, and no sooner
-    exam: Annotated[bool, Field(strict=True)] = False
+    exam: Annotated[bool, Field(strict=True)] = Field(
+        default=False,
+        title="It is an exam",
+        description="Students cannot check their answers or see solutions before they hand in.",
+    )
     # the tables, by the names that questions use
     tables: dict[Name, ExerciseTable] = Field(min_length=1, max_length=_MOST_TABLES)
     # the questions, in their order
@@ -129,11 +137,16 @@ def read_exercises(source: Path | bytes, progress: Progress = no_progress) -> Ex
     return found
 
 
-def validated(model: type[Any], source: Path | bytes, what: str, name: str) -> Any:
+def validated(model: type[M], source: Path | bytes, what: str, name: str) -> M:
     """A file as a checked object."""
     content = _checked(source, what)
     if not isinstance(content, dict) or content.get("format") != name:
         raise ExerciseError(f"This is no {what}: it has to be an object with the format '{name}'.")
+    return validated_content(model, content, what)
+
+
+def validated_content(model: type[M], content: Any, what: str) -> M:
+    """The content of a file, or of a part of one, as a checked object."""
     try:
         return model.model_validate(content)
     except ValidationError as error:

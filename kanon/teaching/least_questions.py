@@ -27,8 +27,8 @@ _HALF = 0.5  # what is left of the points for a table that is k-anonymous, howev
 class LeastQuestion(Question):
     """Make the table k-anonymous with the least alteration."""
 
-    k: K
-    metric: str = "nllm"
+    k: K = Field(title="k asked for")
+    metric: str = Field(default="nllm", title="Costs by", json_schema_extra={"choices": "metrics"})
 
     @property
     def goes_by(self) -> str:
@@ -91,7 +91,7 @@ class LeastQuestion(Question):
 class RecodeQuestion(LeastQuestion):
     """Raise values by hand; the answer is what every record becomes."""
 
-    kind: Literal["recode"]
+    kind: Literal["recode"] = Field(title="Recode the table by hand")
 
     @property
     def usual_title(self) -> str:
@@ -189,7 +189,7 @@ class RecodeQuestion(LeastQuestion):
 class LevelsQuestion(LeastQuestion):
     """Choose one level per column; the answer is an object of levels by column."""
 
-    kind: Literal["levels"]
+    kind: Literal["levels"] = Field(title="Choose a level for each column")
 
     @property
     def usual_title(self) -> str:

@@ -6,7 +6,7 @@ docs/how-to/exercises.md says how it is marked, and what each remark means.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,9 @@ import pandas as pd
 from kanon.base.formatting import joined
 from kanon.base.progress import Progress, no_progress
 from kanon.errors import ExerciseError, listing, on_one_line, quoted
-from kanon.teaching.answers import MOST_CHANGES, AnswerChange, Answers, read_answers
+from kanon.teaching.answers import MOST_CHANGES, Answers, read_answers
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.question import heading
-
-_ALIKE = 5  # of a log so many changes, to a tenth of a second, are nobody else's by chance
 
 _LONGEST = 200  # so many letters of an answer are shown
 
@@ -142,11 +140,6 @@ class _File:
     again: bool = False
 
     @property
-    def log(self) -> Sequence[AnswerChange]:
-        """When which answer was changed; empty where nobody wrote it down."""
-        return self.answers.log or ()
-
-    @property
     def student(self) -> str:
         """The name as it is compared: by what can be seen of it."""
         seen = "".join(c for c in normalize("NFKC", self.answers.student) if category(c) != "Cf")
@@ -162,7 +155,7 @@ def _figures(exercises: ExerciseSet, file: _File) -> dict[str, Any]:
     """What stands in the row of a file beside its name."""
     found: dict[str, Any] = {"remark": " ".join(file.remarks)}
     if file.answers.log is not None:
-        found["minutes"] = round(max((each.at for each in file.log), default=0.0) / 60, 1)
+        found["minutes"] = round(max((each.at for each in file.answers.log), default=0.0) / 60, 1)
         found["fingerprint"] = file.answers.own_fingerprint
     if file.marks:
         for name, mark in zip(_columns(exercises), file.marks.marks, strict=True):
@@ -178,7 +171,6 @@ def _remark(exercises: ExerciseSet, files: Sequence[_File]) -> None:
     """Say of each file what its reader should look at."""
     contents: dict[str, _File] = {}
     names: dict[str, list[_File]] = {}
-    parts: dict[Hashable, list[_File]] = {}
     for file in files:
         first = contents.setdefault(file.answers.own_fingerprint, file)
         if first is not file:
@@ -188,18 +180,11 @@ def _remark(exercises: ExerciseSet, files: Sequence[_File]) -> None:
         if exercises.exam and file.marks:
             file.remarks.extend(_changed(exercises, file.answers))
         names.setdefault(file.student, []).append(file)
-        for part in _parts(file):
-            parts.setdefault(part, []).append(file)
     for group in names.values():
         for file in group:
             others = [other.name for other in group if other is not file]
             if others:
                 file.remarks.append(f"The same name stands in {listing(others)}.")
-    for file in files:
-        alike = [other for part in _parts(file) for other in parts.get(part, ())]
-        copies = dict.fromkeys(each.name for each in alike if each.student != file.student)
-        if copies and not file.again:
-            file.remarks.append(f"The same log, under another name, is in {listing([*copies])}.")
 
 
 def _changed(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
@@ -220,16 +205,6 @@ def _changed(exercises: ExerciseSet, answers: Answers) -> Iterator[str]:
     times = [change.at for change in answers.log]
     if times != sorted(times):
         yield "Its log goes back in time."
-
-
-def _parts(file: _File) -> set[Hashable]:
-    """Parts of a log that two files share if both come from one attempt."""
-    log = tuple(file.log)
-    if not log:
-        return set()
-    if len(log) < _ALIKE:
-        return {(log, repr(file.answers.answers))}
-    return {log[at : at + _ALIKE] for at in range(len(log) - _ALIKE + 1)}
 
 
 # --- question by question -------------------------------------------------------------------

@@ -35,16 +35,28 @@ class Mark:
 
 
 class Question(Strict):
-    """What all kinds share."""
+    """What all kinds share.
+
+    A field with a title is one of the form that a question is written in; the title of the field
+    ``kind`` says what the kind is called there. See :mod:`kanon.teaching.form_fields`.
+    """
 
     # its name in files of answers
     id: Annotated[str, StringConstraints(min_length=1, max_length=40)]
-    table: str  # the table that it is about
+    # the table that it is about
+    table: str = Field(title="About the table", json_schema_extra={"choices": "tables"})
     # what it is called where it is listed
-    title: Annotated[str, StringConstraints(max_length=60)] = ""
+    title: Annotated[str, StringConstraints(max_length=60)] = Field(
+        default="", title="Title, may be empty"
+    )
     # what the teacher says before what is asked
-    text: Annotated[str, StringConstraints(max_length=1000)] = ""
-    points: Annotated[Number, Field(gt=0, le=1000)] = 1.0  # what a full answer is worth
+    text: Annotated[str, StringConstraints(max_length=1000)] = Field(
+        default="", title="What you say before it, may be empty"
+    )
+    # what a full answer is worth
+    points: Annotated[Number, Field(gt=0, le=1000)] = Field(
+        default=1.0, title="Points", json_schema_extra={"step": 0.5}
+    )
 
     @property
     def goes_by(self) -> str | None:

@@ -52,7 +52,7 @@ class NumberQuestion(Question):
         "t": "What is t, the total variation: of the class where it is highest, half the sum of "
         "the differences between its shares and the table's",
     }
-    TITLES: ClassVar[Mapping[str, str]] = {
+    TITLES: ClassVar[dict[str, str]] = {
         "k": "The k of the table",
         "classes": "Number of classes",
         "unique": "Unique records",
@@ -68,12 +68,31 @@ class NumberQuestion(Question):
         "t": "t_variational",
     }
 
-    kind: Literal["number"]
-    number: Literal["k", "classes", "unique", "alteration", "entropy-l", "distinct-l", "t"]
-    levels: dict[str, Level] = Field(default_factory=dict)
-    metric: str = "nllm"
-    sensitive: str | None = None
-    tolerance: Annotated[Number, Field(ge=0)] | None = None
+    kind: Literal["number"] = Field(title="Work out a number")
+    number: Literal["k", "classes", "unique", "alteration", "entropy-l", "distinct-l", "t"] = Field(
+        title="Number", json_schema_extra={"titles": {**TITLES}}
+    )
+    levels: dict[str, Level] = Field(
+        default_factory=dict,
+        title="Raise {} to level",
+        json_schema_extra={"choices": "quasi-identifiers"},
+    )
+    metric: str = Field(
+        default="nllm",
+        title="Costs by",
+        json_schema_extra={"choices": "metrics", "only": {"number": ["alteration"]}},
+    )
+    sensitive: str | None = Field(
+        default=None,
+        title="Sensitive column",
+        json_schema_extra={
+            "choices": "sensitive columns", "empty": "The only one",
+            "only": {"number": list(SENSITIVE)},
+        },
+    )  # fmt: skip
+    tolerance: Annotated[Number, Field(ge=0)] | None = Field(
+        default=None, title="Tolerance, may be empty", json_schema_extra={"empty": "usual"}
+    )
 
     @property
     def usual_title(self) -> str:
@@ -173,10 +192,19 @@ class NumberQuestion(Question):
 class ChoiceQuestion(Question):
     """Which class GAA merges next, or with which one; the answer is the labels of a class."""
 
-    kind: Literal["choice"]
-    choose: Literal["smallest", "partner"]
-    merges: Annotated[StrictInt, Field(ge=0, lt=MOST_RECORDS)] = 0
-    metric: str = "nllm"
+    CHOICES: ClassVar[dict[str, str]] = {
+        "smallest": "The class that GAA takes",
+        "partner": "The class with which it is merged",
+    }
+
+    kind: Literal["choice"] = Field(title="Choose a class")
+    choose: Literal["smallest", "partner"] = Field(
+        title="Which class", json_schema_extra={"titles": {**CHOICES}}
+    )
+    merges: Annotated[StrictInt, Field(ge=0, lt=MOST_RECORDS)] = Field(
+        default=0, title="After how many merges"
+    )
+    metric: str = Field(default="nllm", title="Costs by", json_schema_extra={"choices": "metrics"})
 
     @property
     def usual_title(self) -> str:
@@ -273,10 +301,11 @@ AnyQuestion = Annotated[
 ]
 """A question of any kind."""
 
-KINDS: tuple[str, ...] = tuple(
-    get_args(one.model_fields["kind"].annotation)[0] for one in get_args(get_args(AnyQuestion)[0])
-)
-"""What the kinds are called in files."""
+KINDS: Mapping[str, type[Question]] = {
+    get_args(model.model_fields["kind"].annotation)[0]: model
+    for model in get_args(get_args(AnyQuestion)[0])
+}
+"""The class of each kind, by what it is called in files."""
 
 
 @dataclass(frozen=True)

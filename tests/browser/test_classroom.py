@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from kanon.teaching.answers import read_answers
-from kanon.teaching.exercise_draft import ColumnDraft, SetDraft, TableDraft, set_of
+from kanon.teaching.exercise_draft import EMPTY, EMPTY_COLUMN, set_of
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import handout
 from kanon.teaching.marks import score
@@ -111,11 +111,13 @@ def test_the_handout_opens_offline_and_prints_on_as_few_sheets_as_said(chrome, t
 
 def test_a_table_of_many_columns_stays_on_its_sheet(chrome, tmp_path):
     """Wider than the paper, a browser would print everything smaller, or cut it off."""
-    columns = tuple(ColumnDraft(f"column {letter}") for letter in "abcdef")
-    table = TableDraft("wide", columns, tuple((f"a long value {n % 3}",) * 6 for n in range(20)))
+    cells = [f"a long value {n % 3}" for n in range(20)]
+    columns = [{**EMPTY_COLUMN, "name": f"column {name}", "cells": cells} for name in "abcdef"]
+    table = {"name": "wide", "columns": columns, "own": False}
     asked = {"id": "q", "table": "wide", "kind": "recode", "k": 2}
     path = tmp_path / "wide.html"
-    path.write_text(handout(set_of(SetDraft("Wide", tables=(table,), questions=(asked,)))), "utf-8")
+    draft = {**EMPTY, "title": "Wide", "tables": [table], "questions": [asked]}
+    path.write_text(handout(set_of(draft)), "utf-8")
     page = chrome.new_page(viewport={"width": round(180 / 25.4 * 96), "height": 1000})
     try:
         page.emulate_media(media="print")

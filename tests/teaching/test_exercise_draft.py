@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -15,34 +13,48 @@ from kanon.metrics import PUBLISHED
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.teaching.exercise_draft import (
-    ColumnDraft,
-    SetDraft,
-    TableDraft,
+    EMPTY,
+    ColumnFields,
     checked_set,
     draft_of,
     free_name,
-    moved,
-    put_at,
+    new_question,
+    put_in,
+    records_of,
+    rename_table,
     set_of,
     table_from,
-    with_column,
-    with_question,
     with_records,
-    with_table,
-    without_column,
 )
 from kanon.teaching.exercises import read_exercises
+from kanon.teaching.form_fields import counts_with, form_fields
 from kanon.teaching.presets import PRESETS, preset_table
-from kanon.teaching.questions import NumberQuestion
+from kanon.teaching.questions import KINDS, NumberQuestion
 from kanon.teaching.small_tables import SmallTable
 from support.exercise_sets import GIVEN, exercises_of
 from support.random_tables import examples
 
 TREE = "*\n  Felid\n    cat\n    lion\n  dog"
-RACE = ColumnDraft("race", Role.QUASI_IDENTIFIER, TREE)
-TABLE = TableDraft("zoo", (RACE, ColumnDraft("ill", Role.SENSITIVE)), (("cat", "flu"),) * 3)
+
+
+def table_of(name, roles, rows, tree=TREE):
+    """A table of a draft, whose columns called race have a tree."""
+    columns = [
+        {
+            "name": column,
+            "role": role,
+            "tree": tree if column == "race" else "",
+            "cells": [row[place] for row in rows],
+        }
+        for place, (column, role) in enumerate(roles)
+    ]
+    return {"name": name, "columns": columns, "own": False}
+
+
+ROLES = [("race", "quasi-identifier"), ("ill", "sensitive")]
+TABLE = table_of("zoo", ROLES, [("cat", "flu")] * 3)
 RECODE = {"id": "q1", "table": "zoo", "kind": "recode", "k": 2}
-DRAFT = SetDraft("Zoo", tables=(TABLE,), questions=(RECODE,))
+DRAFT = {**EMPTY, "title": "Zoo", "tables": [TABLE], "questions": [RECODE]}
 
 TEXT = st.text(st.sampled_from(list("abé漢 ;\"'<>&=*_\n")), max_size=12)
 NAME = TEXT.map(str.strip).filter(bool)
@@ -64,13 +76,9 @@ def tables(draw, name):
             max_size=5,
         )
     )
-    columns = (
-        ColumnDraft(names[0], Role.IDENTIFIER),
-        ColumnDraft(names[1], Role.QUASI_IDENTIFIER, TREE),
-        ColumnDraft(names[2], Role.QUASI_IDENTIFIER),
-        ColumnDraft(names[3], Role.SENSITIVE),
-    )
-    return TableDraft(name, columns, tuple(records))
+    roles = ("identifier", "quasi-identifier", "quasi-identifier", "sensitive")
+    table = table_of(name, zip(names, roles, strict=True), records)
+    return put_in(table, TREE, "columns", 1, "tree")
 
 
 @st.composite
@@ -79,7 +87,7 @@ def questions(draw, number, table):
     kind = draw(st.sampled_from(["recode", "levels", "number", "choice"]))
     found = {
         "id": f"q{number}",
-        "table": table.name,
+        "table": table["name"],
         "kind": kind,
         "title": draw(TEXT),
         "text": draw(TEXT),
@@ -88,12 +96,12 @@ def questions(draw, number, table):
     if kind in ("recode", "levels"):
         return found | {"k": draw(st.integers(2, 30)), "metric": draw(METRIC)}
     if kind == "number":
-        levels = {table.columns[1].name: draw(st.integers(0, 2))}
+        levels = {table["columns"][1]["name"]: draw(st.integers(0, 2))}
         more = {
             "number": draw(st.sampled_from(list(NumberQuestion.TITLES))),
             "levels": draw(st.sampled_from([{}, levels])),
             "tolerance": draw(st.floats(0, 10)),
-            "sensitive": table.columns[3].name,
+            "sensitive": table["columns"][3]["name"],
         }
         return found | more | {"metric": draw(METRIC)}
     chosen = draw(st.sampled_from(["smallest", "partner"]))
@@ -108,7 +116,13 @@ def drafts(draw):
         draw(questions(number, draw(st.sampled_from(made))))
         for number in range(draw(st.integers(1, 4)))
     ]
-    return SetDraft(draw(NAME), draw(TEXT), draw(st.booleans()), tuple(made), tuple(asked))
+    return {
+        "title": draw(NAME),
+        "author": draw(TEXT),
+        "exam": draw(st.booleans()),
+        "tables": made,
+        "questions": asked,
+    }
 
 
 @examples(100)
@@ -117,9 +131,9 @@ def test_a_draft_is_a_file_and_the_file_is_that_draft(draft):
     made = set_of(draft)
     again = draft_of(made)
     assert set_of(again) == made and draft_of(set_of(again)) == again
-    assert [table.records for table in again.tables] == [table.records for table in draft.tables]
-    assert [one["id"] for one in again.questions] == [one["id"] for one in draft.questions]
-    for one, other in zip(draft.questions, again.questions, strict=True):
+    assert [*map(records_of, again["tables"])] == [*map(records_of, draft["tables"])]
+    assert [one["id"] for one in again["questions"]] == [one["id"] for one in draft["questions"]]
+    for one, other in zip(draft["questions"], again["questions"], strict=True):
         assert {key: other[key] for key in one} == one
     try:
         read = read_exercises(made.to_json().encode())
@@ -134,7 +148,7 @@ def test_a_draft_is_a_file_and_the_file_is_that_draft(draft):
 def test_a_table_that_comes_with_kanon_is_taken_with_its_trees(name):
     table = preset_table(name)
     draft = table_from(name, table)
-    made = set_of(SetDraft("t", tables=(draft,), questions=({**RECODE, "table": name},))).made[name]
+    made = set_of({**DRAFT, "tables": [draft], "questions": [{**RECODE, "table": name}]}).made[name]
     assert made.frame.to_numpy().tolist() == table.frame.astype(str).to_numpy().tolist()
     for tree, taken in zip(table.classes.hierarchies, made.classes.hierarchies, strict=True):
         if tree.n_leaves <= 20:
@@ -149,47 +163,45 @@ def test_of_a_large_tree_what_occurs_is_taken():
     tree = suppression([str(number) for number in range(30)])
     table = SmallTable(frame, schema, MemorySource(frame, schema, {"n": tree}))
     draft = table_from("t", table, own=True)
-    assert draft.columns[0].tree.split() == ["*", "1", "7"] and draft.own
+    assert draft["columns"][0]["tree"].split() == ["*", "1", "7"] and draft["own"]
 
 
 def test_what_a_kind_does_not_have_counts_for_nothing():
     exercises = exercises_of(GIVEN)
     draft = draft_of(exercises)
-    more = tuple({**one, "choose": "partner", "k": 2} for one in draft.questions)
-    assert set_of(replace(draft, questions=more)).questions[:3] == exercises.questions[:3]
+    more = [{**one, "choose": "partner", "k": 2} for one in draft["questions"]]
+    assert set_of({**draft, "questions": more}).questions[:3] == exercises.questions[:3]
     asked = asking(kind="number", number="k", levels={"race": 1, "a column of another table": 2})
     assert set_of(asked).questions[1].levels == {"race": 1}
 
 
 def column(name, **changed):
-    return replace(
-        DRAFT,
-        tables=(replace(TABLE, columns=(replace(RACE, name=name, **changed), TABLE.columns[1])),),
-    )
+    race = {**TABLE["columns"][0], "name": name, **changed}
+    return put_in(DRAFT, race, "tables", 0, "columns", 0)
 
 
 def records(*rows):
-    return replace(DRAFT, tables=(replace(TABLE, records=rows),))
+    return {**DRAFT, "tables": [table_of("zoo", ROLES, rows)]}
 
 
 def asking(**keys):
-    return replace(DRAFT, questions=(RECODE, {**RECODE, "id": "q2", **keys}))
+    return {**DRAFT, "questions": [RECODE, {**RECODE, "id": "q2", **keys}]}
 
 
 @pytest.mark.parametrize(
     ("draft", "said"),
     [
-        (replace(DRAFT, title=" "), "The set has no title; type one."),
-        (replace(DRAFT, tables=()), "The set has no table; add one."),
-        (replace(DRAFT, questions=()), "The set has no question; add one."),
-        (replace(DRAFT, tables=(TABLE, TABLE)), "Two tables are called 'zoo'; each needs"),
-        (replace(DRAFT, tables=(replace(TABLE, name=""),)), "The table 1 has no name; type one."),
+        ({**DRAFT, "title": " "}, "The set has no title; type one."),
+        ({**DRAFT, "tables": []}, "The set has no table; add one."),
+        ({**DRAFT, "questions": []}, "The set has no question; add one."),
+        ({**DRAFT, "tables": [TABLE, TABLE]}, "Two tables are called 'zoo'; each needs"),
+        ({**DRAFT, "tables": [{**TABLE, "name": ""}]}, "The table 1 has no name; type one."),
         (column(""), "Table 'zoo': The column 1 has no name; type one."),
         (column("ill"), "Table 'zoo': Two columns are called 'ill'; each needs"),
         (column("x" * 101), "it has to be text of at most 100 characters"),
         (column("race", tree="*\n  cat\n  cat"), "Table 'zoo': Tree of 'race': Line 3: 'cat'"),
         (column("race", tree="*\n  dog"), "hierarchy lacks 1 distinct value ('cat')"),
-        (column("race", role=Role.INSENSITIVE), "Table 'zoo': No column is a quasi-identifier"),
+        (column("race", role="insensitive"), "Table 'zoo': No column is a quasi-identifier"),
         (records(), "Table 'zoo': there are 0 records; it takes 1 to 30."),
         (records(*[("cat", "flu")] * 31), "Table 'zoo': there are 31 records; it takes 1 to 30."),
         (records(("cat", "")), "the cell of 'ill' in record 1 has 0 characters; it takes 1 to 100"),
@@ -221,7 +233,8 @@ def test_a_set_that_no_file_may_hold_is_refused():
 
 
 def test_one_question_is_made_whatever_the_others_are():
-    draft = replace(asking(k=1), title="", tables=(TABLE, TableDraft("half done")))
+    half = {"name": "half done", "columns": [], "own": False}
+    draft = {**asking(k=1), "title": "", "tables": [TABLE, half]}
     (question,) = set_of(draft, only=0).questions
     assert question.k == 2
     with pytest.raises(KanonError, match="Question 2 key k"):
@@ -229,17 +242,35 @@ def test_one_question_is_made_whatever_the_others_are():
 
 
 def test_changes_keep_the_rest():
-    wider = with_column(TABLE, ColumnDraft("sex"))
-    assert without_column(wider, 2) == TABLE
-    assert wider.records[0] == ("cat", "flu", "")
-    typed = pd.DataFrame([[" cat ", None], [None, None], ["", "flu"]])
-    assert with_records(TABLE, typed).records == (("cat", ""), ("", "flu"))
-    renamed = with_table(DRAFT, 0, replace(TABLE, name="farm"))
-    assert renamed.questions[0]["table"] == "farm"
-    two = replace(DRAFT, tables=(TABLE, replace(TABLE, name="farm")))
-    assert with_table(two, 1, replace(TABLE, name="zoo")).tables[1].name == "zoo2"
-    more = with_question(with_question(DRAFT))
-    assert [one["id"] for one in more.questions] == ["q1", "q2", "q3"]
+    wide = table_of("zoo", [*ROLES, ("sex", "insensitive")], [("cat", "flu", "")] * 3)
+    typed = pd.DataFrame([[" cat ", None, "F"], [None, None, ""], ["", "flu", None]])
+    assert records_of(with_records(wide, typed)) == [("cat", "", "F"), ("", "flu", "")]
+    assert put_in(wide, wide["columns"][:2], "columns") == TABLE
+    renamed = rename_table(DRAFT, 0, "farm")
+    assert renamed["questions"][0]["table"] == renamed["tables"][0]["name"] == "farm"
+    two = {**DRAFT, "tables": [TABLE, {**TABLE, "name": "farm"}]}
+    assert rename_table(two, 1, "zoo")["tables"][1]["name"] == "zoo2"
+    more = DRAFT
+    for _ in range(2):
+        more = {**more, "questions": [*more["questions"], new_question(more)]}
+    assert [one["id"] for one in more["questions"]] == ["q1", "q2", "q3"]
     assert checked_set(more).questions[2].table == "zoo"
-    assert moved((1, 2, 3), 2, -1) == (1, 3, 2) and put_at((1, 2), 0) == (2,)
     assert free_name("q2", ["q2", "q3"]) == "q4"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_question_of_any_kind_begins_with_values_that_are_allowed(kind):
+    asked = {"id": "q1", "table": "zoo", "kind": kind}
+    (question,) = set_of({**DRAFT, "questions": [asked]}).questions
+    assert question.kind == kind
+    fields = form_fields(KINDS[kind])
+    assert {*fields} == {*KINDS[kind].model_fields} - {"id"}, "each is a field of the form"
+
+
+def test_a_field_of_a_form_has_the_limits_of_its_class():
+    fields = form_fields(NumberQuestion)
+    assert fields["tolerance"]["minimum"] == 0 and fields["tolerance"]["optional"]
+    assert fields["title"]["maxLength"] == 60 and fields["points"]["exclusiveMinimum"] == 0
+    assert counts_with(fields["metric"], {"number": "alteration"})
+    assert not counts_with(fields["metric"], {"number": "k"})
+    assert form_fields(ColumnFields)["role"]["enum"] == [role.value for role in Role]

@@ -12,9 +12,10 @@ from kanon.base.formatting import counted, percent
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import metric_named
 from kanon.schema import Role
-from kanon.studio.learn.exercises import answer_now, answered
-from kanon.studio.learn.exercises_state import Attempt, ExercisesView
-from kanon.studio.learn.small_tables import small_table
+from kanon.studio.learn.exercises import answer_now
+from kanon.studio.learn.form import draw_numbers
+from kanon.studio.learn.state import Attempt
+from kanon.studio.learn.widgets import small_table
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain, spoken
@@ -26,7 +27,7 @@ from kanon.teaching.question import heading
 from kanon.teaching.questions import AnyQuestion, ChoiceQuestion, NumberQuestion
 from kanon.teaching.small_tables import SmallTable, tuple_text
 
-Change = Callable[[Callable[[ExercisesView], ExercisesView]], None]
+Give = Callable[[Any], None]
 
 _SMALL = "rgba(213, 94, 0, 0.20)"
 
@@ -36,14 +37,33 @@ _WIDTH, _NARROW = 6.5, 4.2
 _LARGEST = 1e15  # the largest number that the field shows; beyond it a browser rounds counts
 
 
-def question_shown(exercises: ExerciseSet, question: AnyQuestion, number: int) -> None:
-    """What is asked."""
+def draw_question(
+    exercises: ExerciseSet,
+    attempt: Attempt,
+    question: AnyQuestion,
+    number: int,
+    give: Give,
+    draw_beside: Callable[[], object] = lambda: None,
+) -> None:
+    """What is asked, the field to answer it, and beside or below that something and the trees."""
     asked = f"{question.text} {question.asked(exercises.table_of(question))}".strip()
     points = "1 point" if question.points == 1 else f"{question.points:g} points"
     st.markdown(f"**{plain(heading(number, question))}** ({points}). {plain(asked)}")
+    if _is_wide(exercises, question):
+        answering = st.container()
+        left, right = st.columns(2, gap="medium")
+    else:
+        answering, left = st.columns([7, 5], gap="medium")
+        right = left
+    with answering:
+        _answer_field(exercises, attempt, question, give)
+    with left:
+        draw_beside()
+    with right:
+        _draw_trees(exercises, question)
 
 
-def is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
+def _is_wide(exercises: ExerciseSet, question: AnyQuestion) -> bool:
     """Whether the field to answer with takes the whole width."""
     roles = exercises.table_of(question).schema.roles
     return isinstance(question, RecodeQuestion) and len(_kept(roles)) > 3
@@ -54,16 +74,12 @@ def _kept(roles: Mapping[str, Role]) -> list[str]:
     return [name for name, role in roles.items() if role is not Role.IDENTIFIER]
 
 
-def answer_field(
-    exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, change: Change
+def _answer_field(
+    exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion, give: Give
 ) -> None:
     """The table, and what an answer is given with."""
     table = exercises.table_of(question)
     now = answer_now(attempt, exercises, question)
-
-    def give(answer: Any) -> None:
-        change(lambda view: answered(view, exercises, question, answer))
-
     about = f"{exercises.fingerprint}-{exercises.questions.index(question)}"
     match question:
         case RecodeQuestion():
@@ -80,7 +96,7 @@ def answer_field(
             assert_never(question)
 
 
-def trees_shown(exercises: ExerciseSet, question: AnyQuestion) -> None:
+def _draw_trees(exercises: ExerciseSet, question: AnyQuestion) -> None:
     """The trees with the cost of every step, where one has to know them to answer."""
     if question.goes_by is None and not getattr(question, "levels", None):
         return
@@ -111,7 +127,7 @@ def _recode(
     question: RecodeQuestion,
     table: SmallTable,
     now: Any,
-    give: Callable[[Any], None],
+    give: Give,
     about: str,
     told: bool,
 ) -> None:
@@ -161,9 +177,7 @@ def _rows_style(count: int) -> str:
 </style>"""
 
 
-def _column_head(
-    table: SmallTable, now: Any, name: str, give: Callable[[Any], None], place: int
-) -> None:
+def _column_head(table: SmallTable, now: Any, name: str, give: Give, place: int) -> None:
     """The name of a column, and two buttons for all its values at once."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f"**{plain(name)}**", width="content")
@@ -182,9 +196,7 @@ def _column_head(
             )
 
 
-def _value(
-    table: SmallTable, now: Any, row: Row, name: str, give: Callable[[Any], None], about: str
-) -> None:
+def _value(table: SmallTable, now: Any, row: Row, name: str, give: Give, about: str) -> None:
     """What one value is raised to."""
     records = ", ".join(str(place + 1) for place in row.records)
     st.selectbox(
@@ -223,7 +235,7 @@ def _levels(
     question: LevelsQuestion,
     table: SmallTable,
     now: Any,
-    give: Callable[[Any], None],
+    give: Give,
     about: str,
     told: bool,
 ) -> None:
@@ -231,19 +243,9 @@ def _levels(
     state_now = by_hand(question, table, now)
     pairs = list(zip(table.classes.attributes, table.classes.hierarchies, strict=True))
     levels = {name: _level(now, name, tree) for name, tree in pairs}
+    highest = {name: tree.height - 1 for name, tree in pairs}
     with st.container(horizontal=True):
-        for j, (name, tree) in enumerate(pairs):
-            st.number_input(
-                f"Level of {plain(name)}, 0 to {tree.height - 1}",
-                min_value=0,
-                max_value=tree.height - 1,
-                **bound(
-                    f"exercise-level-{about}-{j}",
-                    levels[name],
-                    lambda value, name=name: give({**levels, name: int(value)}),
-                ),
-                width=220,
-            )
+        draw_numbers("Level of {}, 0 to {}", levels, highest, f"exercise-level-{about}", give)
     if told:
         _standing(question, state_now)
     _released(question, state_now, table, told)
@@ -273,7 +275,7 @@ def _released(question: LevelsQuestion, now: HandRecoding, table: SmallTable, to
     small_table(pd.DataFrame(rows, columns=heads), tints)
 
 
-def _number(question: NumberQuestion, now: Any, give: Callable[[Any], None], about: str) -> None:
+def _number(question: NumberQuestion, now: Any, give: Give, about: str) -> None:
     """A number."""
     known = isinstance(now, int | float) and not isinstance(now, bool) and abs(now) < _LARGEST
     st.number_input(
@@ -295,9 +297,7 @@ def _whole(number: float | None) -> float | int | None:
     return int(number) if number is not None and number == int(number) else number
 
 
-def _choice(
-    question: ChoiceQuestion, table: SmallTable, now: Any, give: Callable[[Any], None], about: str
-) -> None:
+def _choice(question: ChoiceQuestion, table: SmallTable, now: Any, give: Give, about: str) -> None:
     """One of the classes."""
     options: Sequence[tuple[str, ...]] = question.options(table)
     chosen = tuple(now) if isinstance(now, list) else ()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from functools import partial
 from html import escape
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -15,11 +14,10 @@ from kanon.base.sentences import records_said
 from kanon.errors import KanonError, TableError, listing, on_one_line
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemoryTable
-from kanon.studio.learn.attacks_state import STEPS, AttackView
 from kanon.studio.learn.projector import project, stage
-from kanon.studio.learn.small_tables import small_table
-from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.state import AttackView, LessonsView, look
 from kanon.studio.learn.step_sheet import STYLE, sheet
+from kanon.studio.learn.widgets import small_table
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
@@ -30,6 +28,15 @@ from kanon.teaching.attacks import ATTACKS, BY_REGISTER, Scene, Target, attack, 
 from kanon.teaching.case import Case, case_of, texts_of
 from kanon.teaching.deductions import DEDUCTIONS
 from kanon.teaching.small_tables import MOST_RECORDS
+
+STEPS = (
+    "What was published",
+    "What the attacker knows",
+    "Who fits",
+    "What follows",
+    "What would have prevented it",
+)
+"""The steps of the story, and what comes after it."""
 
 _FITS, _OUT = "rgba(0, 114, 178, 0.26)", "rgba(213, 94, 0, 0.20)"
 _SIGNS = {True: "● fits", False: "✗ ruled out"}
@@ -74,19 +81,12 @@ def show_attacks(work: Work) -> None:
 
 def own_case(work: Work) -> Case:
     """The release that the session works on, to be attacked; KanonError says why it cannot be."""
-    records = work.table.complete_records.n_records
-    if records > MOST_RECORDS:
-        raise TableError(
-            one_or_many(
-                records,
-                "The table that you work on has {count} record; an attack is played out on at "
-                "most {most}, so that everybody can follow it.",
-                "The table that you work on has {count} records; an attack is played out on at "
-                "most {most}, so that everybody can follow it.",
-                most=MOST_RECORDS,
-            )
-        )
     table = work.table.complete_records
+    if table.n_records > MOST_RECORDS:
+        raise TableError(
+            f"The table that you work on has {thin(table.n_records)} records; an attack is played "
+            f"out on at most {MOST_RECORDS}, so that everybody can follow it."
+        )
     if not isinstance(table, MemoryTable):
         raise TableError("An attack is played out on a table in memory; load it as a file.")
     if not work.table.sensitive_columns:
@@ -125,38 +125,21 @@ def _played(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
 
 
 # --- what is chosen -------------------------------------------------------------------------
-def _look(**fields: Any) -> None:
-    lessons = state.work().view(LessonsView)
-    state.change(view=replace(lessons, attack=replace(lessons.attack, **fields)))
-
-
 def _choose(view: AttackView) -> None:
-    """Which attack, on which table."""
+    """Which attack, on which table: another one begins anew."""
+    begin = partial(look, "attack", person=None, ruled_out=None, step=1)
+    titles = {kind: attack.title for kind, attack in ATTACKS.items()}
+    tables = {False: "Invented people", True: "The release I work on"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.segmented_control(
-            "Attack",
-            list(ATTACKS),
-            label_visibility="collapsed",
-            required=True,
-            **bound(
-                "attack-kind",
-                view.kind,
-                lambda value: _look(kind=value, person=None, ruled_out=None, step=1),
-            ),
-            format_func=lambda kind: ATTACKS[kind].title,
-        )
-        st.segmented_control(
-            "On",
-            [False, True],
-            label_visibility="collapsed",
-            required=True,
-            **bound(
-                "attack-own",
-                view.own,
-                lambda value: _look(own=value, person=None, ruled_out=None, step=1),
-            ),
-            format_func=lambda own: "The release I work on" if own else "Invented people",
-        )
+        for label, field, options in (("Attack", "kind", titles), ("On", "own", tables)):
+            st.segmented_control(
+                label,
+                list(options),
+                label_visibility="collapsed",
+                required=True,
+                **bound(f"attack-{field}", getattr(view, field), field, into=begin),
+                format_func=options.__getitem__,
+            )
 
 
 def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, ...]) -> None:
@@ -169,7 +152,9 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
             "Person attacked",
             range(len(people)),
             **bound(
-                f"attack-person-{about}", chosen, lambda value: _look(person=value, ruled_out=None)
+                f"attack-person-{about}",
+                chosen,
+                lambda value: look("attack", person=value, ruled_out=None),
             ),
             format_func=lambda place: people[place].name,
             width=200,
@@ -181,7 +166,7 @@ def _attacker(work: Work, view: AttackView, scene: Scene, people: tuple[Target, 
                 **bound(
                     f"attack-out-{about}",
                     list(scene.ruled_out),
-                    lambda value: _look(person=chosen, ruled_out=tuple(value)),
+                    lambda value: look("attack", person=chosen, ruled_out=tuple(value)),
                 ),
                 placeholder="Nothing",
                 help="A neighbour may know that somebody does not have a disease.",
@@ -197,7 +182,7 @@ def _steps(view: AttackView) -> None:
         "Back",
         disabled=view.step == 1,
         key="attack-back",
-        on_click=lambda: _look(step=max(1, view.step - 1)),
+        on_click=lambda: look("attack", step=max(1, view.step - 1)),
     )
     heading = STEPS[min(view.step, last - 1)]
     following = f"{view.step + 1}. {heading}" if view.step < last - 1 else heading
@@ -206,7 +191,7 @@ def _steps(view: AttackView) -> None:
         type="primary",
         disabled=view.step == last,
         key="attack-next",
-        on_click=lambda: _look(step=min(last, view.step + 1)),
+        on_click=lambda: look("attack", step=min(last, view.step + 1)),
     )
     st.caption("Keys: ← →", width="content")
 
@@ -248,14 +233,10 @@ Write = Callable[[object], str]
 def _was_published(scene: Scene, _: tuple[Target, ...], write: Write, strong: str) -> str:
     case = scene.case
     gone = case.schema.columns(Role.IDENTIFIER)
+    columns = listing(case.recoding.classes.attributes, most=12)
     said = (
-        "The release has {records} and is {k}-anonymous: in {columns} each of them looks "
-        "like at least {others}."
-    ).format(
-        records=records_said(len(case.released)),
-        k=case.k,
-        columns=listing(case.recoding.classes.attributes, most=12),
-        others=counted(case.k - 1, "other one", "others"),
+        f"The release has {records_said(len(case.released))} and is {case.k}-anonymous: in "
+        f"{columns} each of them looks like at least {counted(case.k - 1, 'other one', 'others')}."
     )
     if gone:
         without = f"It was published without {listing(gone, most=12)}."

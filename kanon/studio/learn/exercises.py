@@ -8,8 +8,15 @@ from typing import Any
 
 from kanon.errors import ExerciseError
 from kanon.studio.jobs.worker import Progress
-from kanon.studio.learn.exercises_state import Attempt, ExercisesView, Scores, clock
-from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.state import (
+    Attempt,
+    ExercisesView,
+    LessonsView,
+    Scores,
+    clock,
+    look,
+    with_look,
+)
 from kanon.studio.session import state
 from kanon.studio.session.request import Request, opening_cancelled
 from kanon.studio.session.work import Work, with_fields
@@ -55,35 +62,33 @@ def with_set(work: Work, found: ExerciseSet) -> Work:
     """The work with another set open, at its first question; answers to others stay."""
     view = work.view(LessonsView).exercises
     attempts = {found.fingerprint: Attempt(), **view.attempts}
-    return _changed(work, opened=found, place=0, attempts=attempts, uploads=view.uploads + 1)
+    return with_look(
+        work, "exercises", opened=found, place=0, attempts=attempts, uploads=view.uploads + 1
+    )
 
 
 def with_scores(work: Work, found: Scores) -> Work:
     """The work with the marks of a class."""
-    return _changed(work, scores=found, uploads=work.view(LessonsView).exercises.uploads + 1)
-
-
-def _changed(work: Work, **fields: Any) -> Work:
-    view = replace(work.view(LessonsView).exercises, **fields)
-    return with_fields(work, view=replace(work.view(LessonsView), exercises=view))
-
-
-# --- on the page ----------------------------------------------------------------------------
-def change(make: Callable[[ExercisesView], ExercisesView]) -> None:
-    """Change what is shown to what is made of it."""
-    lessons = state.work().view(LessonsView)
-    state.change(view=replace(lessons, exercises=make(lessons.exercises)))
-
-
-def look(**fields: Any) -> None:
-    """Show something else."""
-    change(lambda view: replace(view, **fields))
+    uploads = work.view(LessonsView).exercises.uploads + 1
+    return with_look(work, "exercises", scores=found, uploads=uploads)
 
 
 # --- what a student does --------------------------------------------------------------------
 def attempt_at(view: ExercisesView, exercises: ExerciseSet) -> Attempt:
     """What was done with a set so far."""
     return view.attempts.get(exercises.fingerprint, Attempt())
+
+
+def change_attempt(exercises: ExerciseSet, make: Callable[[Attempt], Attempt]) -> None:
+    """Change what was done with a set; a closed exam stays, and an open one keeps a log."""
+    view = state.work().view(LessonsView).exercises
+    before = attempt_at(view, exercises)
+    if before.closed:
+        return
+    after = make(before)
+    if exercises.exam:
+        after = replace(after, log=_logged(before, after), opened=before.opened)
+    look("exercises", attempts={**view.attempts, exercises.fingerprint: after})
 
 
 def answer_now(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Any:
@@ -98,66 +103,27 @@ def answer_now(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) 
     return None
 
 
-def answered(
-    view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion, answer: Any
-) -> ExercisesView:
+def with_answer(attempt: Attempt, name: str, answer: Any) -> Attempt:
     """Another answer; the mark of the one before does not count any more. None is no answer."""
-    return _on(view, exercises, lambda attempt: _with_answer(attempt, question.id, answer))
-
-
-def checked(view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion) -> ExercisesView:
-    """The answer to a question, marked."""
-
-    def marked(attempt: Attempt) -> Attempt:
-        mark = exercises.mark(question, answer_now(attempt, exercises, question))
-        return replace(attempt, marks={**attempt.marks, question.id: mark})
-
-    return _on(view, exercises, marked)
-
-
-def hint_shown(
-    view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion, shown: bool
-) -> ExercisesView:
-    """Show the hint to a question, or hide it."""
-
-    def looked(attempt: Attempt) -> Attempt:
-        one = {question.id}
-        return replace(attempt, hinted=attempt.hinted | one if shown else attempt.hinted - one)
-
-    return _on(view, exercises, looked)
-
-
-def solution_shown(
-    view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion, shown: bool
-) -> ExercisesView:
-    """Show the solution of a question, or hide it."""
-
-    def looked(attempt: Attempt) -> Attempt:
-        one = {question.id}
-        return replace(attempt, shown=attempt.shown | one if shown else attempt.shown - one)
-
-    return _on(view, exercises, looked)
-
-
-def begun_anew(view: ExercisesView, exercises: ExerciseSet, question: AnyQuestion) -> ExercisesView:
-    """A question as if it had not been answered; it can be undone."""
-    return _on(
-        view,
-        exercises,
-        lambda attempt: replace(
-            _with_answer(attempt, question.id, None), before=replace(attempt, before=None)
-        ),
+    given = _without(attempt.answers, name)
+    return replace(
+        attempt,
+        answers=given if answer is None else {**given, name: answer},
+        marks=_without(attempt.marks, name),
+        shown=attempt.shown - {name},
+        before=None,
     )
 
 
-def closed(view: ExercisesView, exercises: ExerciseSet) -> ExercisesView:
-    """The exam is over here: its answers stay as they are, and can be marked."""
-    return _on(view, exercises, lambda attempt: replace(attempt, before=None, closed=True))
+def with_mark(attempt: Attempt, exercises: ExerciseSet, question: AnyQuestion) -> Attempt:
+    """The answer to a question, marked."""
+    mark = exercises.mark(question, answer_now(attempt, exercises, question))
+    return replace(attempt, marks={**attempt.marks, question.id: mark})
 
 
-def undone(view: ExercisesView, exercises: ExerciseSet) -> ExercisesView:
-    """As it was before many answers were changed at once."""
-    return _on(view, exercises, lambda attempt: attempt.before or attempt)
+def begin_anew(attempt: Attempt, name: str) -> Attempt:
+    """A question as if it had not been answered; it can be undone."""
+    return replace(with_answer(attempt, name, None), before=replace(attempt, before=None))
 
 
 def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) -> ExercisesView:
@@ -184,7 +150,7 @@ def with_answers(view: ExercisesView, exercises: ExerciseSet, content: bytes) ->
 
 def scored(view: ExercisesView, exercises: ExerciseSet) -> StudentMarks:
     """What all answers so far are worth, checked or not."""
-    return score(exercises, _file(exercises, attempt_at(view, exercises), view.student))
+    return score(exercises, answers_of(view, exercises))
 
 
 def points_so_far(attempt: Attempt, exercises: ExerciseSet) -> float:
@@ -193,48 +159,20 @@ def points_so_far(attempt: Attempt, exercises: ExerciseSet) -> float:
     return sum(mark.share * worth[name] for name, mark in attempt.marks.items())
 
 
-def handed_in(view: ExercisesView, exercises: ExerciseSet) -> Answers:
-    """The file of answers; ExerciseError if there is no name."""
-    if not view.student.strip():
-        raise ExerciseError("Type a name or a pseudonym: it stands in the file of answers.")
-    return _file(exercises, attempt_at(view, exercises), view.student)
-
-
-def _file(exercises: ExerciseSet, attempt: Attempt, student: str) -> Answers:
+def answers_of(view: ExercisesView, exercises: ExerciseSet) -> Answers:
+    """The file of answers."""
+    attempt = attempt_at(view, exercises)
     known = [question.id for question in exercises.questions]
     given = {name: attempt.answers[name] for name in known if name in attempt.answers}
-    named = student.strip()[:100] or _NOBODY
+    named = view.student.strip()[:100] or _NOBODY
     found = Answers(set=exercises.fingerprint, student=named, answers=given)
     if not exercises.exam:
         return found
     return found.model_copy(update={"version": 2, "log": list(attempt.log)}).handed_in()
 
 
-def _with_answer(attempt: Attempt, name: str, answer: Any) -> Attempt:
-    given = _without(attempt.answers, name)
-    return replace(
-        attempt,
-        answers=given if answer is None else {**given, name: answer},
-        marks=_without(attempt.marks, name),
-        shown=attempt.shown - {name},
-        before=None,
-    )
-
-
 def _without(mapping: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if key != name}
-
-
-def _on(
-    view: ExercisesView, exercises: ExerciseSet, change: Callable[[Attempt], Attempt]
-) -> ExercisesView:
-    before = attempt_at(view, exercises)
-    if before.closed:
-        return view
-    after = change(before)
-    if exercises.exam:
-        after = replace(after, log=_logged(before, after), opened=before.opened)
-    return replace(view, attempts={**view.attempts, exercises.fingerprint: after})
 
 
 def _logged(before: Attempt, after: Attempt) -> tuple[AnswerChange, ...]:

@@ -2,52 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from kanon.base.formatting import one_or_many
 from kanon.studio.jobs import runner
-from kanon.studio.learn.answer_fields import answer_field, is_wide, question_shown, trees_shown
+from kanon.studio.learn.answer_fields import draw_question
 from kanon.studio.learn.exercises import (
     answer_now,
+    answers_of,
     attempt_at,
-    begun_anew,
-    change,
-    checked,
-    closed,
+    begin_anew,
+    change_attempt,
     exercises_request,
-    hint_shown,
-    look,
     points_so_far,
-    solution_shown,
-    undone,
+    scored,
+    with_answer,
     with_answers,
+    with_mark,
 )
-from kanon.studio.learn.exercises_state import Attempt, ExercisesView
-from kanon.studio.learn.hand_in_panel import hand_in, part
 from kanon.studio.learn.set_editor import show_set_editor
-from kanon.studio.learn.set_editor_state import SetEditorView
-from kanon.studio.learn.small_tables import small_table
-from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.state import Attempt, ExercisesView, LessonsView, look
 from kanon.studio.learn.teacher_panel import for_the_teacher
+from kanon.studio.learn.widgets import icon_button, json_field, small_table
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work, with_fields
-from kanon.studio.widgets.uploads import upload_field
-from kanon.teaching.exercises import BUILT_IN, MEGABYTES, ExerciseSet, read_exercises
+from kanon.teaching.answers import name_in_file
+from kanon.teaching.exercises import BUILT_IN, ExerciseSet, read_exercises
 from kanon.teaching.hints import hint
-from kanon.teaching.question import Mark
+from kanon.teaching.question import Mark, heading
 from kanon.teaching.questions import AnyQuestion
 from kanon.teaching.worked import worked
+
+Change = Callable[[Attempt], Attempt]
 
 
 def show_exercises(work: Work) -> None:
     """Draw an exercise set."""
     view = work.view(LessonsView).exercises
     exercises = view.opened or _built_in()
-    if work.view(SetEditorView).open:
+    if work.view(LessonsView).editor.open:
         show_set_editor(work, exercises)
         return
     attempt = attempt_at(view, exercises)
@@ -60,7 +61,7 @@ def show_exercises(work: Work) -> None:
     if not attempt.closed:
         _questions(exercises, attempt, view)
     if attempt.closed or view.place == len(exercises.questions):
-        hand_in(exercises, view)
+        _hand_in(exercises, view)
     else:
         _question(exercises, attempt, view)
     with st.expander("Another exercise set, saved answers", icon=":material/folder:"):
@@ -83,12 +84,13 @@ def _closing(exercises: ExerciseSet) -> None:
         "Marks, the handout and its solutions are here once the exam is closed on this page. "
         "Then its answers cannot be changed here any more, and can still be downloaded."
     )
-    st.button(
+    icon_button(
         "Close the exam on this page",
-        icon=":material/lock:",
-        key="exercise-close",
-        on_click=change,
-        args=(lambda now: closed(now, exercises),),
+        "lock",
+        "exercise-close",
+        change_attempt,
+        exercises,
+        lambda now: replace(now, before=None, closed=True),
     )
 
 
@@ -137,7 +139,7 @@ def _go(exercises: ExerciseSet, place: int | None) -> None:
     """Show a question of the set that is open; a browser may still tell of the one before."""
     now = state.work().view(LessonsView).exercises.opened or _built_in()
     if place is not None and now.fingerprint == exercises.fingerprint:
-        look(place=place)
+        look("exercises", place=place)
 
 
 def _sign(attempt: Attempt, question: AnyQuestion) -> str:
@@ -150,19 +152,18 @@ def _sign(attempt: Attempt, question: AnyQuestion) -> str:
 def _question(exercises: ExerciseSet, attempt: Attempt, view: ExercisesView) -> None:
     """What is asked, the field to answer it, and beside or below that what came of it."""
     question = exercises.questions[view.place]
-    question_shown(exercises, question, view.place + 1)
-    if is_wide(exercises, question):
-        answer_field(exercises, attempt, question, change)
-        left, right = st.columns(2, gap="medium")
-    else:
-        answering, left = st.columns([7, 5], gap="medium")
-        right = left
-        with answering:
-            answer_field(exercises, attempt, question, change)
-    with left:
-        _checking(exercises, attempt, view, question)
-    with right:
-        trees_shown(exercises, question)
+
+    def give(answer: Any) -> None:
+        change_attempt(exercises, lambda now: with_answer(now, question.id, answer))
+
+    draw_question(
+        exercises,
+        attempt,
+        question,
+        view.place + 1,
+        give,
+        lambda: _checking(exercises, attempt, view, question),
+    )
     if question.id in attempt.shown and not exercises.exam:
         _solution(exercises, question)
 
@@ -171,33 +172,48 @@ def _checking(
     exercises: ExerciseSet, attempt: Attempt, view: ExercisesView, question: AnyQuestion
 ) -> None:
     """Check, hints and the solution, where it is for practice; back, and on."""
-    mark = attempt.marks.get(question.id)
+    mark, one = attempt.marks.get(question.id), {question.id}
+
+    def press(
+        label: str, icon: str, key: str, make: Callable[[Attempt], Attempt], **how: Any
+    ) -> None:
+        icon_button(label, icon, key, change_attempt, exercises, make, **how)
+
     with st.container(horizontal=True):
         if not exercises.exam:
-            _helps(exercises, attempt, question)
-        if attempt.before is not None:
-            st.button(
-                "Undo",
-                icon=":material/undo:",
-                key="exercise-undo",
-                on_click=change,
-                args=(lambda now: undone(now, exercises),),
+            press(
+                "Check",
+                "check",
+                "exercise-check",
+                lambda now: with_mark(now, exercises, question),
+                type="primary",
             )
+            press(
+                "Hide the hint" if question.id in attempt.hinted else "Hint",
+                "lightbulb",
+                "exercise-hint",
+                lambda now: replace(now, hinted=now.hinted ^ one),
+            )
+        if mark is not None and not exercises.exam:
+            press(
+                "Hide the solution" if question.id in attempt.shown else "Show the solution",
+                "school",
+                "exercise-solution",
+                lambda now: replace(now, shown=now.shown ^ one),
+            )
+        if attempt.before is not None:
+            press("Undo", "undo", "exercise-undo", lambda now: now.before or now)
         elif question.id in attempt.answers:
-            st.button(
+            press(
                 "Begin anew",
-                icon=":material/restart_alt:",
-                key="exercise-anew",
-                on_click=change,
-                args=(lambda now: begun_anew(now, exercises, question),),
+                "restart_alt",
+                "exercise-anew",
+                lambda now: begin_anew(now, question.id),
             )
         last = view.place + 1 == len(exercises.questions)
-        st.button(
-            "Hand in" if last else "Next question",
-            icon=":material/arrow_forward:",
-            key="exercise-next",
-            on_click=lambda: look(place=view.place + 1),
-        )
+        on = "Hand in" if last else "Next question"
+        following = partial(look, "exercises", place=view.place + 1)
+        icon_button(on, "arrow_forward", "exercise-next", following)
     if exercises.exam:
         return
     if mark is not None:
@@ -206,35 +222,6 @@ def _checking(
         now = answer_now(attempt, exercises, question)
         said = hint(question, exercises.table_of(question), now)
         st.info(plain(said), icon=":material/lightbulb:")
-
-
-def _helps(exercises: ExerciseSet, attempt: Attempt, question: AnyQuestion) -> None:
-    """The buttons that an exam does not have."""
-    st.button(
-        "Check",
-        type="primary",
-        icon=":material/check:",
-        key="exercise-check",
-        on_click=change,
-        args=(lambda now: checked(now, exercises, question),),
-    )
-    hinted = question.id in attempt.hinted
-    st.button(
-        "Hide the hint" if hinted else "Hint",
-        icon=":material/lightbulb:",
-        key="exercise-hint",
-        on_click=change,
-        args=(lambda now: hint_shown(now, exercises, question, not hinted),),
-    )
-    if question.id in attempt.marks:
-        shown = question.id in attempt.shown
-        st.button(
-            "Hide the solution" if shown else "Show the solution",
-            icon=":material/school:",
-            key="exercise-solution",
-            on_click=change,
-            args=(lambda now: solution_shown(now, exercises, question, not shown),),
-        )
 
 
 def _solution(exercises: ExerciseSet, question: AnyQuestion) -> None:
@@ -251,7 +238,7 @@ def _solution(exercises: ExerciseSet, question: AnyQuestion) -> None:
 
 
 def _marked(mark: Mark, question: AnyQuestion) -> None:
-    got = part(mark.share * question.points, question.points)
+    got = _part(mark.share * question.points, question.points)
     said = f"{got}: {mark.sentence}"
     if mark.share == 1:
         st.success(plain(said), icon=":material/check_circle:")
@@ -261,56 +248,122 @@ def _marked(mark: Mark, question: AnyQuestion) -> None:
         st.error(plain(said), icon=":material/cancel:")
 
 
+# --- handing in -----------------------------------------------------------------------------
+def _hand_in(exercises: ExerciseSet, view: ExercisesView) -> None:
+    """What was answered, with its points where it is for practice, and the file of answers."""
+    if exercises.exam:
+        _answered(exercises, view)
+    else:
+        _points(exercises, view)
+    name, button = st.columns([2, 1], vertical_alignment="bottom")
+    name.text_input(
+        "Name or pseudonym",
+        **bound("exercise-student", view.student, "student", into=partial(look, "exercises")),
+        max_chars=100,
+        help="It stands in the file of answers. Nothing is sent: you hand the file in yourself.",
+    )
+    with button:
+        if not view.student.strip():
+            st.button(
+                "Download the answers",
+                icon=":material/download:",
+                disabled=True,
+                key="exercise-nameless",
+                help="Type a name or a pseudonym first.",
+                width="stretch",
+            )
+            return
+        made = answers_of(view, exercises)  # below 1 MB, so Streamlit knows the file by its content
+        st.download_button(
+            "Download the answers",
+            data=made.to_json().encode(),
+            file_name=f"answers-{name_in_file(made.student)}.json",
+            mime="application/json",
+            icon=":material/download:",
+            on_click="ignore",
+            type="primary",
+            key="exercise-answers",
+            width="stretch",
+        )
+    if made.fingerprint:
+        fingerprint = f"**{made.fingerprint}**"
+        st.markdown(
+            f"Fingerprint of these answers: {fingerprint}. Write it on your teacher's list "
+            "when you hand in: any change of the file gives another one."
+        )
+
+
+def _part(points: float, most: float) -> str:
+    """Some points of those that there are."""
+    return f"{points:.4g} of {most:g}"
+
+
+def _headings(exercises: ExerciseSet) -> list[str]:
+    return [heading(place, one) for place, one in enumerate(exercises.questions, start=1)]
+
+
+def _points(exercises: ExerciseSet, view: ExercisesView) -> None:
+    """All points, with their reasons."""
+    found = scored(view, exercises)
+    st.subheader(f"{_part(found.points, found.most)} points")
+    small_table(
+        pd.DataFrame(
+            {
+                "question": _headings(exercises),
+                "points": [_part(one.points, one.most) for one in found.marks],
+                "why": [one.sentence for one in found.marks],
+            }
+        )
+    )
+
+
+def _answered(exercises: ExerciseSet, view: ExercisesView) -> None:
+    """Which questions of an exam are answered; their marks come later."""
+    attempt = attempt_at(view, exercises)
+    if attempt.closed:
+        st.info(
+            "The exam is closed on this page: its answers stay as they are.",
+            icon=":material/lock:",
+        )
+    there = [one.id in attempt.answers for one in exercises.questions]
+    small_table(
+        pd.DataFrame(
+            {
+                "question": _headings(exercises),
+                "answer": ["answered" if one else "no answer" for one in there],
+            }
+        )
+    )
+
+
 # --- files -----------------------------------------------------------------------------------
 def _files(work: Work, view: ExercisesView, exercises: ExerciseSet) -> None:
     """Another set, the one that comes with kanon, and answers that were saved."""
     left, right = st.columns(2, gap="medium")
     with left:
-        key = f"exercise-set-{view.uploads}"
-        upload_field(
+        json_field(
             "Open an exercise set",
-            MEGABYTES,
-            type="json",
-            key=key,
+            f"exercise-set-{view.uploads}",
+            lambda given: runner.run(exercises_request, given.getvalue()),
             disabled="exercises" in work.running,
-            on_change=_take_set,
-            args=(key,),
             help="A file that your teacher made. Answers to the set that is open stay.",
         )
         if view.opened is not None:
             st.button(
                 "Back to the set that comes with kanon",
                 key="exercise-built-in",
-                on_click=lambda: look(opened=None, place=0),
+                on_click=partial(look, "exercises", opened=None, place=0),
             )
     with right:
-        field = f"exercise-go-on-{view.uploads}"
-        upload_field(
+        json_field(
             "Go on with answers that you saved",
-            MEGABYTES,
-            type="json",
-            key=field,
-            on_change=_take_answers,
-            args=(field, exercises),
+            f"exercise-go-on-{view.uploads}",
+            lambda given: state.attempt(lambda: _with_saved(exercises, given.getvalue())),
         )
 
 
-def _take_set(key: str) -> None:
-    given = state.typed(key)
-    if given is not None:
-        runner.run(exercises_request, given.getvalue())
-
-
-def _take_answers(key: str, exercises: ExerciseSet) -> None:
-    given = state.typed(key)
-    if given is None:
-        return
-
-    def taken() -> Work:
-        work = state.work()
-        view = with_answers(work.view(LessonsView).exercises, exercises, given.getvalue())
-        lessons = replace(work.view(LessonsView), exercises=view)
-        said = "The answers are here again."
-        return with_fields(work, view=lessons, problem=None, notice=said)
-
-    state.attempt(taken)
+def _with_saved(exercises: ExerciseSet, content: bytes) -> Work:
+    work = state.work()
+    lessons = work.view(LessonsView)
+    lessons = replace(lessons, exercises=with_answers(lessons.exercises, exercises, content))
+    return with_fields(work, view=lessons, problem=None, notice="The answers are here again.")

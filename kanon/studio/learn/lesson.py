@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
+import pandas as pd
+
 from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.base.formatting import counted
 from kanon.base.sentences import records_said
@@ -17,12 +19,12 @@ from kanon.run import PreparedRun
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
-from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.learn.state import LessonsView, StepsView
 from kanon.studio.session.picture_settings import PictureSettings, configurations_said
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import fingerprint_of, plan_content, plan_of
 from kanon.studio.session.work import Work, usable_strategies, with_fields
+from kanon.teaching.case import texts_of
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.lesson_builder import MOST, lesson_of
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
@@ -136,16 +138,33 @@ def _guided(work: Work, view: StepsView) -> dict[str, Any]:
     return {"metric": metrics_of(work, view)[1], "strategy": strategies_of(work, view)[1]}
 
 
+def own_records(work: Work, what: str) -> MemoryTable:
+    """The records of the session's table, if they are in memory."""
+    # What an engine holds is not even asked for its records that lack something.
+    if isinstance(work.table.records, MemoryTable):
+        kept = work.table.coarse_records
+        if isinstance(kept, MemoryTable):
+            return kept
+    raise TableError(
+        f"The table stays in its engine, and {what} needs its records here; download a "
+        "few of them as a table of their own, or take one that comes with kanon."
+    )
+
+
+def exercise_table(work: Work, size: int) -> SmallTable:
+    """The first records of the session's table, without identifiers and insensitive columns."""
+    wanted = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+    roles = {name: role for name, role in work.table.roles.items() if role in wanted}
+    first = own_records(work, "an exercise").frame.head(size)
+    frame = pd.DataFrame({name: texts_of(first[name]) for name in roles}, dtype="str")
+    schema, trees = Schema(roles), work.table.trees
+    used = {name: trees[name] for name in schema.quasi_identifiers if name in trees}
+    return SmallTable(frame, schema, MemorySource(frame, schema, used))
+
+
 def _own_table(work: Work, view: StepsView) -> SmallTable:
     """Some records of the session's table, with its roles and hierarchies."""
-    # What an engine holds is not even asked for its records that lack something.
-    if not isinstance(work.table.records, MemoryTable) or not isinstance(
-        kept := work.table.coarse_records, MemoryTable
-    ):
-        raise TableError(
-            "The table stays in its engine, and a lesson needs its records here; download a "
-            "few of them as a table of their own, or take one that comes with kanon."
-        )
+    kept = own_records(work, "a lesson")
     if kept.n_records < FEWEST:
         records = records_said(kept.n_records)
         if kept.n_records < work.table.records.n_records:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import streamlit as st
 
 from kanon.studio.learn.attacks_panel import show_attacks
 from kanon.studio.learn.exercises_panel import show_exercises
-from kanon.studio.learn.keys import keys_press
 from kanon.studio.learn.lesson import OWN, table_of
-from kanon.studio.learn.narrow import NARROW
 from kanon.studio.learn.projector import project
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_panel import show_steps
@@ -24,9 +21,48 @@ PARTS = {"steps": "Step by step", "attacks": "Attacks", "exercises": "Exercises"
 SHOW = {"steps": show_steps, "attacks": show_attacks, "exercises": show_exercises}
 
 
-def change(**parts: Any) -> None:
-    """Change what the page shows."""
-    state.change(view=replace(state.work().view(LessonsView), **parts))
+_GRID = ".st-key-exercise-grid"
+
+_NARROW = f"""<style>
+.stMain [data-testid="stButtonGroup"] [role="radiogroup"] {{ flex-wrap: wrap; row-gap: 0.3rem; }}
+@media (max-width: 1270px) {{
+    {_GRID} [data-testid="stHorizontalBlock"] {{ gap: 0.3rem; }}
+    {_GRID} [data-testid="stColumn"] [data-testid="stHorizontalBlock"] {{ gap: 0; }}
+    {_GRID} [data-testid="stButton"] button {{ padding-inline: 0.15rem; }}
+    {_GRID} p {{ font-size: 0.85rem; }}
+    {_GRID} [data-testid="stSelectbox"] input {{ padding-inline: 0.3rem; }}
+    {_GRID} [data-testid="stSelectbox"] button {{ padding-inline: 0; }}
+    {_GRID} [data-testid="stSelectbox"] svg {{ width: 0.9rem; }}
+}}
+@media (max-width: 640px) {{
+    .stMain [data-testid="stHorizontalBlock"]:not({_GRID} *) {{ flex-wrap: wrap; }}
+    .stMain [data-testid="stColumn"]:not({_GRID} *) {{ flex: 1 1 100%; }}
+}}
+</style>"""
+"""Rows of buttons go on in a second row, the fields of the grid move together, and on a phone what
+stands side by side goes below each other: before anything is cut.
+"""
+
+_KEYS = "learn-keys"
+_HIDDEN = f"<style>.st-key-{_KEYS} {{ display: none; }}</style>"
+
+_BACK, _NEXT = ["learn-back", "attack-back"], ["learn-next", "attack-next"]
+
+_PRESSED = {
+    "ArrowLeft": _BACK,
+    "ArrowRight": _NEXT,
+    "Home": ["learn-first"],
+    "End": ["learn-last"],
+    " ": ["learn-pause", "learn-play"],
+}
+"""Per key, as browsers name it, buttons by their keys: the first one that can be pressed is."""
+
+_PRESENTER = {"PageUp": _BACK, "PageDown": _NEXT, "Escape": ["learn-leave"]}
+"""What a presenter's remote sends; on a page that is no projector's picture, these scroll."""
+
+_press = st.components.v2.component(
+    "kanon_keys", js=(Path(__file__).parent / "keys.js").read_text("utf-8")
+)
 
 
 def choices(work: Work) -> None:
@@ -65,9 +101,15 @@ def page() -> None:
     work = head("How does it work, step by step?", line=about)
     part, projected = work.view(LessonsView).part, work.view(LessonsView).projected
     if part != "exercises":
-        keys_press(projected)  # here, so that none is lost while the page becomes one picture
+        _let_keys_press(projected)  # here, so that none is lost while the page becomes one picture
     if not projected:
         choices(work)
     if part != "steps":
-        st.html(NARROW)
+        st.html(_NARROW)
     SHOW[part](work)
+
+
+def _let_keys_press(projected: bool) -> None:
+    """Let keys press the buttons of lessons and attacks as long as this is drawn."""
+    st.html(_HIDDEN)
+    _press(key=_KEYS, data={"pressed": _PRESSED | (_PRESENTER if projected else {})})

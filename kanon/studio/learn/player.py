@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
-from typing import Any
 
 import streamlit as st
 
-from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.learn.state import LessonsView, StepsView, look
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 
@@ -19,22 +16,16 @@ PACE = 2.5  # seconds from one step to the next, where they follow by themselves
 _LEFT, _RIGHT = ":material/chevron_left:", ":material/chevron_right:"
 
 
-def change(**fields: Any) -> None:
-    """Change what is shown of the steps."""
-    lessons = state.work().view(LessonsView)
-    state.change(view=replace(lessons, steps=replace(lessons.steps, **fields)))
-
-
 def forward(last: int) -> None:
     """Go one step further by itself; at the end, stop."""
     step = min(state.work().view(LessonsView).steps.step + 1, last)
-    change(step=step, playing=step < last)
+    look("steps", step=step, playing=step < last)
 
 
 def player(view: StepsView, last: int) -> int:
     """Draw the slider and the buttons; returns the step that is shown."""
     if view.playing and state.typed("learn-next") is None:
-        change(playing=False)  # the page was left, or loaded anew, meanwhile
+        look("steps", playing=False)  # the page was left, or loaded anew, meanwhile
         view = state.work().view(LessonsView).steps
     at = min(view.step, last)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -46,7 +37,7 @@ def player(view: StepsView, last: int) -> int:
             start = 0 if at == last else at
             _button(
                 "play", "Play", ":material/play_arrow:", False,
-                lambda: change(step=start, playing=True),
+                lambda: look("steps", step=start, playing=True),
             )  # fmt: skip
         _button("next", "Next", _RIGHT, at == last, lambda: _move(1, last))
         _button("last", "Last", ":material/last_page:", at == last, lambda: _go(last))
@@ -71,7 +62,7 @@ def _move(by: int, last: int) -> None:
 
 def _go(step: int) -> None:
     """Show a step; moving by hand stops the automatic steps."""
-    change(step=step, playing=False)
+    look("steps", step=step, playing=False)
 
 
 def _button(name: str, said: str, icon: str, off: bool, pressed: Callable[[], None]) -> None:

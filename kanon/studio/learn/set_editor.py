@@ -2,75 +2,160 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from kanon.base.formatting import one_or_many
 from kanon.errors import KanonError
+from kanon.hierarchy.outline import to_outline
+from kanon.metrics import METRICS
+from kanon.schema import Role
+from kanon.settings import settings
 from kanon.studio.jobs import runner
-from kanon.studio.learn.answer_fields import answer_field, is_wide, question_shown, trees_shown
-from kanon.studio.learn.set_editor_question import questions_part
-from kanon.studio.learn.set_editor_state import (
-    SetEditorView,
-    begin,
-    change_draft,
-    checking_request,
-    go_back,
-    look,
-    try_answer,
-    with_opened,
-)
-from kanon.studio.learn.set_editor_tables import tables_part
+from kanon.studio.jobs.worker import Progress
+from kanon.studio.learn.answer_fields import draw_question
+from kanon.studio.learn.exercises import with_answer, with_set
+from kanon.studio.learn.form import Choices, draw_form
+from kanon.studio.learn.lesson import exercise_table
+from kanon.studio.learn.state import Attempt, CheckedDraft, EditorView, LessonsView, look, with_look
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.request import Request
+from kanon.studio.session.text import plain, shortened
+from kanon.studio.session.work import Work, with_fields
 from kanon.studio.widgets.files import file_button
-from kanon.teaching.exercise_draft import SetDraft, draft_of, set_of
-from kanon.teaching.exercises import ExerciseSet
+from kanon.studio.widgets.popover import closing_popover
+from kanon.studio.widgets.table_draft import typed_table
+from kanon.teaching.exercise_draft import (
+    EMPTY,
+    EMPTY_COLUMN,
+    EMPTY_TABLE,
+    ColumnFields,
+    Draft,
+    TableFields,
+    called,
+    checked_set,
+    draft_of,
+    free_name,
+    new_question,
+    put_in,
+    records_of,
+    rename_table,
+    set_of,
+    table_draft,
+    table_from,
+    tree_of,
+    with_records,
+)
+from kanon.teaching.exercises import MOST_QUESTIONS, ExerciseSet
+from kanon.teaching.form_fields import form_fields
+from kanon.teaching.presets import PRESETS, preset_table
+from kanon.teaching.questions import KINDS
+from kanon.teaching.small_tables import MOST_COLUMNS, MOST_RECORDS
+
+_HIGHEST = 20  # the highest level that can be typed while a tree is none yet
 
 
-def editor_entry(work: Work, exercises: ExerciseSet) -> None:
+# --- from one state to the next -------------------------------------------------------------
+def _view() -> EditorView:
+    return state.work().view(LessonsView).editor
+
+
+def _draft() -> Draft:
+    return _view().draft or EMPTY
+
+
+def _put(value: object, *path: str | int, **shown: Any) -> None:
+    """Put something else at a path of the draft; the answers that were tried are gone."""
+    look("editor", draft=put_in(_draft(), value, *path), tried=Attempt(), **shown)
+
+
+def _put_list(items: Sequence[Draft], place: int, *path: str | int) -> None:
+    """Put other tables, questions or columns: what edits the cells begins anew."""
+    shown = {"tables": {"table": place}, "questions": {"question": place}}.get(str(path[-1]), {})
+    _put(items, *path, **shown, began=_view().began + 1)
+
+
+def _begin(draft: Draft, before: Sequence[Draft]) -> None:
+    """Go on with another draft; those before can be had back."""
+    look(
+        "editor", open=True, draft=draft, before=before, table=0, question=0,
+        began=_view().began + 1, tried=Attempt(), checked=None,
+    )  # fmt: skip
+
+
+def checked_draft(progress: Progress, draft: Draft) -> CheckedDraft:
+    """For a worker: a draft with the best answers that were found on the way."""
+    return CheckedDraft(draft, checked_set(draft, progress))
+
+
+def checking_request(_: Work, draft: Draft) -> Request:
+    """Check a draft: its best answers may take seconds to find."""
+    return Request(
+        "exercises", checked_draft, (draft,),
+        lambda work, found: with_look(work, "editor", checked=found),
+        cancelled=lambda work: with_fields(
+            work, notice="Checking was cancelled; nothing was changed."
+        ),
+    )  # fmt: skip
+
+
+def _use(exercises: ExerciseSet) -> None:
+    """Open the set that was made for answers; the draft stays."""
+    view = _view()
+    own = {exercises.fingerprint} if view.draft and _is_own(view.draft) else set()
+    work = with_set(state.silent(), exercises)
+    state.put(with_look(work, "editor", open=False, own_sets=view.own_sets | own))
+
+
+def _is_own(draft: Draft) -> bool:
+    """Whether records of a table of one's own are in it."""
+    return any(table["own"] for table in draft["tables"])
+
+
+# --- the page -------------------------------------------------------------------------------
+def editor_entry(view: EditorView, exercises: ExerciseSet) -> None:
     """The buttons that open the editor."""
-    view = work.view(SetEditorView)
+    before = view.before if view.draft is None else (view.draft, *view.before)
+    own = exercises.fingerprint in view.own_sets
     with st.container(horizontal=True):
         st.button(
             "Edit a copy of this set",
             icon=":material/edit:",
             key="set-copy",
-            on_click=lambda: begin(draft_of(exercises, exercises.fingerprint in view.own_sets)),
+            on_click=lambda: _begin(draft_of(exercises, own), before),
         )
         st.button(
             "Make a new set",
             icon=":material/add:",
             key="set-new",
-            on_click=begin,
-            args=(SetDraft(),),
+            on_click=_begin,
+            args=(EMPTY, before),
         )
         if view.draft is not None:
             st.button(
                 "Go on with the set in the making",
                 icon=":material/arrow_forward:",
                 key="set-go-on",
-                on_click=look,
-                kwargs={"open": True},
+                on_click=partial(look, "editor", open=True),
             )
 
 
 def show_set_editor(work: Work, opened: ExerciseSet) -> None:
     """Draw the editor; tables can be taken from the opened set."""
-    view = work.view(SetEditorView)
-    draft = view.draft or SetDraft()
+    view = work.view(LessonsView).editor
+    draft = view.draft or EMPTY
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Exercise set in the making**", width="content")
         st.button(
             "Back to the exercises",
             icon=":material/arrow_back:",
             key="set-close",
-            on_click=look,
-            kwargs={"open": False},
+            on_click=partial(look, "editor", open=False),
             help="What you made stays here.",
         )
         if view.before:
@@ -78,74 +163,279 @@ def show_set_editor(work: Work, opened: ExerciseSet) -> None:
                 "Back to the set made before",
                 icon=":material/undo:",
                 key="set-before",
-                on_click=go_back,
+                on_click=_begin,
+                args=(view.before[0], (*view.before[1:], draft)),
             )
-    _head(draft)
+    draw_form(ExerciseSet, draft, "set", lambda name, value: _put(value, name))
     st.subheader("Tables")
-    draft = tables_part(work, view, draft, opened)
+    draft = _tables(view, draft, opened)
     st.subheader("Questions")
-    questions_part(view, draft)
-    if view.question < len(draft.questions):
+    _questions(view, draft)
+    if view.question < len(draft["questions"]):
         _preview(view, draft)
     st.subheader("Check and use")
     _finish(work, view, draft)
 
 
-def _head(draft: SetDraft) -> None:
-    """What is said of the whole set."""
+def _remove_button(label: str, items: Sequence[Draft], place: int, *path: str | int) -> None:
+    """Remove a table, a question or a column."""
+    st.button(
+        label,
+        icon=":material/delete:",
+        key=f"set-remove-{'-'.join(map(str, path))}-{place}",
+        disabled=len(path) > 1 and len(items) == 1,  # a table has a column
+        on_click=_put_list,
+        args=([*items[:place], *items[place + 1 :]], max(place - 1, 0), *path),
+    )
+
+
+# --- tables ---------------------------------------------------------------------------------
+def _tables(view: EditorView, draft: Draft, opened: ExerciseSet) -> Draft:
+    """Draw the tables; the draft with what was typed in the one that is shown."""
+    tables = draft["tables"]
+    place = min(view.table, len(tables) - 1)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if len(tables) > 1:
+            key, into = f"set-table-{len(tables)}", partial(look, "editor")
+            st.segmented_control(
+                "Table",
+                range(len(tables)),
+                **bound(key, place, "table", into=into, keep=True),
+                format_func=lambda at: plain(shortened(tables[at]["name"])),
+                label_visibility="collapsed",
+            )
+        with closing_popover(
+            "Add a table", f"set-add-{len(tables)}-{view.began}", icon=":material/add:"
+        ):
+            _sources(view, opened)
+        if place >= 0:
+            _remove_button("Remove this table", tables, place, "tables")
+    if place < 0:
+        st.caption("Add a table first: an empty one to type in, or one that there is.")
+        return draft
+    table, key = tables[place], f"set-table-{place}-{view.began}"
+    draw_form(
+        TableFields, table, key,
+        lambda _, name: look("editor", draft=rename_table(_draft(), place, name)),
+    )  # fmt: skip
+    above = st.container()
+    table = _records(view, place, table)
+    with above:
+        _columns(place, table["columns"], key)
+    return put_in(draft, table, "tables", place)
+
+
+def _sources(view: EditorView, opened: ExerciseSet) -> None:
+    """A button per table that can be taken."""
+
+    def offer(label: str, key: str, make: Callable[[], Draft], **how: Any) -> None:
+        st.button(plain(label), key=f"set-add-{key}", on_click=_add_table, args=(make,), **how)
+
+    offer("An empty table", "empty", lambda: EMPTY_TABLE, width="stretch")
+    st.caption("With its roles and hierarchies")
+    for name, preset in PRESETS.items():
+        make = partial(lambda name: table_from(name, preset_table(name)), name)
+        offer(preset.title, name, make, width="stretch")
+    own = opened.fingerprint in view.own_sets
+    for at, (name, table) in enumerate(opened.tables.items()):
+        if name not in PRESETS:
+            label = f"{name}, of the set that is open"
+            offer(label, f"opened-{at}", partial(table_draft, name, table, own), width="stretch")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "Title of the set",
-            **bound("set-title", draft.title, "title", into=_into),
-            max_chars=100,
-            width=340,
+        st.number_input(
+            "First records",
+            min_value=2,
+            max_value=MOST_RECORDS,
+            **bound("set-own-records", view.records, "records", into=partial(look, "editor")),
+            width=120,
         )
-        st.text_input(
-            "Author, may be empty",
-            **bound("set-author", draft.author, "author", into=_into),
-            max_chars=100,
-            width=220,
+        allowed = settings().original_values_downloads
+        offer(
+            "Of the table I work on",
+            "own",
+            lambda: table_from("my table", exercise_table(state.work(), _view().records), own=True),
+            disabled=not allowed,
+            help=(
+                "Its quasi-identifiers and sensitive columns, as they are: whoever gets the set "
+                "gets these records."
+            )
+            if allowed
+            else "Files with original values are switched off on this server.",
         )
-        st.toggle(
-            "It is an exam",
-            **bound("set-exam", draft.exam, "exam", into=_into),
-            help="Students cannot check their answers or see solutions before they hand in.",
+
+
+def _add_table(make: Callable[[], Draft]) -> None:
+    tables = _draft()["tables"]
+    try:
+        table = make()
+    except KanonError as error:
+        state.change(problem=error.sentence)
+        return
+    name = free_name(table["name"], [each["name"] for each in tables])
+    _put_list([*tables, {**table, "name": name}], len(tables), "tables")
+
+
+def _columns(place: int, columns: Sequence[Draft], key: str) -> None:
+    """The fields of each column, as many side by side as find room."""
+    path = ("tables", place, "columns")
+    for first in range(0, len(columns), 3):
+        for cell, at in zip(st.columns(3), range(first, len(columns)), strict=False):
+            with cell.container(border=True):
+                column, put = columns[at], lambda name, value, at=at: _put(value, *path, at, name)
+                draw_form(ColumnFields, column, f"{key}-{at}", put)
+                if column["role"] == Role.QUASI_IDENTIFIER:
+                    _about_tree(column, f"set-flat-{at}", partial(put, "tree"))
+                _remove_button(f"Remove column {at + 1}", columns, at, *path)
+    st.button(
+        "Add a column",
+        icon=":material/add:",
+        key="set-column-add",
+        disabled=len(columns) >= MOST_COLUMNS,
+        on_click=_put_list,
+        args=(
+            [*columns, {**EMPTY_COLUMN, "cells": [""] * len(columns[0]["cells"])}],
+            len(columns),
+            *path,
+        ),
+    )
+
+
+def _about_tree(column: Draft, key: str, put: Callable[[str], None]) -> None:
+    """What is wrong with a tree; of an empty one, the values to begin with."""
+    try:
+        tree = tree_of(column)
+    except KanonError as error:
+        if column["cells"]:
+            st.error(plain(error.sentence), icon=":material/error:")
+        return
+    if not column["tree"].strip():
+        st.button(
+            "Begin with its values",
+            type="tertiary",
+            key=key,
+            help="Then put groups between the root and the values.",
+            on_click=put,
+            args=(to_outline(tree),),
         )
 
 
-def _into(**fields: Any) -> None:
-    change_draft(lambda draft: replace(draft, **fields))
+def _records(view: EditorView, place: int, table: Draft) -> Draft:
+    """The records, to type or to paste from a spreadsheet; the table with them."""
+    columns = {str(at): column for at, column in enumerate(table["columns"])}
+    typed = typed_table(
+        "set-records", (view.began, place),
+        lambda: pd.DataFrame(records_of(table), columns=list(columns), dtype="str"),
+        column_config={  # by their places, as names that are typed may be equal
+            at: st.column_config.TextColumn(column["name"] or f"column {int(at) + 1}")
+            for at, column in columns.items()
+        },
+    )  # fmt: skip
+    st.caption(f"A record a line, up to {MOST_RECORDS}; cells can be pasted from a spreadsheet.")
+    found = with_records(table, typed.now)
+    if found != table:
+        _put(found, "tables", place)
+    return found
 
 
-def _use(exercises: ExerciseSet) -> None:
-    state.put(with_opened(state.silent(), exercises))
+# --- questions ------------------------------------------------------------------------------
+def _questions(view: EditorView, draft: Draft) -> None:
+    """Draw the questions, and the fields of the one that is shown."""
+    place, questions = view.question, draft["questions"]
+    count = len(questions)
+    if count:
+        key, into = f"set-shown-{count}", partial(look, "editor", tried=Attempt())
+        st.pills(
+            "Question",
+            range(count),
+            **bound(key, place, "question", into=into, keep=True),
+            format_func=lambda at: plain(called(at + 1, questions[at])),
+            label_visibility="collapsed",
+        )
+    with st.container(horizontal=True):
+        st.button(
+            "Add a question",
+            icon=":material/add:",
+            key="set-question-add",
+            disabled=count >= MOST_QUESTIONS or not draft["tables"],
+            on_click=lambda: _put_list([*questions, new_question(_draft())], count, "questions"),
+        )
+        if place >= count:
+            return
+        for label, icon, to in (
+            ("Earlier", "arrow_upward", place - 1),
+            ("Later", "arrow_downward", place + 1),
+        ):
+            rest = [*questions[:place], *questions[place + 1 :]]
+            st.button(
+                label,
+                icon=f":material/{icon}:",
+                key=f"set-{label}",
+                disabled=not 0 <= to < count,
+                on_click=_put_list,
+                args=([*rest[:to], questions[place], *rest[to:]], to, "questions"),
+            )
+        _remove_button("Remove this question", questions, place, "questions")
+
+    def put(name: str, value: object) -> None:
+        _put(value, "questions", place, name)
+
+    question, key = questions[place], f"set-question-{place}"
+    st.selectbox(
+        "Kind",
+        KINDS,
+        **bound(f"{key}-kind", question["kind"], partial(put, "kind")),
+        format_func=lambda kind: form_fields(KINDS[kind])["kind"]["title"],
+        width=280,
+    )
+    draw_form(KINDS[question["kind"]], question, key, put, _choices(draft, question))
 
 
-def _preview(view: SetEditorView, draft: SetDraft) -> None:
+def _choices(draft: Draft, question: Draft) -> Choices:
+    """What the fields of a question can be chosen from."""
+    tables = {table["name"]: table for table in draft["tables"]}
+    columns = tables.get(question["table"], {"columns": []})["columns"]
+    return {
+        "tables": {name: name for name in tables},
+        "metrics": {name: metric.card.title for name, metric in METRICS.items()},
+        "sensitive columns": {
+            column["name"]: column["name"] for column in columns if column["role"] == "sensitive"
+        },
+        "quasi-identifiers": {
+            column["name"]: _highest_level(column)
+            for column in columns
+            if column["role"] == Role.QUASI_IDENTIFIER.value
+        },
+    }
+
+
+def _highest_level(column: Draft) -> int:
+    try:
+        return tree_of(column).height - 1
+    except KanonError:
+        return _HIGHEST
+
+
+def _preview(view: EditorView, draft: Draft) -> None:
     """A question exactly as a student sees it."""
+    place = view.question
     with st.container(border=True):
         st.caption("As a student sees it")
-        place = view.question
         try:
             exercises = state.remembered(
                 "set-preview", (draft, place), lambda: set_of(draft, only=place)
             )
             question = exercises.questions[0]
-            question_shown(exercises, question, place + 1)
-            left = right = st.container()
-            if not is_wide(exercises, question):
-                left, right = st.columns([7, 5], gap="medium")
-            with left:
-                answer_field(
-                    exercises, view.tried, question, lambda make: try_answer(exercises, make)
-                )
-            with right:
-                trees_shown(exercises, question)
+
+            def give(answer: Any) -> None:
+                look("editor", tried=with_answer(_view().tried, question.id, answer))
+
+            draw_question(exercises, view.tried, question, place + 1, give)
         except KanonError as error:
             st.warning(plain(error.sentence), icon=":material/edit:")
 
 
-def _finish(work: Work, view: SetEditorView, draft: SetDraft) -> None:
+# --- check and use --------------------------------------------------------------------------
+def _finish(work: Work, view: EditorView, draft: Draft) -> None:
     """Check the set, open it here, save it."""
     found = view.checked
     ready = found.exercises if found is not None and found.draft == draft else None
@@ -182,7 +472,7 @@ def _finish(work: Work, view: SetEditorView, draft: SetDraft) -> None:
         else:
             file_button(
                 "Download the set", lambda: ready.to_json().encode(), "exercises", "json",
-                ready.fingerprint, "set-download", draft.own,
+                ready.fingerprint, "set-download", _is_own(draft),
             )  # fmt: skip
     if ready is not None:
         st.success(

@@ -1,15 +1,122 @@
-"""What the page Learn shows."""
+"""What the page Learn shows, part by part."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any, Literal
 
-from kanon.studio.learn.attacks_state import AttackView
-from kanon.studio.learn.exercises_state import ExercisesView
-from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.session import state
+from kanon.studio.session.work import Work, with_fields
+from kanon.teaching.answers import AnswerChange
+from kanon.teaching.exercise_draft import Draft
+from kanon.teaching.exercises import ExerciseSet
+from kanon.teaching.marks import ClassMarks
+from kanon.teaching.question import Mark
 
 LessonsPart = Literal["steps", "attacks", "exercises"]
+
+
+def clock() -> float:
+    """Seconds by the clock of the server, which nobody sets."""
+    return monotonic()
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The lesson beside the first one, on the same table and with the same k."""
+
+    algorithm: str
+    metric: str
+    strategy: str
+
+
+@dataclass(frozen=True)
+class StepsView:
+    """The part Step by step."""
+
+    algorithm: str = "gaa"
+    table: str = ""  # of kanon, `own`, or empty: where the algorithm is seen best
+    records: int = 12  # of the session's table, 6 to 30
+    seed: int | None = None  # draws these; None for the first ones
+    metric: str = ""
+    strategy: str = "s1"
+    k: int | None = None  # None for what is usual on the table
+    step: int = 0  # of two lessons, their place side by side
+    playing: bool = False
+    beside: Beside | None = None  # the other lesson on this table
+
+
+@dataclass(frozen=True)
+class AttackView:
+    """Which attack is played out, and how far it has come."""
+
+    kind: str = "linkage"
+    own: bool = False  # attack the release of the session
+    person: int | None = None  # by place; None: whom it tells most about
+    ruled_out: tuple[str, ...] | None = None  # None: the value whose absence tells most
+    step: int = 1  # of the story, from 1
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What one student does with one set."""
+
+    answers: Mapping[str, Any] = field(default_factory=dict)  # by question, as files hold them
+    marks: Mapping[str, Mark] = field(default_factory=dict)  # of answers that did not change since
+    hinted: frozenset[str] = frozenset()  # questions whose hint is visible
+    shown: frozenset[str] = frozenset()  # questions whose solution is visible
+    before: Attempt | None = None  # before many answers changed at once
+    opened: float = field(default_factory=clock)
+    log: tuple[AnswerChange, ...] = ()  # which answer changed when, in an exam
+    closed: bool = False  # an exam that was closed here
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The answers of a class to the set of that fingerprint, marked."""
+
+    fingerprint: str
+    marks: ClassMarks
+
+
+@dataclass(frozen=True, eq=False)
+class ExercisesView:
+    """The exercise set: what was answered, checked, and shown."""
+
+    opened: ExerciseSet | None = None
+    place: int = 0  # after the last question comes handing in
+    attempts: Mapping[str, Attempt] = field(default_factory=dict)  # by the fingerprint of the set
+    student: str = ""
+    metric: str = ""  # of the handout; empty for those of its questions
+    solutions: bool = False  # whether the handout has them
+    scores: Scores | None = None
+    uploads: int = 0  # files taken, so that a field hands over none twice
+
+
+@dataclass(frozen=True)
+class CheckedDraft:
+    """A draft, and the set that it means: every question of it has an answer."""
+
+    draft: Draft
+    exercises: ExerciseSet
+
+
+@dataclass(frozen=True, eq=False)
+class EditorView:
+    """The exercise set in the making."""
+
+    open: bool = False
+    draft: Draft | None = None
+    before: tuple[Draft, ...] = ()  # those replaced, the last one first
+    table: int = 0
+    question: int = 0
+    began: int = 0  # rises when anything but typing changes a table
+    records: int = 8  # so many of the session's table are taken
+    tried: Attempt = field(default_factory=Attempt)
+    checked: CheckedDraft | None = None
+    own_sets: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -21,10 +128,23 @@ class LessonsView:
     steps: StepsView = field(default_factory=StepsView)
     attack: AttackView = field(default_factory=AttackView)
     exercises: ExercisesView = field(default_factory=ExercisesView)
+    editor: EditorView = field(default_factory=EditorView)
 
     def for_another_table(self) -> LessonsView:
         """What stays when another table is loaded: nothing in it is about one."""
         steps = StepsView() if self.steps.table == "own" else self.steps
-        return LessonsView(part=self.part, steps=steps, exercises=self.exercises)
+        return replace(self, projected=False, steps=steps, attack=AttackView())
 
     read_again = for_another_table
+
+
+def with_look(work: Work, part: str, **fields: Any) -> Work:
+    """The work with something else shown in a part of the page."""
+    lessons = work.view(LessonsView)
+    shown = replace(getattr(lessons, part), **fields)
+    return with_fields(work, view=replace(lessons, **{part: shown}))
+
+
+def look(part: str, **fields: Any) -> None:
+    """Show something else in a part of the page."""
+    state.change(view=with_look(state.work(), part, **fields).view(LessonsView))

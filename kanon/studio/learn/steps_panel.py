@@ -10,7 +10,6 @@ import streamlit as st
 from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import percent, thin
 from kanon.base.sentences import classes_told_apart, left_out, lost, smallest_class
-from kanon.charts.lesson import picture_table
 from kanon.charts.lesson_numbers import running_chart
 from kanon.errors import KanonError
 from kanon.strategies import LOOKS_AT
@@ -23,17 +22,21 @@ from kanon.studio.learn.lesson import (
     table_of,
     told,
 )
-from kanon.studio.learn.lesson_choices import algorithm_choice, metric_choice, strategy_choice
-from kanon.studio.learn.player import change, player
+from kanon.studio.learn.lesson_choices import draw_choices
+from kanon.studio.learn.player import player
 from kanon.studio.learn.projector import PLACE, project, stage
-from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.step_picture import step_picture
-from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
-from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.learn.state import LessonsView, StepsView, look
+from kanon.studio.learn.step_parts import (
+    LEGEND,
+    draw_picture,
+    draw_records,
+    step_picture,
+    step_records,
+)
+from kanon.studio.learn.step_sheet import STYLE, choice_sheet
 from kanon.studio.learn.two_panel import beside_choices, show_two
 from kanon.studio.session import state
 from kanon.studio.session.binding import bound
-from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
@@ -41,7 +44,7 @@ from kanon.studio.widgets.picture import data_button, picture
 from kanon.teaching.lesson import Lesson, written
 from kanon.teaching.lesson_builder import MOST
 from kanon.teaching.presets import PRESETS
-from kanon.teaching.tables import candidates_table, numbers_table, records_table
+from kanon.teaching.tables import candidates_table, numbers_table
 
 _IN_A_ROW = 3  # so many numbers
 
@@ -73,8 +76,7 @@ def show_steps(work: Work) -> None:
     if projected:
         _projected(found, min(view.step, last), lambda: player(view, last))
     else:
-        own, settings = table_of(view) == OWN, settings_of_lesson(work, found)
-        draw_step(found, player(view, last), "lesson", own, settings)
+        _draw_step(work, found, player(view, last), table_of(view) == OWN)
 
 
 # --- what is told ---------------------------------------------------------------------------
@@ -92,18 +94,12 @@ def _choices(work: Work, view: StepsView) -> None:
         **bound(
             "learn-table",
             table_of(view),
-            lambda value: change(table=value, step=0, playing=False),
+            lambda value: look("steps", table=value, step=0, playing=False),
         ),
         format_func=lambda name: titles[name],
         help=plain(f"{about} {until}"),
     )
-    with next(places):
-        algorithm_choice(view)
-    with next(places):
-        metric_choice(work, view)
-    if uses(view.algorithm, "strategy"):
-        with next(places):
-            strategy_choice(work, view)
+    draw_choices(work, view, places)
     most, k = largest_k(work, view)
     next(places).number_input(
         "k asked for",
@@ -112,7 +108,7 @@ def _choices(work: Work, view: StepsView) -> None:
         **bound(
             f"learn-k-{table_of(view)}-{most}",
             k,
-            lambda value: change(k=int(value), step=0, playing=False),
+            lambda value: look("steps", k=int(value), step=0, playing=False),
         ),
         help="Every record is to look like at least k − 1 others.",
     )
@@ -131,7 +127,7 @@ def _records(work: Work, view: StepsView) -> None:
             **bound(
                 "learn-records",
                 min(view.records, most),
-                lambda value: change(records=int(value), step=0),
+                lambda value: look("steps", records=int(value), step=0),
             ),
             width=220,
         )
@@ -141,7 +137,7 @@ def _records(work: Work, view: StepsView) -> None:
             **bound(
                 "learn-which",
                 "first" if view.seed is None else "drawn",
-                lambda value: change(seed=0 if value == "drawn" else None, step=0),
+                lambda value: look("steps", seed=0 if value == "drawn" else None, step=0),
             ),
             format_func=lambda name: _WHICH[name],
         )
@@ -151,7 +147,9 @@ def _records(work: Work, view: StepsView) -> None:
                 0,
                 2**31,
                 **bound(
-                    "learn-seed", view.seed, lambda value: change(seed=int(value or 0), step=0)
+                    "learn-seed",
+                    view.seed,
+                    lambda value: look("steps", seed=int(value or 0), step=0),
                 ),
                 help="The same seed draws the same records.",
                 width=220,
@@ -159,15 +157,10 @@ def _records(work: Work, view: StepsView) -> None:
 
 
 # --- a step ---------------------------------------------------------------------------------
-def draw_step(found: TableLesson, at: int, key: str, own: bool, settings: PictureSettings) -> None:
-    """A step: what happens, the picture beside the records, the arithmetic, the numbers.
-
-    ``key`` begins the keys on the page, another per lesson; ``own``: the records are the user's, so
-    that a download says so; ``settings`` is the caption of a downloaded picture.
-    """
-    lesson = found.lesson
-    step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]
-    about = f"{found.key}-{at}"
+def _draw_step(work: Work, found: TableLesson, at: int, own: bool) -> None:
+    """A step: what happens, the picture beside the records, the arithmetic, the numbers."""
+    lesson, about = found.lesson, f"{found.key}-{at}"
+    step = lesson.steps[at]
     st.subheader(plain(_heading(lesson, at)))
     st.markdown(plain(step.sentence))
     st.html(STYLE)
@@ -175,58 +168,36 @@ def draw_step(found: TableLesson, at: int, key: str, own: bool, settings: Pictur
     below = columns > _BESIDE
     left, right = (st.container(), st.container()) if below else st.columns([55, 45])
     with left:
-        figure = state.remembered(f"{key}-picture", about, lambda: step_picture(found, at))
-        picture(
-            figure,
-            lambda: picture_table(lesson, at),
-            f"{key}-picture",
-            about,
-            settings,
-            original=own,
-        )
+        draw_picture(found, at, own)
         for sheet in _weighed(found, at):
             st.html(sheet)
         if step.choices:
             data_button(
-                "Candidates", lambda: candidates_table(step), f"{key}-candidates", about,
+                "Candidates", lambda: candidates_table(step), "lesson-candidates", about,
                 kind="tertiary", original=own,
             )  # fmt: skip
     with right:
-        st.html(records_sheet(found.table, step.recoding, before.recoding))
-        st.caption(
-            "Equal numbers and colours are one class. Behind an arrow stands what a value "
-            "became; in a frame, what this step changed."
-        )
-        data_button(
-            "Records", lambda: records_table(found.table, step.recoding), f"{key}-records",
-            about, kind="tertiary", original=own,
-        )  # fmt: skip
+        draw_records(found, at, own)
+        st.caption(LEGEND)
         shown = _numbers(lesson, at)
         for start in range(0, len(shown), _IN_A_ROW):
             for place, number in zip(st.columns(_IN_A_ROW), shown[start:], strict=False):
                 place.metric(number.label, number.value, help=number.help)
-        running = state.remembered(f"{key}-running", about, lambda: running_chart(lesson, at))
-        picture(
-            running,
-            lambda: numbers_table(lesson),
-            f"{key}-running",
-            found.key,
-            settings,
-            original=own,
-        )
+        name, settings = "lesson-running", settings_of_lesson(work, found)
+        running = state.remembered(name, about, lambda: running_chart(lesson, at))
+        picture(running, lambda: numbers_table(lesson), name, found.key, settings, original=own)
 
 
 def _projected(found: TableLesson, at: int, buttons: Callable[[], object]) -> None:
     """The same as one picture that fills the window."""
     lesson = found.lesson
-    step, before = lesson.steps[at], lesson.steps[max(at - 1, 0)]
-    records = records_sheet(found.table, step.recoding, before.recoding)
+    step = lesson.steps[at]
     sums = "".join(
         f"<span>{escape(number.label)} {escape(number.value)}</span>"
         for number in _numbers(lesson, at)
     )
     parts = (
-        f'{STYLE}<div class="records" data-fit>{records}</div>'
+        f'{STYLE}<div class="records" data-fit>{step_records(found, at)}</div>'
         f'<div class="weighed" data-fit>{"".join(_weighed(found, at))}</div>'
         f'<div class="sums">{sums}</div>'
     )

@@ -11,9 +11,7 @@ from kanon.algorithms.catalogue import algorithm_named, algorithms, uses
 from kanon.errors import KanonError
 from kanon.strategies import STRATEGIES
 from kanon.studio.learn.lesson import TableLesson, metrics_of, strategies_of, table_of, told
-from kanon.studio.learn.player import change
-from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.steps_state import Beside, StepsView
+from kanon.studio.learn.state import Beside, LessonsView, StepsView, look
 from kanon.studio.session import state
 from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.work import Work, with_fields
@@ -111,7 +109,7 @@ def choose(second: bool, **fields: Any) -> None:
     work = state.work()
     view = work.view(LessonsView).steps
     if view.beside is None:
-        change(**fields, step=0, playing=False)
+        look("steps", **fields, step=0, playing=False)
         return
     now = two_of(work)
     stays = 0 if second else 1
@@ -121,7 +119,7 @@ def choose(second: bool, **fields: Any) -> None:
     else:
         changed = replace(view, **fields)
     step = two_of(showing(work, changed)).first_at(stays, position)
-    change(**vars(replace(changed, step=step, playing=False)))
+    look("steps", **vars(replace(changed, step=step, playing=False)))
 
 
 def set_beside(on: bool) -> None:
@@ -131,12 +129,12 @@ def set_beside(on: bool) -> None:
     if not on:
         now = two_of(work)
         step = now.positions(now.place(view.step))[0]
-        change(beside=None, step=step, playing=False)
+        look("steps", beside=None, step=step, playing=False)
         return
     # The table stays, whatever algorithm is chosen.
     changed = replace(view, table=table_of(view), beside=_unlike(work, view), playing=False)
     step = two_of(showing(work, changed)).first_at(0, view.step)
-    change(**vars(replace(changed, step=step)))
+    look("steps", **vars(replace(changed, step=step)))
 
 
 def _unlike(work: Work, view: StepsView) -> Beside:

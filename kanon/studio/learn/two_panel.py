@@ -7,18 +7,13 @@ from html import escape
 
 import streamlit as st
 
-from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import percent, thin
-from kanon.charts.lesson import picture_table
-from kanon.charts.lesson_half import halved
-from kanon.charts.lesson_look import Room
-from kanon.studio.learn.lesson import OWN, TableLesson, settings_of_lesson, table_of
-from kanon.studio.learn.lesson_choices import algorithm_choice, metric_choice, strategy_choice
+from kanon.studio.learn.lesson import OWN, TableLesson, table_of
+from kanon.studio.learn.lesson_choices import draw_choices
 from kanon.studio.learn.player import player
-from kanon.studio.learn.state import LessonsView
-from kanon.studio.learn.step_picture import step_picture
-from kanon.studio.learn.step_sheet import STYLE, records_sheet
-from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.learn.state import LessonsView, StepsView
+from kanon.studio.learn.step_parts import LEGEND, draw_picture, draw_records
+from kanon.studio.learn.step_sheet import STYLE
 from kanon.studio.learn.two_lessons import (
     SIDES,
     Two,
@@ -27,15 +22,12 @@ from kanon.studio.learn.two_lessons import (
     set_beside,
     two_of,
 )
-from kanon.studio.session import state
 from kanon.studio.session.binding import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import data_button, picture
 from kanon.teaching.lesson import Step, written
 from kanon.teaching.merging import Merge
 from kanon.teaching.side_by_side import SideBySide, cost_so_far
-from kanon.teaching.tables import records_table
 
 _RULES = {
     "merges": (
@@ -61,8 +53,6 @@ _STYLE = """<style>
 </style>"""
 """Left and right are as wide, side by side where there is room; else each says whose it is."""
 
-_HALF = Room(320, None, 13)  # a half of the page, at its narrowest
-
 _ENDINGS = {
     "same": "Both end with the same release.",
     "values": "Both end with the same classes, which show other values.",
@@ -81,11 +71,7 @@ def beside_choices(work: Work, view: StepsView) -> None:
         )
         if view.beside is None:
             return
-        other = beside_of(view)
-        algorithm_choice(other, view)
-        metric_choice(work, other, view)
-        if uses(other.algorithm, "strategy"):
-            strategy_choice(work, other, view)
+        draw_choices(work, beside_of(view), (st.container() for _ in range(3)), view)
 
 
 def show_two(work: Work) -> None:
@@ -124,12 +110,9 @@ def two_steps(work: Work, two: Two, at: int) -> None:
     with st.container(key="two"):
         row(lambda found, at, side: _said(found, at), first=True)
         row(lambda found, at, side: _numbers(found, at))
-        row(lambda found, at, side: _picture(found, at, side, own))
-        row(lambda found, at, side: _records(found, at, side, own))
-    st.caption(
-        "Equal numbers and colours are one class. Behind an arrow stands what a value "
-        "became; in a frame, what this step changed."
-    )
+        row(lambda found, at, side: draw_picture(found, at, own, f"-{side}"))
+        row(lambda found, at, side: draw_records(found, at, own, f"-{side}"))
+    st.caption(LEGEND)
 
 
 # --- what is compared -----------------------------------------------------------------------
@@ -156,22 +139,15 @@ def _parted(pair: SideBySide, one: str, other: str) -> str:
     if place is None:
         return f"{one} and {other} have the same classes all along."
     at, there = pair.positions(place)
-    does = {"one": _does(one, pair.one.steps[at]), "other": _does(other, pair.other.steps[there])}
+    then = f"{_does(one, pair.one.steps[at])}; {_does(other, pair.other.steps[there])}."
     if place == 1:
-        return "They differ from the first step on: {one}; {other}.".format(**does)
+        return f"They differ from the first step on: {then}"
     if pair.rule == "merges":
-        return "The same up to merge {number}; then {one}; {other}.".format(
-            number=place - 1, **does
-        )
+        return f"The same up to merge {place - 1}; then {then}"
     if pair.rule == "steps":
-        return "The same classes up to step {number}; then {one}; {other}.".format(
-            number=place - 1, **does
-        )
+        return f"The same classes up to step {place - 1}; then {then}"
     at, there = pair.positions(place - 1)
-    return (
-        "The same classes up to step {at} of {first} and step {there} of {second}; then {one}; "
-        "{other}."
-    ).format(at=at, there=there, first=one, second=other, **does)
+    return f"The same classes up to step {at} of {one} and step {there} of {other}; then {then}"
 
 
 def _does(name: str, step: Step) -> str:
@@ -199,23 +175,3 @@ def _numbers(found: TableLesson, at: int) -> None:
         f"**{written(cost_so_far(lesson, at))}** ({plain(lesson.metric.card.title)}) · "
         f"Alteration ↓ **{percent(now.alteration)}**"
     )
-
-
-def _picture(found: TableLesson, at: int, side: str, own: bool) -> None:
-    about = f"{found.key}-{at}"
-    figure = state.remembered(
-        f"lesson-picture-{side}", about, lambda: halved(step_picture(found, at, _HALF))
-    )
-    name = f"lesson-picture-{side}"
-    settings = settings_of_lesson(state.work(), found)
-    picture(figure, lambda: picture_table(found.lesson, at), name, about, settings, original=own)
-
-
-def _records(found: TableLesson, at: int, side: str, own: bool) -> None:
-    steps = found.lesson.steps
-    now, before = steps[at].recoding, steps[max(at - 1, 0)].recoding
-    st.html(records_sheet(found.table, now, before))
-    data_button(
-        "Records", lambda: records_table(found.table, now), f"lesson-records-{side}",
-        f"{found.key}-{at}", kind="tertiary", original=own,
-    )  # fmt: skip

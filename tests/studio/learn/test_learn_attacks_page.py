@@ -11,8 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kanon.studio.learn.attacks_panel import own_case
-from kanon.studio.learn.attacks_state import AttackView
-from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.state import AttackView, LessonsView
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
 from kanon.teaching.attack_tables import preset

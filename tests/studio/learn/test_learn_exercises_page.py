@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from kanon.cli.main import main
 from kanon.studio.jobs import runner
-from kanon.studio.learn.exercises_state import ExercisesView
-from kanon.studio.learn.state import LessonsView
+from kanon.studio.learn.state import ExercisesView, LessonsView
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.work import with_fields
 from kanon.teaching.answers import Answers, read_answers
@@ -294,7 +293,7 @@ EXAM = read_exercises(json.dumps(json.loads(BUILT_IN.read_bytes()) | {"exam": Tr
 def clock(monkeypatch):
     """The clock of the server, which stands still but for what a test adds."""
     now = [100.0]
-    monkeypatch.setattr("kanon.studio.learn.exercises_state.monotonic", lambda: now[0])
+    monkeypatch.setattr("kanon.studio.learn.state.monotonic", lambda: now[0])
     return now
 
 
@@ -387,7 +386,7 @@ def test_an_exam_is_marked_where_it_is_closed_and_its_answers_stay(page, downloa
     box.set_value([(name, one.to_json().encode(), "application/json") for name, one in files])
     at = settled(go(at))
     (odd,) = [one.value.replace("\\", "") for one in at.warning]
-    assert "2 files to look at" in odd and "bo.json Bo: Changed since it was handed in" in odd
+    assert "1 file to look at" in odd and "bo.json Bo: Changed since it was handed in" in odd
     assert "exercise-handout" in downloads
     at = load_set(at, EXAM.to_json().encode())
     assert attempt(at, EXAM).closed, "opened once more it is still closed"

@@ -1,14 +1,36 @@
-"""Small tables on the page Learn: text that grows with the page, rows marked by colour and sign."""
+"""What all parts of the page Learn draw with: buttons, fields for files, small tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
+from kanon.studio.session import state
 from kanon.studio.session.text import plain
+from kanon.studio.widgets.uploads import upload_field
+from kanon.teaching.exercises import MEGABYTES
+
+
+def icon_button(
+    label: str, icon: str, key: str, press: Callable[..., None], *args: Any, **how: Any
+) -> None:
+    """Draw a button; ``press`` is called with ``args``."""
+    st.button(label, icon=f":material/{icon}:", key=key, on_click=press, args=args, **how)
+
+
+def json_field(label: str, key: str, take: Callable[[Any], object], **how: Any) -> None:
+    """Draw a field for files of exercises; ``take`` gets what was put in."""
+
+    def changed() -> None:
+        given = state.typed(key)
+        if given:
+            take(given)
+
+    upload_field(label, MEGABYTES, type="json", key=key, on_change=changed, **how)
 
 
 def small_table(rows: pd.DataFrame, tints: Mapping[int, str] | None = None) -> None:

@@ -1,0 +1,123 @@
+"""A form generated from a class of checked files: a widget per field, by its type and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+from pydantic import BaseModel
+
+from kanon.studio.session.binding import bound
+from kanon.studio.session.text import plain
+from kanon.teaching.form_fields import FormField, counts_with, first_value, form_fields
+
+Choices = Mapping[str, Mapping[Any, Any]]
+"""What fields can be chosen from, by the name of the choice: per value its title or its limit."""
+
+Change = Callable[[str, Any], None]
+
+_LINE = 100  # a text that may be longer has several lines
+
+
+def draw_form(
+    model: type[BaseModel],
+    values: Mapping[str, Any],
+    key: str,
+    change: Change,
+    choices: Choices | None = None,
+) -> None:
+    """Draw the fields that count; ``change`` is told the name of a field and its new value."""
+    fields = {
+        name: field
+        for name, field in form_fields(model).items()
+        if "const" not in field and counts_with(field, values)
+    }
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    for name, field in fields.items():
+        with st.container() if _is_long(field) else row:
+            _draw_field(name, field, values, f"{key}-{name}", change, choices or {})
+
+
+def _is_long(field: FormField) -> bool:
+    return "lines" in field or field.get("maxLength", 0) > _LINE
+
+
+def _draw_field(
+    name: str,
+    field: FormField,
+    values: Mapping[str, Any],
+    key: str,
+    change: Change,
+    choices: Choices,
+) -> None:
+    title, kind, now = field["title"], field["type"], values.get(name, first_value(field))
+    offered: Mapping[Any, Any] = field.get("titles", {}) | choices.get(field.get("choices", ""), {})
+    if kind == "object":
+
+        def take(numbers: Mapping[str, int]) -> None:
+            change(name, {each: number for each, number in numbers.items() if number})
+
+        draw_numbers(title, now, offered, key, take)
+        return
+    how = bound(key, now, lambda typed: change(name, typed))
+    how["help"] = field.get("description")
+    if offered or "enum" in field:
+        known = [*([None] if field["optional"] else []), *(offered or field["enum"])]
+        titles = {None: field.get("empty", ""), **offered}
+        st.selectbox(
+            title,
+            known if now in known else [*known, now],
+            format_func=lambda value: titles.get(value, value),
+            width=260,
+            **how,
+        )
+    elif kind == "boolean":
+        st.toggle(title, **how)
+    elif _is_long(field):
+        height = 24 * field.get("lines", 2) + 32
+        st.text_area(title, max_chars=field.get("maxLength"), height=height, **how)
+    elif kind == "string":
+        st.text_input(title, max_chars=field.get("maxLength"), width=340, **how)
+    else:
+        number, unit = (int, 1) if kind == "integer" else (float, 0.01)
+        st.number_input(
+            title,
+            min_value=_limit(field, "Minimum", number, unit),
+            max_value=_limit(field, "Maximum", number, -unit),
+            step=field.get("step", unit),
+            format="%d" if kind == "integer" else "%g",
+            placeholder=field.get("empty"),
+            width=200,
+            **how,
+        )
+
+
+def _limit(field: FormField, name: str, number: type[int] | type[float], unit: float) -> Any:
+    """The least or greatest number; None without a limit."""
+    if f"exclusive{name}" in field:
+        return number(field[f"exclusive{name}"] + unit)
+    return number(field[name.lower()]) if name.lower() in field else None
+
+
+def draw_numbers(
+    title: str,
+    now: Mapping[str, int],
+    limits: Mapping[str, int],
+    key: str,
+    change: Callable[[dict[str, int]], None],
+) -> None:
+    """A whole number per name, from 0 to its limit; the title is written with both."""
+    for place, (name, most) in enumerate(limits.items()):
+        value = now.get(name, 0)
+        st.number_input(
+            title.format(plain(name), most),
+            min_value=0,
+            max_value=max(most, value),
+            **bound(
+                f"{key}-{place}",
+                value,
+                lambda typed, name=name: change({**now, name: int(typed)}),
+            ),
+            width=220,
+        )
