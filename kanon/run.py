@@ -33,8 +33,9 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import Model, rounded
 from kanon.privacy.persons import KInPersons
 from kanon.recoding import Recoding
-from kanon.release.check import Verdict, check_content, check_files, check_release, require
+from kanon.release.check import check_content, check_files, check_release, require
 from kanon.release.record import Recorder, fingerprint_of_path
+from kanon.release.released_rows import Verdict
 from kanon.release.remark_kinds import Remark, sentences
 from kanon.release.remarks import coarsened_remark, release_remarks
 from kanon.schema import Role, check_columns

@@ -19,8 +19,9 @@ from kanon.base.formatting import counted, percent, thin
 from kanon.base.sentences import chance, smallest_class
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
-from kanon.release.check import Verdict, check_content, require
+from kanon.release.check import check_content, require
 from kanon.release.decision import Decision
+from kanon.release.released_rows import Verdict
 from kanon.report.explanations import Guarantee, fates, guarantees, verdict_sentence
 from kanon.report.released_file import ReleasedFile
 from kanon.report.words import FIGURES, Words

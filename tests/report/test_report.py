@@ -1120,7 +1120,7 @@ def test_what_goes_wrong_is_one_sentence_and_nothing_is_written(
 
 
 def test_a_release_that_the_check_refuses_has_no_report(folder, capsys, monkeypatch):
-    from kanon.release.check import Verdict
+    from kanon.release.released_rows import Verdict
 
     broken = (Verdict("k-anonymity", "", "k = 2", 1, False),)
     monkeypatch.setattr("kanon.run.check_release", lambda *_: broken)
