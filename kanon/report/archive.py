@@ -20,6 +20,7 @@ from types import ModuleType
 
 import kanon.privacy
 from kanon import __version__
+from kanon.base.checked_json import write_json
 from kanon.cards import parts_of
 from kanon.privacy.plans import RECOUNTS
 from kanon.release import cell_values
@@ -108,7 +109,7 @@ def archive(
     told = {"released": name, "figures": figures if report.figures else ""}
     members = {
         name: file.content,
-        "plan.json": (json.dumps(plan, ensure_ascii=False, indent=2) + "\n").encode("utf-8"),
+        "plan.json": write_json(plan).encode("utf-8"),
         "report.html": rendered(report),
         "check.py": write_check().encode("utf-8"),
         "README.txt": _README.format(version=__version__, **told).encode("utf-8"),

@@ -8,13 +8,13 @@ table are published where somebody asks for them by name.
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from kanon.base.checked_json import write_json
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.sentences import chance, smallest_class
 from kanon.base.values import MISSING_LABEL
@@ -69,7 +69,7 @@ class PublicReport:
     def plan(self) -> str:
         """What a recipient needs of the plan, with the algorithm where it is published, as JSON."""
         content = {**self.plan_for_recipients, **self.figures.get("algorithm", {})}
-        return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+        return write_json(content)
 
     @property
     def published(self) -> dict[str, str]:

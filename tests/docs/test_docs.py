@@ -182,7 +182,9 @@ def test_every_module_of_the_library_is_in_the_reference_once(configuration):
 
 def test_the_reference_shows_docstrings_and_examples(site):
     text = (site / "reference" / "library" / "runs.html").read_text("utf-8")
-    assert 'id="kanon.run.run"' in text and 'id="kanon.run._private"' not in text
+    assert (
+        'id="kanon.run.execution.run"' in text and 'id="kanon.run.execution._private"' not in text
+    )
     assert "&gt;&gt;&gt; " in text
 
 
