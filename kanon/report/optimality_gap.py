@@ -136,15 +136,10 @@ class OptimalityGap:
                 "How little a release by these hierarchies can lose at k = {k} is not known: the "
                 "bound that was found is {least}. This one loses {lost}, as {metric} counts."
             ).format(**told)
-        told["far"] = self.at_most
-        if self.lost / self.least > 2:
-            return (
-                "{releases} can lose less than {least} at k = {k}, as {metric} counts; this one "
-                "loses {lost}, at most {far} the least possible."
-            ).format(**told)
+        told["far"] = self.at_most + ("" if self.lost / self.least > 2 else " than")
         return (
             "{releases} can lose less than {least} at k = {k}, as {metric} counts; this one loses "
-            "{lost}, at most {far} than the least possible."
+            "{lost}, at most {far} the least possible."
         ).format(**told)
 
     @property
