@@ -10,14 +10,14 @@ what was drawn on the edges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from kanon.cards import Card
-from kanon.errors import MetricError, quoted
+from kanon.errors import MetricError, PlanError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES, RECORDS, ExactNumbers
 from kanon.scaled_potentials import exact_decimal
@@ -378,3 +378,27 @@ def _drawn_potential(tree: Hierarchy) -> ExactNumbers:
     ranges = np.arange(tree.root + 1, tree.n_nodes)  # a range loses what the node above it does
     place[ranges] = place[tree.parent[ranges]]
     return ExactNumbers(values, place)
+
+
+LONGEST_METRIC_NAME = 40
+"""The most characters in the name of a composed metric."""
+
+
+def check_metric_name(name: str, others: Iterable[str] = ()) -> None:
+    """Check what a composed metric is called.
+
+    Parameters
+    ----------
+    others
+        What other composed metrics are called.
+
+    Raises
+    ------
+    PlanError
+        It is blank, too long, or taken by another metric.
+    """
+    if not name.strip() or len(name) > LONGEST_METRIC_NAME:
+        raise PlanError(f"A metric needs a name of 1 to {LONGEST_METRIC_NAME} characters.")
+    published = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}
+    if name.casefold() in published | {other.casefold() for other in others}:
+        raise PlanError(f"The name {quoted(name)} is taken; a metric needs one of its own.")

@@ -99,7 +99,7 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
     Parameters
     ----------
     plan, table, folder
-        See :func:`kanon.run.prepare`.
+        See :func:`kanon.run.preparation.prepare`.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def every_k(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> E
         The plan's algorithm runs once per k: :func:`kanon.experiments.sweep.sweep` runs it for
         several.
     KanonError
-        See :func:`kanon.run.run`.
+        See :func:`kanon.run.execution.run`.
 
     Examples
     --------

@@ -6,7 +6,6 @@ repeats it. Unknown keys are errors.
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,14 +25,14 @@ from pydantic import (
 )
 
 import kanon.algorithms
-from kanon.base.checked_json import Number, Strict, load_json, problem, read_json
+from kanon.base.checked_json import Number, Strict, load_json, problem, read_json, write_json
 from kanon.base.kinds import ColumnKind
 from kanon.cards import Card, Parameter, parts_of
 from kanon.errors import PlanError, PlanWarning, listing, quoted
 from kanon.hierarchy import LARGEST_WEIGHT
 from kanon.hierarchy.intermediate_costs import COMPOSED
 from kanon.hierarchy.plans import HierarchyPlan
-from kanon.metrics import METRICS, MULTIPLIERS, Metric, metric_named
+from kanon.metrics import METRICS, MULTIPLIERS, Metric, check_metric_name, metric_named
 from kanon.privacy import k_anonymity
 from kanon.privacy.model import Model
 from kanon.privacy.persons import KInPersons
@@ -41,11 +40,7 @@ from kanon.privacy.plans import MODEL_PLANS, MODELS, AnyModelPlan, ModelPlan
 from kanon.schema import Role, Schema
 from kanon.strategies import LOOKS_AT, STRATEGIES, needs_sensitive
 
-VERSION = 2
-"""The version of plans that kanon writes."""
-
-LONGEST_METRIC_NAME = 40
-"""The most characters in the name of a composed metric."""
+VERSION = 2  # of the plans that kanon writes
 
 
 def of_this_version(content: Any) -> tuple[Any, str]:
@@ -276,8 +271,7 @@ class Plan(Strict):
 
     def to_json(self) -> str:
         """The plan as JSON, without keys that were left at nothing."""
-        content = self.model_dump(mode="json", exclude_none=True)
-        return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+        return write_json(self.model_dump(mode="json", exclude_none=True))
 
     @property
     def k(self) -> int:
@@ -472,26 +466,6 @@ class Plan(Strict):
                     "Plan key algorithm.node: it needs a level for each quasi-identifier "
                     f"({listing(wanted, most=12)}) and for nothing else."
                 )
-
-
-def check_metric_name(name: str, others: Iterable[str] = ()) -> None:
-    """Check what a composed metric is called.
-
-    Parameters
-    ----------
-    others
-        What other composed metrics are called.
-
-    Raises
-    ------
-    PlanError
-        It is blank, too long, or taken by another metric.
-    """
-    if not name.strip() or len(name) > LONGEST_METRIC_NAME:
-        raise PlanError(f"A metric needs a name of 1 to {LONGEST_METRIC_NAME} characters.")
-    published = {text.casefold() for m in METRICS.values() for text in (m.name, m.card.title)}
-    if name.casefold() in published | {other.casefold() for other in others}:
-        raise PlanError(f"The name {quoted(name)} is taken; a metric needs one of its own.")
 
 
 def _plan_error(error: ValidationError) -> PlanError:

@@ -16,17 +16,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import kanon.privacy
 from kanon.algorithms.catalogue import algorithms, needs_hierarchies
-from kanon.cards import parts_of
 from kanon.metrics import METRICS
 from kanon.privacy.model import Range, ranges
+from kanon.privacy.plans import MODELS
 from kanon.privacy.t_closeness import HIGHEST as DISTANCES
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES, needs_sensitive
 
 __all__ = ["Drawn", "draw_plan", "draw_table"]
-
-MODELS = {name: module.MODEL for name, module in parts_of(kanon.privacy).items()}
 
 ORDERED = {"name": "pay", "distance": "emd-ordered"}
 """The column of numbers, and the distance that asks for one."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from kanon.base.formatting import counted, thin
@@ -16,6 +16,7 @@ from kanon.errors import KanonError, PlanError, quoted
 from kanon.settings import MEGABYTE, bytes_of, exceeded, read_up_to
 
 E = TypeVar("E", bound=KanonError)
+M = TypeVar("M", bound=BaseModel)
 
 Number = Annotated[float, Field(strict=True)]
 """A number written as one: neither text nor true or false."""
@@ -80,6 +81,20 @@ def read_json(text: str, what: str = "The plan") -> Any:
     if _HALF.search(text) and _has_half(found):
         raise PlanError(f"{what} is not valid text: half of a character stands alone in it.")
     return found
+
+
+def write_json(content: Any) -> str:
+    """An object as a file of choices has it."""
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def validate(kind: type[M], content: Any, what: str) -> M:
+    """An object as a part of a file of choices; ``what`` the file is, in a word."""
+    try:
+        return kind.model_validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise problem(first, ".".join(map(str, first["loc"])), what, PlanError) from None
 
 
 def _check_size(size: int, what: str) -> None:

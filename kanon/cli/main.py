@@ -9,14 +9,16 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from kanon.base.formatting import joined
 from kanon.base.preparation import preparation_told
-from kanon.cli.commands import COMMANDS
 from kanon.cli.messages import preparation_shown, show_warning, warnings_shown
 from kanon.cli.signals import ignore_signals, status_when_stopped, was_stopped
 from kanon.cli.streams import OutputError, Stream
-from kanon.cli.written import Written
 from kanon.errors import (
     TRACEBACK,
     KanonError,
@@ -24,8 +26,28 @@ from kanon.errors import (
     PrivacyWarning,
     ReleaseError,
     Unsatisfiable,
+    quoted,
     withheld,
 )
+
+COMMANDS: Mapping[str, str] = {
+    "app": "serve the dashboard on this machine",
+    "run": "anonymise a table as a plan says",
+    "sweep": "what every k costs under several metrics",
+    "advise": "which metric and strategy suit a table",
+    "reverse": "the greatest k that goes with the other models of a plan",
+    "simulate": "rank the strategies on simulated sensitive columns",
+    "report": "write the report of a release, for the file",
+    "decide": "whether a release has what is asked of it by what it is for",
+    "measure": "measure a table as it is",
+    "quasi-identifiers": "the smallest sets of columns that single records out",
+    "check": "see what is new in a table for a plan",
+    "combine": "what somebody learns who holds the releases of several plans",
+    "exercises": "mark answers to an exercise set",
+    "hierarchy": "look at hierarchy files",
+}
+"""What each command does, in half a sentence: all that ``--help`` reads. The file of
+``quasi-identifiers`` is ``quasi_identifiers.py``; it is imported when the command is called."""
 
 _MISTAKE, _BAD_INPUT, _UNSATISFIABLE, _READ_NO_FURTHER = 1, 2, 3, 141
 
@@ -107,3 +129,51 @@ def _parser(called: str | None) -> argparse.ArgumentParser:
             module.add_arguments(command)
             command.set_defaults(execute=module.execute)
     return parser
+
+
+# --- what was written of the files that a command writes ---------------------------------------
+class Written:
+    """The files that a command is to write, and which of them it has written."""
+
+    def __init__(self) -> None:
+        self._places: dict[Path, _Place] = {}
+
+    def watch(self, path: Path, look: Callable[[], Any], name: str = "") -> None:
+        """Look after a file, the one that the command is called for first."""
+        self._places[path] = _Place(quoted(name or path, 200), look, look())
+
+    @property
+    def first(self) -> bool:
+        """Whether that was written which the command is called for."""
+        return any(place.written for place in [*self._places.values()][:1])
+
+    def said(self) -> str:
+        """What was written and what was not, to end a sentence; empty if nothing was.
+
+        >>> Written().said()
+        ''
+        """
+        names: dict[bool, list[str]] = {True: [], False: []}
+        for place in self._places.values():
+            names[place.written].append(place.name)
+        if not names[True]:
+            return ""
+        return ", ".join(
+            f"{joined(some)} {'was' if len(some) == 1 else 'were'} {done}"
+            for some, done in ((names[True], "written"), (names[False], "not"))
+            if some
+        )
+
+
+@dataclass(frozen=True)
+class _Place:
+    name: str
+    look: Callable[[], Any]
+    before: Any
+
+    @property
+    def written(self) -> bool:
+        try:
+            return self.look() not in (None, self.before)
+        except (KanonError, OSError):  # somebody else has it now, or its disk is gone
+            return False

@@ -127,7 +127,7 @@ def reverse(
     plan
         What to do; the k that it asks for gives way, and so does its strategy.
     table, folder
-        See :func:`kanon.run.prepare`.
+        See :func:`kanon.run.preparation.prepare`.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def reverse(
     Unsatisfiable
         No release can meet a model.
     KanonError
-        See :func:`kanon.run.prepare`.
+        See :func:`kanon.run.preparation.prepare`.
 
     Examples
     --------

@@ -93,7 +93,7 @@ def sweep(
     plan
         What to do; its k, metric and strategy give way to those of the sweep.
     table, folder
-        See :func:`kanon.run.prepare`.
+        See :func:`kanon.run.preparation.prepare`.
     ks
         Whole numbers of at least 2, each once, at most the number of records.
     metrics
@@ -122,7 +122,7 @@ def sweep(
     Unsatisfiable
         The table has fewer records than a k.
     KanonError
-        See :func:`kanon.run.prepare`.
+        See :func:`kanon.run.preparation.prepare`.
 
     Examples
     --------

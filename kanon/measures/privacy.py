@@ -5,23 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+import kanon.privacy
+from kanon.cards import parts_of
 from kanon.classes import EquivalenceClasses
-from kanon.privacy import (
-    alpha_k_anonymity,
-    basic_beta_likeness,
-    delta_disclosure,
-    distinct_l_diversity,
-    enhanced_beta_likeness,
-    entropy_l_diversity,
-    recursive_cl_diversity,
-    reidentification,
-    t_closeness,
-)
+from kanon.privacy import reidentification
+from kanon.privacy.model import ClassMeasure
 from kanon.sensitive import Sensitive
+
+
+@cache
+def class_measures() -> tuple[ClassMeasure, ...]:
+    """What every class has of a sensitive column, as the files of models and measures name it.
+
+    >>> [measure.name for measure in class_measures()][:3]
+    ['entropy_l', 'distinct_l', 't_norm1']
+    """
+    modules = parts_of(kanon.privacy).values()
+    measures = [each for module in modules for each in getattr(module, "MEASURES", ())]
+    return tuple(sorted(measures, key=lambda measure: measure.place))
 
 
 def privacy_summary(
@@ -72,28 +78,10 @@ def sensitive_measures(sensitive: Sensitive) -> dict[str, float | int | None]:
     >>> found["entropy_l"], found["t_norm1"], found["alpha"], found["delta"]
     (1.0, 0.5, 1.0, None)
     """
-    lowest = {
-        "entropy_l": entropy_l_diversity.each(sensitive),
-        "distinct_l": distinct_l_diversity.each(sensitive),
-    }
-    variational = t_closeness.each(sensitive, "variational")
-    ordered = {}
-    if sensitive.numeric:
-        ordered["t_emd_ordered"] = t_closeness.each(sensitive, "emd-ordered")
-    highest = {
-        "t_norm1": t_closeness.each(sensitive),
-        "t_variational": variational,
-        "t_emd_equal": variational,
-        **ordered,
-        "alpha": alpha_k_anonymity.each(sensitive),
-        "recursive_c": recursive_cl_diversity.each(sensitive, 2),
-        "delta": delta_disclosure.each(sensitive),
-        "delta_present": delta_disclosure.each(sensitive, present_only=True),
-        "basic_beta": basic_beta_likeness.each(sensitive),
-        "enhanced_beta": enhanced_beta_likeness.each(sensitive),
-    }
-    return {name: _worst(np.min, levels) for name, levels in lowest.items()} | {
-        name: _worst(np.max, levels) for name, levels in highest.items()
+    return {
+        measure.name: _worst(measure, measure.each(sensitive))
+        for measure in class_measures()
+        if sensitive.numeric or not measure.for_numbers
     }
 
 
@@ -133,9 +121,10 @@ def risk_summary(
     return found
 
 
-def _worst(extreme: Any, levels: np.ndarray) -> float | int | None:
+def _worst(measure: ClassMeasure, levels: np.ndarray) -> float | int | None:
     """The worst level as a number of JSON, which has no infinite ones."""
     if not len(levels):
         return None
-    found: float | int = extreme(levels).item()
+    worst = levels.min() if measure.card.direction == "higher" else levels.max()
+    found: float | int = worst.item()
     return found if math.isfinite(found) else None

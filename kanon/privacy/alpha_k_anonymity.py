@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.k_anonymity import KAnonymity
-from kanon.privacy.model import Range, SensitiveModel, largest
+from kanon.privacy.model import ClassMeasure, Range, SensitiveModel, largest
+from kanon.privacy.row_checks import ClassMix, check_at_least, check_at_most
 from kanon.sensitive import Sensitive
 
 CARD = Card(
@@ -75,14 +78,14 @@ class AlphaKAnonymity(SensitiveModel):
     column: str
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "alpha"
+    folds: ClassVar[bool] = True
+    place: ClassVar[int] = 5
+    gloss: ClassVar[str] = "no value fills too much of a class"
+    wish: ClassVar[Mapping[str, Any]] = {"alpha": 0.5, "k": 2}
 
-    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """The largest share of each class. Shape (R,)."""
-        return each(classes.sensitive_named(self.column))
-
-    def accepts(self, levels: np.ndarray) -> np.ndarray:
-        """Which shares are at most alpha."""
-        return levels <= self.alpha
+        return each(sensitive)
 
     def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
         """Which classes hold k records too. Shape (R,), bool."""
@@ -92,6 +95,32 @@ class AlphaKAnonymity(SensitiveModel):
         """Why no release can meet the model: too few records, or a value is too frequent."""
         size = KAnonymity(self.k)
         return super().refusal(whole) if size.holds(whole) else size.refusal(whole)
+
+
+def check_rows(mix: ClassMix, alpha: float, k: int) -> tuple[float, bool]:
+    """The largest share of a value in a class, for the check of a release."""
+    level, holds = check_at_most(mix.p, alpha)
+    return level, holds and check_at_least(mix.sizes, k)[1]
+
+
+def recount(
+    classes: list[Counter[str]], usual: dict[str, float], alpha: float, k: int
+) -> tuple[float, bool]:
+    """The largest share of a value in a class."""
+    level = max(max(mix.values()) / mix.total() for mix in classes)
+    large = all(mix.total() >= k for mix in classes)
+    return level, large and level <= alpha * (1 + 1e-12) + 1e-12
+
+
+MEASURES = (
+    ClassMeasure(
+        "alpha", CARD, each, 6,
+        heading="surest guess, % ↓",
+        title="Largest share of one value",
+        unit="%",
+        meaning="How often who knows somebody's class guesses the value, at most.",
+    ),
+)  # fmt: skip
 
 
 MODEL = AlphaKAnonymity

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from kanon.cards import Card
-from kanon.classes import EquivalenceClasses
-from kanon.privacy.model import Range, SensitiveModel, largest
+from kanon.privacy.model import ClassMeasure, Range, SensitiveModel, largest
+from kanon.privacy.row_checks import ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
 CARD = Card(
@@ -82,14 +84,40 @@ class BasicBetaLikeness(SensitiveModel):
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "beta"
     of_table: ClassVar[bool] = True
+    place: ClassVar[int] = 7
+    gloss: ClassVar[str] = "no value is much more frequent in a class"
+    wish: ClassVar[Mapping[str, Any]] = {"beta": 1.0}
 
-    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """beta(C) of each class. Shape (R,)."""
-        return each(classes.sensitive_named(self.column))
+        return each(sensitive)
 
-    def accepts(self, levels: np.ndarray) -> np.ndarray:
-        """Which levels are at most beta."""
-        return levels <= self.beta
+
+def check_rows(mix: ClassMix, beta: float) -> tuple[float, bool]:
+    """The largest relative gain of a value in a class, for the check of a release."""
+    return check_at_most(np.maximum(mix.p / mix.q - 1, 0), beta)
+
+
+def recount(
+    classes: list[Counter[str]], usual: dict[str, float], beta: float
+) -> tuple[float, bool]:
+    """The largest relative gain of a value in a class."""
+    level = 0.0
+    for mix in classes:
+        gains = [count / mix.total() / usual[value] - 1 for value, count in mix.items()]
+        level = max(level, *gains)
+    return level, level <= beta * (1 + 1e-12) + 1e-12
+
+
+MEASURES = (
+    ClassMeasure(
+        "basic_beta", CARD, each, 10,
+        heading="basic β ↓",
+        title="β-likeness",
+        unit="ratio",
+        meaning="By how much of itself a value's share grows at most in a class.",
+    ),
+)  # fmt: skip
 
 
 MODEL = BasicBetaLikeness

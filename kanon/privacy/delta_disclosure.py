@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from kanon.cards import Card
-from kanon.classes import EquivalenceClasses
-from kanon.privacy.model import Range, SensitiveModel, largest
+from kanon.privacy.model import ClassMeasure, Range, SensitiveModel, largest
+from kanon.privacy.row_checks import ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
 CARD = Card(
@@ -83,14 +86,48 @@ class DeltaDisclosure(SensitiveModel):
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "delta"
     of_table: ClassVar[bool] = True
+    strict: ClassVar[bool] = True
+    place: ClassVar[int] = 6
+    gloss: ClassVar[str] = "every value is in every class, about as often"
+    wish: ClassVar[Mapping[str, Any]] = {"delta": 2.0}
 
-    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """delta(C) of each class; infinite if it lacks a value. Shape (R,)."""
-        return each(classes.sensitive_named(self.column))
+        return each(sensitive)
 
-    def accepts(self, levels: np.ndarray) -> np.ndarray:
-        """Which levels are below delta."""
-        return levels < self.delta
+
+def check_rows(mix: ClassMix, delta: float) -> tuple[float, bool]:
+    """The largest logarithm of a ratio of shares, for the check of a release."""
+    levels = np.abs(np.log(mix.p / mix.q))
+    lacking = mix.values().min() < len(mix.total)
+    return check_at_most(np.array([np.inf]) if lacking else levels, delta)
+
+
+def recount(
+    classes: list[Counter[str]], usual: dict[str, float], delta: float
+) -> tuple[float, bool]:
+    """The largest logarithm of a ratio of shares; infinite where a class lacks a value."""
+    level = 0.0
+    for mix in classes:
+        ratios = [mix[value] / mix.total() / q for value, q in usual.items()]
+        level = max(level, *(abs(math.log(ratio)) if ratio else math.inf for ratio in ratios))
+    return level, level <= delta * (1 + 1e-12) + 1e-12
+
+
+MEASURES = (
+    ClassMeasure(
+        "delta", CARD, each, 8,
+        heading="δ ↓",
+        title="δ-disclosure",
+        unit="logarithm of a ratio",
+        meaning="How far a share in a class is from that in the table; ∞: some class lacks a "
+        "value.",
+    ),
+    ClassMeasure(
+        "delta_present", CARD, lambda sensitive: each(sensitive, present_only=True), 9,
+        heading="δ over present values ↓",
+    ),
+)  # fmt: skip
 
 
 MODEL = DeltaDisclosure

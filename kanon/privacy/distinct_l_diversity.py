@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from kanon.cards import Card
-from kanon.classes import EquivalenceClasses
-from kanon.privacy.model import Range, SensitiveModel
+from kanon.privacy.model import ClassMeasure, Range, SensitiveModel
+from kanon.privacy.row_checks import ClassMix, check_at_least
 from kanon.sensitive import Sensitive
 
 CARD = Card(
@@ -68,14 +70,41 @@ class DistinctLDiversity(SensitiveModel):
     column: str
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "l"
+    folds: ClassVar[bool] = True
+    place: ClassVar[int] = 3
+    gloss: ClassVar[str] = "every class has several different values"
+    wish: ClassVar[Mapping[str, Any]] = {"l": 2}
 
-    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """The number of different values of each class. Shape (R,)."""
-        return each(classes.sensitive_named(self.column))
+        return each(sensitive)
 
-    def accepts(self, levels: np.ndarray) -> np.ndarray:
-        """Which levels are at least l."""
-        return levels >= self.l
+
+def check_rows(mix: ClassMix, l: int) -> tuple[float, bool]:  # noqa: E741
+    """The fewest values of a class, for the check of a release."""
+    return check_at_least(mix.values(), l)
+
+
+def recount(
+    classes: list[Counter[str]],
+    usual: dict[str, float],
+    l: int,  # noqa: E741
+) -> tuple[float, bool]:
+    """The fewest values of a class."""
+    level = min(len(mix) for mix in classes)
+    return level, level >= l
+
+
+MEASURES = (
+    ClassMeasure(
+        "distinct_l", CARD, each, 2,
+        heading="values ↑",
+        title="Distinct l-diversity",
+        unit="values",
+        meaning="The fewest different values in a class, however rare.",
+        whole=True,
+    ),
+)  # fmt: skip
 
 
 MODEL = DistinctLDiversity

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from kanon.cards import Card
-from kanon.classes import EquivalenceClasses
-from kanon.privacy import basic_beta_likeness
-from kanon.privacy.model import Range, SensitiveModel, largest
+from kanon.privacy.basic_beta_likeness import BasicBetaLikeness, gains
+from kanon.privacy.model import ClassMeasure, largest
+from kanon.privacy.row_checks import TOLERANCE, ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
 CARD = Card(
@@ -51,13 +53,13 @@ def each(sensitive: Sensitive) -> np.ndarray:
     >>> each(ill).tolist()
     [inf, 1.0]
     """
-    gains = basic_beta_likeness.gains(sensitive)
+    grown = gains(sensitive)
     allowed = np.log(sensitive.total.sum() / sensitive.total[sensitive.value])
-    return largest(sensitive, np.where(gains <= allowed, gains, np.inf))
+    return largest(sensitive, np.where(grown <= allowed, grown, np.inf))
 
 
 @dataclass(frozen=True)
-class EnhancedBetaLikeness(SensitiveModel):
+class EnhancedBetaLikeness(BasicBetaLikeness):
     """The model "every relative gain of every class is at most beta, and at most -ln p(s, T)".
 
     Parameters
@@ -73,19 +75,36 @@ class EnhancedBetaLikeness(SensitiveModel):
         beta is anything else.
     """
 
-    beta: Annotated[float, Range(0, above=True)]
-    column: str
     card: ClassVar[Card] = CARD
-    symbol: ClassVar[str] = "beta"
-    of_table: ClassVar[bool] = True
+    place: ClassVar[int] = 8
+    gloss: ClassVar[str] = "the same, stricter for frequent values"
 
-    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """The least beta that each class meets. Shape (R,)."""
-        return each(classes.sensitive_named(self.column))
+        return each(sensitive)
 
-    def accepts(self, levels: np.ndarray) -> np.ndarray:
-        """Which levels are at most beta."""
-        return levels <= self.beta
+
+def check_rows(mix: ClassMix, beta: float) -> tuple[float, bool]:
+    """The largest relative gain, infinite if one is not allowed, for the check of a release."""
+    gains = np.maximum(mix.p / mix.q - 1, 0)
+    allowed = -np.log(mix.q) * (1 + TOLERANCE) + 1e-12
+    return check_at_most(np.where(gains <= allowed, gains, np.inf), beta)
+
+
+def recount(
+    classes: list[Counter[str]], usual: dict[str, float], beta: float
+) -> tuple[float, bool]:
+    """The largest relative gain of a value in a class; infinite where one is not allowed."""
+    level = 0.0
+    for mix in classes:
+        for value, count in mix.items():
+            gain = count / mix.total() / usual[value] - 1
+            allowed = -math.log(usual[value]) * (1 + 1e-12) + 1e-12
+            level = max(level, gain if gain <= allowed else math.inf)
+    return level, level <= beta * (1 + 1e-12) + 1e-12
+
+
+MEASURES = (ClassMeasure("enhanced_beta", CARD, each, 11, heading="enhanced β ↓"),)
 
 
 MODEL = EnhancedBetaLikeness

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from kanon.cards import Card
-from kanon.classes import EquivalenceClasses
 from kanon.privacy import distinct_l_diversity
-from kanon.privacy.model import Range, SensitiveModel
+from kanon.privacy.model import ClassMeasure, Range, SensitiveModel
+from kanon.privacy.row_checks import ClassMix, check_at_least
 from kanon.sensitive import Sensitive
 
 CARD = Card(
@@ -90,14 +93,48 @@ class EntropyLDiversity(SensitiveModel):
     column: str
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "l"
+    folds: ClassVar[bool] = True
+    place: ClassVar[int] = 1
+    gloss: ClassVar[str] = "the values of every class are well mixed"
+    wish: ClassVar[Mapping[str, Any]] = {"l": 2.0}
 
-    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """l(C) of each class. Shape (R,)."""
-        return each(classes.sensitive_named(self.column))
+        return each(sensitive)
 
     def accepts(self, levels: np.ndarray) -> np.ndarray:
         """Which levels are at least l, but for the tolerance."""
         return levels >= self.l * (1 - TOLERANCE)
+
+
+def check_rows(mix: ClassMix, l: float) -> tuple[float, bool]:  # noqa: E741
+    """The least exp of the entropy of a class, for the check of a release."""
+    return check_at_least(np.exp(-mix.sums(mix.p * np.log(mix.p))), l)
+
+
+def recount(
+    classes: list[Counter[str]],
+    usual: dict[str, float],
+    l: float,  # noqa: E741
+) -> tuple[float, bool]:
+    """The least exp of the entropy of a class."""
+    level = math.inf
+    for mix in classes:
+        shares = [count / mix.total() for count in mix.values()]
+        level = min(level, math.exp(-sum(p * math.log(p) for p in shares)))
+    return level, level >= l * (1 - 1e-12)
+
+
+MEASURES = (
+    ClassMeasure(
+        "entropy_l", CARD, each, 1,
+        heading="l ↑",
+        title="Entropy l-diversity",
+        unit="values",
+        meaning="So many equally frequent values would be as hard to guess as those in the worst "
+        "class; 1: somebody's value is certain.",
+    ),
+)  # fmt: skip
 
 
 MODEL = EntropyLDiversity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -11,6 +12,7 @@ from kanon.base.formatting import counted
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy.model import Model, Range
+from kanon.privacy.row_checks import ClassMix, check_at_least
 
 CARD = Card(
     name="k-anonymity",
@@ -74,6 +76,17 @@ class KAnonymity(Model):
     def refusal(self, whole: EquivalenceClasses) -> str:
         """Why no release can meet the model: the table has fewer than k records."""
         return too_few_records(self.k, whole.n_records)
+
+
+def check_rows(mix: ClassMix, k: int) -> tuple[float, bool]:
+    """The fewest records of a class, for the check of a release."""
+    return check_at_least(mix.sizes, k)
+
+
+def recount(classes: list[Counter[str]], usual: dict[str, float], k: int) -> tuple[float, bool]:
+    """The fewest records of a class."""
+    level = min(mix.total() for mix in classes)
+    return level, level >= k
 
 
 MODEL = KAnonymity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from types import MappingProxyType
@@ -87,10 +87,13 @@ class Model(ABC):
 
     A model is a frozen dataclass in a file of its own, beside its ``CARD``; the file names it as
     ``MODEL``. Its parameters are annotated with a :class:`Range`, by which they are checked here,
-    in plans and on pages.
+    in plans and on pages. Two functions of the file count the model again, and share nothing with
+    it: ``check_rows`` for the check of a release, ``recount`` for the script of its recipient.
     """
 
     card: ClassVar[Card]
+    folds: ClassVar[bool] = False
+    """Whether sensitive values that read alike count as one."""
 
     def __post_init__(self) -> None:
         for name, allowed in ranges(type(self)).items():
@@ -157,10 +160,29 @@ class SensitiveModel(Model):
     """What the level is called in a sentence."""
     of_table: ClassVar[bool] = False
     """Whether a class is compared with the whole table, so that who leaves it changes the level."""
+    strict: ClassVar[bool] = False
+    """Whether a level that is exactly what was asked for is not enough."""
+    place: ClassVar[int] = 100
+    """Where the model stands among all in a list: the usual ones first."""
+    gloss: ClassVar[str] = ""
+    """What it asks for, in so few words that they stand beside its name in a list."""
+    wish: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """What is asked for at first, if the table allows it; if empty, 1 or the least there is."""
 
     @abstractmethod
+    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
+        """The number that the model is about, for each class of a sensitive column. Shape (R,)."""
+
+    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+        """The number that the model is about, for each class. Shape (R,)."""
+        return self.levels_of(classes.sensitive_named(self.column))
+
     def accepts(self, levels: np.ndarray) -> np.ndarray:
         """Which levels meet the model. Shape (R,), bool."""
+        limit = getattr(self, self.symbol)
+        if self.card.direction == "higher":
+            return levels >= limit
+        return levels < limit if self.strict else levels <= limit
 
     def holds_each(self, classes: EquivalenceClasses) -> np.ndarray:
         """Which classes meet the model. Shape (R,), bool."""
@@ -181,6 +203,26 @@ class SensitiveModel(Model):
 
     def _refused(self, reason: str) -> str:
         return f"{self.sentence} cannot be reached: with all records in one class, {reason}."
+
+
+@dataclass(frozen=True)
+class ClassMeasure:
+    """A number of each class for a sensitive column; a table has that of its worst class.
+
+    The file of a model, or of a measure alone, names its own as ``MEASURES``.
+    """
+
+    name: str  # in M.json
+    card: Card  # which says the better direction, and in a list what the number is
+    each: Callable[[Sensitive], np.ndarray]  # its value per class
+    place: int = 100  # where it stands among all
+    heading: str = ""  # of its column in a list of classes; empty if it is not offered there
+    # in a report its name, unit and meaning; empty if it is not told there
+    title: str = ""
+    unit: str = ""
+    meaning: str = ""
+    whole: bool = False  # a whole number
+    for_numbers: bool = False  # only columns of numbers have it
 
 
 def largest(sensitive: Sensitive, per_entry: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import reduce
 from operator import or_
@@ -84,9 +84,16 @@ def _model_plan(name: str, model: type[Model]) -> type[ModelPlan]:
 
 
 MODELS: Mapping[str, type[Model]] = {
-    name: module.MODEL for name, module in parts_of(kanon.privacy).items()
+    name: module.MODEL
+    for name, module in parts_of(kanon.privacy).items()
+    if hasattr(module, "MODEL")
 }
 """Every privacy model, by its name in plans."""
+
+RECOUNTS: Mapping[str, tuple[Callable[..., tuple[float, bool]], bool]] = {
+    name: (parts_of(kanon.privacy)[name].recount, model.folds) for name, model in MODELS.items()
+}
+"""Per model how its recipient reckons it, and whether values that read alike count as one."""
 
 MODEL_PLANS = {name: _model_plan(name, model) for name, model in MODELS.items()}
 """The class of plans for each model."""

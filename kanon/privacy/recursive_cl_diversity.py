@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +14,8 @@ from kanon.base.formatting import counted
 from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.privacy import distinct_l_diversity
-from kanon.privacy.model import Range, SensitiveModel, rounded
+from kanon.privacy.model import ClassMeasure, Range, SensitiveModel, rounded
+from kanon.privacy.row_checks import ClassMix
 from kanon.sensitive import Sensitive
 
 CARD = Card(
@@ -88,14 +92,15 @@ class RecursiveCLDiversity(SensitiveModel):
     column: str
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "c"
+    folds: ClassVar[bool] = True
+    strict: ClassVar[bool] = True
+    place: ClassVar[int] = 4
+    gloss: ClassVar[str] = "no value far outweighs the rarer ones"
+    wish: ClassVar[Mapping[str, Any]] = {"c": 3.0, "l": 2}
 
-    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """The ratio of each class; infinite with fewer than l values. Shape (R,)."""
-        return each(classes.sensitive_named(self.column), self.l)
-
-    def accepts(self, levels: np.ndarray) -> np.ndarray:
-        """Which levels are below c."""
-        return levels < self.c
+        return each(sensitive, self.l)
 
     def refusal(self, whole: EquivalenceClasses) -> str:
         """Why no release can meet the model: too few values, or c is not above the ratio."""
@@ -108,6 +113,44 @@ class RecursiveCLDiversity(SensitiveModel):
                 f"there {verb} {counted(most, 'different value')}, and l is at most that"
             )
         return self._refused(f"c has to be above {rounded(ratio, up=True)}")
+
+
+def check_rows(mix: ClassMix, c: float, l: int) -> tuple[float, bool]:  # noqa: E741
+    """The largest ratio of a class, for the check of a release."""
+    falling = np.lexsort((-mix.count, mix.of))
+    first = np.searchsorted(mix.of[falling], np.arange(len(mix.sizes)))
+    rank = np.arange(len(falling)) - first[mix.of[falling]]
+    rare = np.bincount(mix.of[falling], mix.count[falling] * (rank >= l - 1))
+    with np.errstate(divide="ignore"):
+        levels = mix.count[falling][first] / rare
+    return levels.max().item(), levels.max() < c
+
+
+def recount(
+    classes: list[Counter[str]],
+    usual: dict[str, float],
+    c: float,
+    l: int,  # noqa: E741
+) -> tuple[float, bool]:
+    """The largest ratio of the most frequent value to those from the l-th on."""
+    level = 0.0
+    for mix in classes:
+        counts = sorted(mix.values(), reverse=True)
+        rare = sum(counts[l - 1 :])
+        level = max(level, counts[0] / rare if rare else math.inf)
+    return level, level < c
+
+
+MEASURES = (
+    ClassMeasure(
+        "recursive_c", CARD, lambda sensitive: each(sensitive, 2), 7,
+        heading="recursive c for l = 2 ↓",
+        title="c of recursive (c, 2)-diversity",
+        unit="ratio",
+        meaning="How many times as often as all other values together the most frequent one occurs "
+        "in a class.",
+    ),
+)  # fmt: skip
 
 
 MODEL = RecursiveCLDiversity

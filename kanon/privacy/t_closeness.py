@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, get_args
+from itertools import accumulate
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from kanon.cards import Card
-from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, listing, quoted
-from kanon.privacy.model import Range, SensitiveModel
+from kanon.privacy.model import ClassMeasure, Range, SensitiveModel
+from kanon.privacy.row_checks import ClassMix, check_at_most
 from kanon.sensitive import Sensitive
 
 CARD = Card(
@@ -164,6 +166,9 @@ class TCloseness(SensitiveModel):
     card: ClassVar[Card] = CARD
     symbol: ClassVar[str] = "t"
     of_table: ClassVar[bool] = True
+    place: ClassVar[int] = 2
+    gloss: ClassVar[str] = "every class is mixed much like the whole table"
+    wish: ClassVar[Mapping[str, Any]] = {"t": 0.4, "distance": "variational"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -182,13 +187,75 @@ class TCloseness(SensitiveModel):
             self.column
         )
 
-    def levels(self, classes: EquivalenceClasses) -> np.ndarray:
+    def levels_of(self, sensitive: Sensitive) -> np.ndarray:
         """The distance of each class from the table. Shape (R,)."""
-        return each(classes.sensitive_named(self.column), self.distance)
+        return each(sensitive, self.distance)
 
-    def accepts(self, levels: np.ndarray) -> np.ndarray:
-        """Which levels are at most t."""
-        return levels <= self.t
+
+def check_rows(mix: ClassMix, t: float, distance: str) -> tuple[float, bool]:
+    """The largest distance of a class from the table, for the check of a release."""
+    if distance == "emd-ordered":
+        return check_at_most(_carry_shares(mix), t)
+    # A value that a class lacks is as far away as it is frequent.
+    norm_1 = mix.sums(np.abs(mix.p - mix.q)) + 1 - mix.sums(mix.q)
+    return check_at_most(norm_1 if distance == "norm1" else norm_1 / 2, t)
+
+
+def _carry_shares(mix: ClassMix) -> np.ndarray:
+    """How far the shares have to be carried along the values, a step between neighbours being 1."""
+    whole = np.cumsum(mix.total) / mix.total.sum()
+    sums = np.concatenate([[0.0], np.cumsum(whole)])
+    # A class has the same share up to each value from one that it has to before the next.
+    first = np.append(True, mix.of[1:] != mix.of[:-1])
+    counted = np.cumsum(mix.count)
+    share = (counted - (counted - mix.count)[first][mix.of]) / mix.sizes[mix.of]
+    after = np.where(np.append(first[1:], True), len(whole), np.append(mix.value[1:], 0))
+    meet = np.clip(np.searchsorted(whole, share), mix.value, after)
+    carried = share * (2 * meet - mix.value - after) + sums[mix.value] + sums[after]
+    levels = mix.sums(carried - 2 * sums[meet]) + sums[mix.value[first]]
+    return np.asarray(levels / max(len(whole) - 1, 1))
+
+
+def recount(
+    classes: list[Counter[str]], usual: dict[str, float], t: float, distance: str
+) -> tuple[float, bool]:
+    """The largest distance of a class from the table, whose shares stand in their order."""
+    level = 0.0
+    for mix in classes:
+        apart = [mix[value] / mix.total() - q for value, q in usual.items()]
+        if distance == "emd-ordered":  # how far shares are carried from value to value
+            carried = sum(abs(so_far) for so_far in accumulate(apart))
+            level = max(level, carried / max(len(apart) - 1, 1))
+        else:
+            norm1 = sum(map(abs, apart))
+            level = max(level, norm1 if distance == "norm1" else norm1 / 2)
+    return level, level <= t * (1 + 1e-12) + 1e-12
+
+
+def _by(distance: Distance) -> Callable[[Sensitive], np.ndarray]:
+    return lambda sensitive: each(sensitive, distance)
+
+
+MEASURES = (
+    ClassMeasure("t_norm1", CARD, each, 3),
+    ClassMeasure(
+        "t_variational", CARD, _by("variational"), 4,
+        heading="t ↓",
+        title="t-closeness, total variation",
+        unit="0 to 1",
+        meaning="So large a share of the worst class would need another value for it to be mixed "
+        "as the whole table is.",
+    ),
+    ClassMeasure("t_emd_equal", CARD, _by("emd-equal"), 4),
+    ClassMeasure(
+        "t_emd_ordered", CARD, _by("emd-ordered"), 5,
+        heading="t, ordered ↓",
+        title="t-closeness, ordered earth mover's distance",
+        unit="0 to 1",
+        meaning="The same where values count as nearer if they are nearer in size.",
+        for_numbers=True,
+    ),
+)  # fmt: skip
 
 
 MODEL = TCloseness

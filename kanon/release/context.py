@@ -11,16 +11,15 @@ names the document that it was taken from, or says that there is none, and each 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictInt, ValidationError
+from pydantic import Field, StrictInt
 
-from kanon.base.checked_json import Strict, load_json, problem, read_json
+from kanon.base.checked_json import Strict, load_json, read_json, validate, write_json
 from kanon.cards import Card
 from kanon.errors import PlanError
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
@@ -240,12 +239,7 @@ class Context(Strict):
         """
         if isinstance(content, dict) and "context" not in content:
             raise PlanError('This is no context of kanon: it lacks "context": 1.')
-        try:
-            found = cls.model_validate(content)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            path = ".".join(str(part) for part in first["loc"])
-            raise problem(first, path, "context", PlanError) from None
+        found = validate(cls, content, "context")
         for name in _ALLOWED:
             own = getattr(found.thresholds, name)
             if own is not None and own.wanted is not None:
@@ -259,7 +253,7 @@ class Context(Strict):
 
     def to_json(self) -> str:
         """The context as JSON; of the thresholds only those that were replaced."""
-        return json.dumps(self.content, ensure_ascii=False, indent=2) + "\n"
+        return write_json(self.content)
 
     @property
     def content(self) -> dict[str, Any]:
@@ -295,10 +289,6 @@ class Threshold:
 
     def met(self, reached: float) -> bool:
         """Whether a release that reached so much has enough; levels that rounding parts are equal.
-
-        >>> asked = thresholds(Context(release="research"))
-        >>> asked["k"].met(5), asked["t"].met(0.5)
-        (True, False)
 
         >>> asked = thresholds(Context(release="research"))
         >>> asked["k"].met(5), asked["t"].met(0.5)

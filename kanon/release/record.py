@@ -19,7 +19,7 @@ from typing import Any
 
 from kanon.base.formatting import counted
 from kanon.errors import SettingsError, TableError, quoted
-from kanon.release.check import Verdict
+from kanon.release.released_rows import Verdict
 
 try:
     import fcntl

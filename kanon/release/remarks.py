@@ -36,9 +36,7 @@ from kanon.errors import PlanError, TableError, quoted
 from kanon.measures.cells import cells_shown, is_value
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding
-from kanon.release.determination import determined_by
-from kanon.release.minimality import minimality_remarks
-from kanon.release.range_bounds import remark_on_bounds
+from kanon.release.inferences import determined_by, minimality_remarks, remark_on_bounds
 from kanon.release.remark_kinds import KINDS, Kind, Remark
 from kanon.release.row_order_leak import order_remarks
 from kanon.schema import Role, named_like, tells_apart

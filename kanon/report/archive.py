@@ -7,15 +7,24 @@ for and is not made to be run; the report is the one for publication.
 
 from __future__ import annotations
 
+import ast
 import datetime
 import hashlib
+import inspect
 import io
 import json
 import zipfile
-from collections.abc import Sequence
-from importlib import resources
+from collections.abc import Iterator, Sequence
+from functools import cache
+from types import ModuleType
 
+import kanon.privacy
 from kanon import __version__
+from kanon.base.checked_json import write_json
+from kanon.cards import parts_of
+from kanon.privacy.plans import RECOUNTS
+from kanon.release import cell_values
+from kanon.report import recipients_check
 from kanon.report.public import figures_of, public_report
 from kanon.report.released_file import ReleasedFile
 from kanon.report.rendering import rendered
@@ -52,6 +61,43 @@ the report, say what was not considered.
 """
 
 
+@cache
+def write_check() -> str:
+    """The script check.py: where its module imports from kanon, it has the source of that."""
+    models = []
+    for name, (recount, folds) in RECOUNTS.items():
+        source = f'{inspect.getsource(recount)}\n\nRECOUNTS["{name}"] = recount, {folds}\n'
+        models.append((parts_of(kanon.privacy)[name], source))
+    table = "# Per model what reckons it, and whether values that read alike count as one.\n"
+    table += "RECOUNTS: dict[str, tuple[Any, bool]] = {}\n"
+    values, rest = _after_imports(cell_values), _after_imports(recipients_check)
+    pieces = [(cell_values, values), *models, (recipients_check, table), (recipients_check, rest)]
+    used = {line for module, source in pieces for line in _imports_for(source, module)}
+    imports = "\n".join(sorted(used, key=lambda line: (line.startswith("from"), line)))
+    described = f'"""{recipients_check.__doc__}"""\n\n{imports}\n\n'
+    return described + "\n\n".join([values, table, *(source for _, source in models), rest])
+
+
+def _after_imports(module: ModuleType) -> str:
+    """The source of a module without its description and imports."""
+    source = inspect.getsource(module)
+    body = ast.parse(source).body[1:]
+    first = next(node for node in body if not isinstance(node, ast.Import | ast.ImportFrom))
+    return "".join(source.splitlines(keepends=True)[first.lineno - 1 :])
+
+
+def _imports_for(source: str, module: ModuleType) -> Iterator[str]:
+    """The imports of a module, but for those of kanon, that a piece of its source needs."""
+    used = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            line = ast.unparse(node)
+            for alias in node.names:
+                if (alias.asname or alias.name) in used and "kanon" not in line:
+                    node.names = [alias]
+                    yield ast.unparse(node)
+
+
 def archive(
     done: Run, file: ReleasedFile, date: datetime.date, publish: Sequence[str] = ()
 ) -> bytes:
@@ -59,14 +105,13 @@ def archive(
     report = public_report(done, file, date).with_figures(figures_of(done), publish)
     name, plan = f"released.{file.kind}", json.loads(report.plan)
     plan["read"] |= file.how_read
-    check = resources.files("kanon.report").joinpath("recipients_check.py").read_bytes()
     figures = f", and what was chosen to be told: {', '.join(report.figures)}"
     told = {"released": name, "figures": figures if report.figures else ""}
     members = {
         name: file.content,
-        "plan.json": (json.dumps(plan, ensure_ascii=False, indent=2) + "\n").encode("utf-8"),
+        "plan.json": write_json(plan).encode("utf-8"),
         "report.html": rendered(report),
-        "check.py": check,
+        "check.py": write_check().encode("utf-8"),
         "README.txt": _README.format(version=__version__, **told).encode("utf-8"),
     }
     sums = (f"{hashlib.sha256(each).hexdigest()}  {path}\n" for path, each in members.items())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,19 +12,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lower_bound import LowerBound
+from kanon.base.formatting import percent, thin, write_number
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.charts.trees import TreeDrawing, tree_drawing
-from kanon.errors import PlanError, TableError, on_one_line
+from kanon.errors import PlanError, TableError, on_one_line, quoted
 from kanon.measures.overview import MeasureValue
 from kanon.measures.privacy import risk_summary, sensitive_measures
+from kanon.metrics import METRICS
 from kanon.plan import Plan
+from kanon.privacy import k_anonymity
+from kanon.privacy.plans import MODELS
 from kanon.release.check import require
 from kanon.release.context import Context
 from kanon.release.decision import Decision, decide, levels_reached
 from kanon.release.remark_kinds import Remark
 from kanon.report.alternatives import Alternatives, alternatives
-from kanon.report.changes import ReportRecord, changes_between, record_of
+from kanon.report.changes import ReportRecord, changes_between
 from kanon.report.explanations import (
     LEVELS,
     Guarantee,
@@ -54,6 +60,7 @@ from kanon.schema import SUPPRESSED, Role
 from kanon.sources.memory import MemoryTable, as_table
 from kanon.sources.rows import missing_named
 from kanon.sources.tables import Table
+from kanon.strategies import STRATEGIES
 
 _EXAMPLES, _WIDEST, _LONGEST = 5, 9, 60
 """So many records are shown before and after; columns at most, and characters of a cell."""
@@ -361,3 +368,100 @@ def _cells(rows: pd.DataFrame, columns: list[str]) -> tuple[tuple[str, ...], ...
     named = missing_named(rows)
     found = [[on_one_line(cell)[:_LONGEST] for cell in named[column]] for column in columns]
     return tuple(zip(*found, strict=True))
+
+
+# --- what the next report compares itself with ------------------------------------------------
+def record_of(report: Report) -> ReportRecord:
+    """What the next report compares itself with."""
+    plan = json.loads(report.plan)
+    fingerprints = {
+        f"hierarchy of {quoted(each.column)}": each.fingerprint for each in report.hierarchies
+    }
+    return ReportRecord(
+        date=report.made.date.isoformat(),
+        settings=dict(_settings(plan, report)),
+        figures=dict(_figures(plan, report)),
+        fingerprints={"table": report.hashes[0][1], **fingerprints},
+    )
+
+
+_TERMS = {
+    "name": "Algorithm",
+    "metric": "Metric",
+    "strategy": "Strategy",
+    "scope": "Scope of the strategy",
+    "sensitive": "Column of the strategy",
+    "cost": "Cost of a merge",
+    "attribute_weights": "Weights of columns",
+    "tie_seed": "Tie seed",
+    "seed": "Seed",
+    "node": "Levels",
+}
+"""What the keys of a plan's algorithm are called."""
+
+_K = k_anonymity.CARD.name
+
+
+def _settings(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+    k = max(part.get("k", 1) for part in plan["privacy"])
+    yield "k", f"{k} {'persons' if plan.get('person') else 'records'}"
+    required: dict[str, list[str]] = {}
+    for part in plan["privacy"]:
+        others = [f"{one} = {part[one]}" for one in part if one not in ("model", "column")]
+        if part["model"] != _K:
+            of = f" of {quoted(part['column'])}" if part.get("column") else ""
+            title = f"{MODELS[part['model']].card.title}{of}"
+            required.setdefault(title, []).append(", ".join(others))
+    yield from ((title, "; ".join(asked)) for title, asked in required.items())
+    for key, value in plan["algorithm"].items():
+        yield _TERMS.get(key, key.capitalize()), _said(key, value)
+    for name, made in plan["metrics"].items():
+        yield f"Metric {quoted(name)}", f"{made['intermediate']}, {made['multiplier']}"
+    limit = plan.get("suppression_limit")
+    if isinstance(limit, dict):
+        yield "Records that may be suppressed", thin(limit["records"])
+    elif limit is not None:
+        yield "Records that may be suppressed", percent(100 * limit)
+    yield "Rows of suppressed records", plan["suppressed"]
+    if plan["read"].get("missing"):
+        yield "Records that lack a quasi-identifier", plan["read"]["missing"]
+    if plan.get("person"):
+        yield "Column of the person", quoted(plan["person"])
+    yield "Version of kanon", dict(report.versions)["kanon"]
+    for one in report.profile:
+        yield f"Role of {quoted(one.name)}", f"{one.role}, {one.fate}"
+
+
+def _said(key: str, value: Any) -> str:
+    if key == "name":
+        return short_title(value)
+    if key == "metric":
+        return METRICS[value].card.title if value in METRICS else quoted(value)
+    if key == "strategy":
+        return STRATEGIES[value].title
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {each:g}" for name, each in value.items()) or "all alike"
+    return str(value)
+
+
+# --- what came of it ------------------------------------------------------------------------
+_LEVELS = [LEVELS[name] for name in ("entropy_l", "distinct_l", "t_variational", "alpha")]
+"""What is said of each sensitive column."""
+
+
+def _figures(plan: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+    measures, metric = report.measures, plan["algorithm"]["metric"]
+    yield "Records", thin(report.records)
+    if report.persons is not None:
+        yield "Persons", thin(report.persons)
+    yield "Records left out for missing values", thin(report.dropped)
+    yield "Suppressed records", thin(measures["suppressed"])
+    yield "Classes", thin(measures["classes"])
+    if measures["min_k"] is not None:
+        yield "Records of the smallest class", thin(measures["min_k"])
+    if measures.get("min_persons") is not None:
+        yield "Persons of the smallest class", thin(measures["min_persons"])
+    yield "Loss", f"{percent(measures['alteration'][metric])} ({_said('metric', metric)})"
+    for change in report.risks:
+        if change.column and change.after is not None and change.level in _LEVELS:
+            yield f"{change.level.title} of {quoted(change.column)}", write_number(change.after)

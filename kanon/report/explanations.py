@@ -11,10 +11,11 @@ from kanon.algorithms.search import FULL_DOMAIN, own_way
 from kanon.base.formatting import counted, joined, one_or_many, percent, thin
 from kanon.base.sentences import best_guess, chance, left_out, lost, smallest_class
 from kanon.errors import quoted
-from kanon.measures.privacy import sensitive_measures
+from kanon.measures.privacy import class_measures, sensitive_measures
 from kanon.plan import Plan, RecordsPlan, parameters_of
 from kanon.privacy.model import Model, rounded
-from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER, Verdict
+from kanon.release.check import NOT_CONSIDERED, TABLE_ORDER
+from kanon.release.released_rows import Verdict
 from kanon.run import PreparedRun, Run
 from kanon.schema import Role
 from kanon.stored_classes import released_stay
@@ -337,47 +338,15 @@ class SensitiveMeasure:
 
     title: str
     unit: str
-    direction: Literal["lower", "higher"]
+    direction: Literal["lower", "higher", ""]
     meaning: str
 
 
 LEVELS: Mapping[str, SensitiveMeasure] = {
-    "entropy_l": SensitiveMeasure(
-        "Entropy l-diversity", "values", "higher",
-        "So many equally frequent values would be as hard to guess as those in the worst class; 1: "
-        "somebody's value is certain.",
-    ),
-    "distinct_l": SensitiveMeasure(
-        "Distinct l-diversity", "values", "higher",
-        "The fewest different values in a class, however rare.",
-    ),
-    "t_variational": SensitiveMeasure(
-        "t-closeness, total variation", "0 to 1", "lower",
-        "So large a share of the worst class would need another value for it to be mixed as the "
-        "whole table is.",
-    ),
-    "t_emd_ordered": SensitiveMeasure(
-        "t-closeness, ordered earth mover's distance", "0 to 1", "lower",
-        "The same where values count as nearer if they are nearer in size.",
-    ),
-    "alpha": SensitiveMeasure(
-        "Largest share of one value", "%", "lower",
-        "How often who knows somebody's class guesses the value, at most.",
-    ),
-    "recursive_c": SensitiveMeasure(
-        "c of recursive (c, 2)-diversity", "ratio", "lower",
-        "How many times as often as all other values together the most frequent one occurs in a "
-        "class.",
-    ),
-    "delta": SensitiveMeasure(
-        "δ-disclosure", "logarithm of a ratio", "lower",
-        "How far a share in a class is from that in the table; ∞: some class lacks a value.",
-    ),
-    "basic_beta": SensitiveMeasure(
-        "β-likeness", "ratio", "lower",
-        "By how much of itself a value's share grows at most in a class.",
-    ),
-}  # fmt: skip
+    one.name: SensitiveMeasure(one.title, one.unit, one.card.direction, one.meaning)
+    for one in class_measures()
+    if one.title
+}
 """What is said of a sensitive column, by the names in ``M.json``."""
 
 

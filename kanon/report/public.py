@@ -8,19 +8,20 @@ table are published where somebody asks for them by name.
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from kanon.base.checked_json import write_json
 from kanon.base.formatting import counted, percent, thin
 from kanon.base.sentences import chance, smallest_class
 from kanon.base.values import MISSING_LABEL
 from kanon.hierarchy import Hierarchy
-from kanon.release.check import Verdict, check_content, require
+from kanon.release.check import check_content, require
 from kanon.release.decision import Decision
+from kanon.release.released_rows import Verdict
 from kanon.report.explanations import Guarantee, fates, guarantees, verdict_sentence
 from kanon.report.released_file import ReleasedFile
 from kanon.report.words import FIGURES, Words
@@ -68,7 +69,7 @@ class PublicReport:
     def plan(self) -> str:
         """What a recipient needs of the plan, with the algorithm where it is published, as JSON."""
         content = {**self.plan_for_recipients, **self.figures.get("algorithm", {})}
-        return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+        return write_json(content)
 
     @property
     def published(self) -> dict[str, str]:

@@ -19,8 +19,7 @@ from kanon.charts.style import METRIC_COLOURS, ROLE_COLOURS
 from kanon.errors import on_one_line
 from kanon.release.remark_kinds import KINDS, by_kind
 from kanon.report import scripts
-from kanon.report.changes import record_of
-from kanon.report.contents import Report
+from kanon.report.contents import Report, record_of
 from kanon.report.explanations import shown
 from kanon.report.public import PublicReport
 from kanon.report.words import TERMS

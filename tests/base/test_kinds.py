@@ -26,8 +26,8 @@ from kanon.errors import HierarchyError, PlanError, TableError
 from kanon.hierarchy.build import ages, dates, intervals
 from kanon.hierarchy.suggest import suggest_builder
 from kanon.plan import Plan
-from kanon.release.check import _numbered
-from kanon.report.recipients_check import in_order
+from kanon.release.cell_values import in_order
+from kanon.release.released_rows import _numbered
 from kanon.run import run
 from kanon.sensitive import order_of_values
 from kanon.sources.addresses import Address

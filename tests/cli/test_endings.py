@@ -159,7 +159,7 @@ def test_a_signal_that_a_library_swallows_is_raised_again(kanon, folder, monkeyp
 @pytest.mark.parametrize("out", ["released", "released.parquet", "new.duckdb#people"])
 def test_an_engine_that_is_stopped_leaves_nothing(kanon, folder, monkeypatch, raised, out):
     before = files(folder)
-    monkeypatch.setattr("kanon.run.check_files", kill(signal.SIGTERM))
+    monkeypatch.setattr("kanon.run.execution.check_files", kill(signal.SIGTERM))
     said = kanon(*RUN[:-1], out, *DUCKDB, "--progress")
     assert said.status == 143
     assert said.err.endswith("\nInterrupted; nothing was written.\n"), "a line below the bar"
@@ -176,7 +176,7 @@ def test_a_table_of_a_database_was_written_if_it_is_there(
     path = str(folder / "data.duckdb")
     with duckdb.connect(path) as connection:
         connection.execute("CREATE TABLE one AS SELECT 1 AS a")
-    place = "kanon.cli.run.json.dumps" if committed else "kanon.run.check_files"
+    place = "kanon.cli.run.json.dumps" if committed else "kanon.run.execution.check_files"
     call = (*RUN[:-1], "data.duckdb#two", *DUCKDB, "--measures", "m.json")
     with monkeypatch.context() as patch:
         patch.setattr(place, kill(signal.SIGINT))

@@ -177,7 +177,9 @@ def test_the_reference_lists_modules_that_exist_each_once(configuration):
 
 def test_the_reference_shows_docstrings_and_examples(site):
     text = (site / "reference" / "library" / "runs.html").read_text("utf-8")
-    assert 'id="kanon.run.run"' in text and 'id="kanon.run._private"' not in text
+    assert (
+        'id="kanon.run.execution.run"' in text and 'id="kanon.run.execution._private"' not in text
+    )
     assert "&gt;&gt;&gt; " in text
 
 

@@ -52,7 +52,7 @@ from kanon.sources.people import people_in_classes
 from support.paths import ROOT
 from support.random_tables import examples
 
-MODELS = parts_of(kanon.privacy)
+MODELS = {name: part for name, part in parts_of(kanon.privacy).items() if hasattr(part, "MODEL")}
 
 Rows = Sequence[tuple[int, str]]
 """Per record the number of its class and its sensitive value."""

@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kanon.privacy
 from benchmarks.reliability import releases
 from benchmarks.reliability.random_plans import Drawn
 from benchmarks.reliability.reckoning import MODELS, missed_by
 from benchmarks.reliability.releases import Broken, Counts, release_many, release_one_table
 from kanon.algorithms.catalogue import algorithms
-from kanon.cards import parts_of
 from kanon.metrics import METRICS
 from kanon.plan import Plan
+from kanon.privacy.plans import MODEL_PLANS
 from kanon.run import Run
 from kanon.strategies import STRATEGIES
 from support.random_tables import examples
@@ -26,7 +25,7 @@ from support.random_tables import examples
 def covered(counts: Counts) -> bool:
     return (
         set(counts.released) == set(algorithms())
-        and set(counts.models) == set(parts_of(kanon.privacy))
+        and set(counts.models) == set(MODEL_PLANS)
         and counts.suppressed > 0
         and counts.checked > 0
     )
@@ -88,7 +87,7 @@ def test_models_by_hand(part, expected):
 
 
 def test_every_model_has_a_reckoning():
-    assert set(MODELS) == set(parts_of(kanon.privacy))
+    assert set(MODELS) == set(MODEL_PLANS)
 
 
 # --- what must be noticed ---------------------------------------------------------------------

@@ -15,7 +15,7 @@ from kanon.measures import minimality
 from kanon.plan import Plan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
-from kanon.release.minimality import minimality_remarks
+from kanon.release.inferences import minimality_remarks
 from kanon.run import run
 from kanon.sensitive import Sensitive
 

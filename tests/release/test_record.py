@@ -13,7 +13,6 @@ import pytest
 from kanon.errors import SettingsError
 from kanon.plan import Plan
 from kanon.release import record as record_module
-from kanon.release.check import Verdict
 from kanon.release.record import (
     FILE,
     VARIABLE,
@@ -24,6 +23,7 @@ from kanon.release.record import (
     record_problem,
     recorded,
 )
+from kanon.release.released_rows import Verdict
 from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.run import run
 from kanon.sources.addresses import Address

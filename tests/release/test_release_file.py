@@ -138,7 +138,7 @@ def test_what_a_kind_of_file_takes_for_one_value_is_one_before():
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", ["cut", "short", "other"])
 def test_a_file_that_is_not_what_was_checked_is_not_given_out(monkeypatch, tmp_path, kind, how):
-    from kanon import run as runs
+    from kanon.run import execution as runs
 
     made = runs.table_bytes
 
@@ -158,7 +158,7 @@ def test_a_file_that_is_not_what_was_checked_is_not_given_out(monkeypatch, tmp_p
 
 
 def test_a_table_of_a_database_is_checked_before_it_stays(tmp_path, monkeypatch):
-    from kanon import run as runs
+    from kanon.run import execution as runs
 
     (tmp_path / "given").mkdir()
     TWO_BLANKS.to_csv(tmp_path / "given" / "t.csv", index=False)

@@ -19,7 +19,7 @@ from kanon.errors import PrivacyWarning, TableError, Unsatisfiable
 from kanon.learning.disclosure import alone_cells, exact_cells
 from kanon.measures.cells import cells_shown
 from kanon.plan import Plan
-from kanon.release.determination import same_value
+from kanon.release.inferences import same_value
 from kanon.release.remark_kinds import KINDS, by_kind
 from kanon.release.remarks import table_remarks
 from kanon.report.contents import gather

@@ -34,8 +34,8 @@ from kanon.hierarchy.build import suppression
 from kanon.measures.overview import utility_cards
 from kanon.plan import Plan
 from kanon.report import alternatives as considered
-from kanon.report.changes import parse_record, record_of
-from kanon.report.contents import gather
+from kanon.report.changes import parse_record
+from kanon.report.contents import gather, record_of
 from kanon.report.explanations import LEVELS as LEVEL_NAMES
 from kanon.report.explanations import (
     MEETING,
@@ -1120,10 +1120,10 @@ def test_what_goes_wrong_is_one_sentence_and_nothing_is_written(
 
 
 def test_a_release_that_the_check_refuses_has_no_report(folder, capsys, monkeypatch):
-    from kanon.release.check import Verdict
+    from kanon.release.released_rows import Verdict
 
     broken = (Verdict("k-anonymity", "", "k = 2", 1, False),)
-    monkeypatch.setattr("kanon.run.check_release", lambda *_: broken)
+    monkeypatch.setattr("kanon.run.execution.check_release", lambda *_: broken)
     assert main(list(CALL)) == 3
     assert "The release does not meet its plan" in capsys.readouterr().err
     assert not (folder / "report.html").exists()

@@ -73,7 +73,7 @@ def test_t_is_one_number_on_pages_in_the_report_and_in_files(seed):
     assert shown.label.startswith("Worst t") and shown.value.endswith(" of 1")
     assert float(shown.value.split()[0]) == pytest.approx(t, abs=0.01)
     ill = done.recoding.released.sensitive_named("ill")
-    assert LEVELS["t"].each(ill).max() == pytest.approx(t)
+    assert LEVELS["t_variational"].each(ill).max() == pytest.approx(t)
     path = gaa.merge_path(done.prepared.task())
     curve = curves_table(curves_along(path, [done.prepared.plan.metric]))
     assert "t_norm1" not in curve

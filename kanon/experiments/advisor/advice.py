@@ -220,7 +220,7 @@ def advise(
         Roles, hierarchies and models. The algorithm is GAA; the plan's metric, strategy and scope
         give way.
     table, folder
-        See :func:`kanon.run.prepare`.
+        See :func:`kanon.run.preparation.prepare`.
     k
         One k, or a range, over which criteria are averaged (see
         :func:`kanon.experiments.advisor.ways.averaged_k`); by default the plan's.
@@ -242,7 +242,7 @@ def advise(
     Unsatisfiable
         The table has fewer records than a k, or cannot meet a model.
     KanonError
-        See :func:`kanon.run.prepare`.
+        See :func:`kanon.run.preparation.prepare`.
 
     Examples
     --------

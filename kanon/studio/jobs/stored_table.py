@@ -52,7 +52,7 @@ def prepare_and_solve(
     """Count the classes of a stored table and run a plan's algorithm on them.
 
     ``content`` is the plan, which cannot be sent to a worker as it is. The source and the number
-    of dropped records are those of :class:`kanon.run.PreparedRun`.
+    of dropped records are those of :class:`kanon.run.preparation.PreparedRun`.
     """
     progress(0, "Counting the classes")
     plan = Plan.from_content(content)

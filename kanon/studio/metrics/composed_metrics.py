@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kanon.errors import HierarchyError, MetricError, quoted
 from kanon.hierarchy.tables import parse_weight
-from kanon.metrics import PUBLISHED, Metric
-from kanon.plan import MetricPlan, check_metric_name, composed_metrics
+from kanon.metrics import PUBLISHED, Metric, check_metric_name
+from kanon.plan import MetricPlan, composed_metrics
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session.run_choices import metric_called
 from kanon.studio.session.work import Work, with_fields

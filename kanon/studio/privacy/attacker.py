@@ -23,7 +23,7 @@ FIRST_KNOWN = 3  # so many quasi-identifiers are known at first: a neighbour kno
 class PrivacyView:
     """What the page Privacy looks at."""
 
-    by: str = "l"  # the level that the classes are sorted by
+    by: str = "entropy_l"  # the level that the classes are sorted by
     extra: tuple[str, ...] = ()  # the levels shown beside it
     chosen: tuple[str, ...] | None = None  # released tuple of the class shown; None: the worst
     threshold: float = THRESHOLD  # from here on a risk of being found counts as high

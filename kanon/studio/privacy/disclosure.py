@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -20,19 +19,10 @@ from kanon.base.sentences import (
     number_said,
     records_said,
 )
-from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
-from kanon.privacy import (
-    alpha_k_anonymity,
-    basic_beta_likeness,
-    delta_disclosure,
-    distinct_l_diversity,
-    enhanced_beta_likeness,
-    entropy_l_diversity,
-    recursive_cl_diversity,
-    t_closeness,
-)
-from kanon.privacy.model import rounded
+from kanon.measures.privacy import class_measures
+from kanon.privacy import alpha_k_anonymity, distinct_l_diversity
+from kanon.privacy.model import ClassMeasure, rounded
 from kanon.privacy.reidentification import journalist, marketer, prosecutor
 from kanon.run import Run
 from kanon.sensitive import Sensitive
@@ -45,63 +35,34 @@ THRESHOLDS = (1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10, 1 / 11, 1 / 20, 1 / 50, 1 / 10
 """Risks that can be called high; that of a class of so many records."""
 
 
-class ClassMeasure(NamedTuple):
-    """Something that every class has a number for."""
-
-    title: str  # the name of its column
-    summary: str
-    each: Callable[[Sensitive], np.ndarray]  # its value per class
-    highest_first: bool  # whether the highest value is the worst
-    text: str = "%g"  # how a value is shown
-    strict: bool = True  # never round to the better side, as :func:`kanon.privacy.model.rounded`
-
-    def shown(self, sensitive: Sensitive) -> np.ndarray:
-        """The values as a list shows them."""
-        found = self.each(sensitive)
-        if not self.strict:  # nearly certain does not look certain
-            return round_apart(found, 1)
-        up = self.highest_first
-        return np.array([float(rounded(one, up)) if np.isfinite(one) else one for one in found])
-
-
-def _level(title: str, card: Card, each: Callable[[Sensitive], np.ndarray]) -> ClassMeasure:
-    return ClassMeasure(title, card.summary, each, card.direction == "lower")
-
-
-LEVELS: Mapping[str, ClassMeasure] = {
-    "l": _level("l ↑", entropy_l_diversity.CARD, entropy_l_diversity.each),
-    "t": _level("t ↓", t_closeness.CARD, lambda one: t_closeness.each(one, "variational")),
-    "alpha": ClassMeasure(
-        "surest guess, % ↓", alpha_k_anonymity.CARD.summary,
-        lambda one: 100 * alpha_k_anonymity.each(one), True, "%.1f", strict=False,
-    ),
-    "distinct": ClassMeasure(
-        "values ↑", distinct_l_diversity.CARD.summary, distinct_l_diversity.each, False, "%d",
-        strict=False,
-    ),
-    "recursive": _level(
-        "recursive c for l = 2 ↓", recursive_cl_diversity.CARD,
-        lambda one: recursive_cl_diversity.each(one, 2),
-    ),
-    "emd": _level(
-        "t, ordered ↓", t_closeness.CARD, lambda one: t_closeness.each(one, "emd-ordered")
-    ),
-    "delta": _level("δ ↓", delta_disclosure.CARD, delta_disclosure.each),
-    "delta-present": _level(
-        "δ over present values ↓", delta_disclosure.CARD,
-        lambda one: delta_disclosure.each(one, present_only=True),
-    ),
-    "beta": _level("basic β ↓", basic_beta_likeness.CARD, basic_beta_likeness.each),
-    "enhanced-beta": _level(
-        "enhanced β ↓", enhanced_beta_likeness.CARD, enhanced_beta_likeness.each
-    ),
-}  # fmt: skip
+LEVELS: Mapping[str, ClassMeasure] = {one.name: one for one in class_measures() if one.heading}
 """What classes can be sorted by, by name; t is the total variation distance, half of norm 1."""
 
 
 def levels_offered(sensitive: Sensitive) -> list[str]:
-    """The levels that an attribute has: the ordered distance is for numbers."""
-    return [name for name in LEVELS if name != "emd" or sensitive.numeric]
+    """The levels that an attribute has, those that are always listed first."""
+    first = ["entropy_l", "t_variational", "alpha"]
+    return [
+        name
+        for name in dict.fromkeys([*first, *LEVELS])
+        if sensitive.numeric or not LEVELS[name].for_numbers
+    ]
+
+
+def number_format(measure: ClassMeasure) -> str:
+    """How a list writes a measure."""
+    return "%.1f" if measure.unit == "%" else "%d" if measure.whole else "%g"
+
+
+def round_levels(measure: ClassMeasure, sensitive: Sensitive) -> np.ndarray:
+    """The values of a measure as a list shows them: never rounded to the better side."""
+    levels = measure.each(sensitive)
+    if measure.unit == "%":  # nearly certain does not look certain
+        return round_apart(100 * levels, 1)
+    if measure.whole:
+        return levels
+    up = measure.card.direction == "lower"
+    return np.array([float(rounded(one, up)) if np.isfinite(one) else one for one in levels])
 
 
 def worst_classes(
@@ -111,15 +72,15 @@ def worst_classes(
     sensitive = released.sensitive_named(column)
     level = LEVELS[by]
     found = level.each(sensitive).round(9)  # the error of a logarithm decides nothing
-    worst_first = -found if level.highest_first else found
-    surprising = LEVELS["t"].each(sensitive).round(9)
+    worst_first = -found if level.card.direction == "lower" else found
+    surprising = LEVELS["t_variational"].each(sensitive).round(9)
     order = np.lexsort((-released.counts, -surprising, worst_first))[:MOST_CLASSES]
     shown = sensitive.only(order)
     columns: dict[str, object] = {"records": released.counts[order]}
-    for name in dict.fromkeys(["l", "t", by, *extra]):
-        columns[LEVELS[name].title] = LEVELS[name].shown(shown)
+    for name in dict.fromkeys(["entropy_l", "t_variational", by, *extra]):
+        columns[LEVELS[name].heading] = round_levels(LEVELS[name], shown)
     columns["most frequent"] = pd.array(_most_frequent(shown.folded), dtype="str")
-    columns[LEVELS["alpha"].title] = LEVELS["alpha"].shown(shown)
+    columns[LEVELS["alpha"].heading] = round_levels(LEVELS["alpha"], shown)
     trees = zip(released.attributes, released.hierarchies, strict=True)
     for j, (name, tree) in enumerate(trees):
         title = name

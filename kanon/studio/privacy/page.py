@@ -28,6 +28,7 @@ from kanon.studio.privacy.disclosure import (
     class_named,
     class_sentence,
     levels_offered,
+    number_format,
     of_attribute,
     of_risk,
     threshold_text,
@@ -91,9 +92,9 @@ def level_charts(result: Result, curves: Curves | Points, done: Run, k: int, col
         "levels", (result.settings, column), lambda: levels_along(curves, column, columns)
     )
     sensitive = done.recoding.released.sensitive_named(column)
-    l_here = float(LEVELS["l"].each(sensitive).min())
-    t_here = float(LEVELS["t"].each(sensitive).max())
-    best, of = float(LEVELS["l"].each(sensitive.whole())[0]), done.prepared.classes.of
+    l_here = float(LEVELS["entropy_l"].each(sensitive).min())
+    t_here = float(LEVELS["t_variational"].each(sensitive).max())
+    best, of = float(LEVELS["entropy_l"].each(sensitive.whole())[0]), done.prepared.classes.of
     settings = PictureSettings.of_run(state.work(), done.prepared, k)
     left, right = st.columns(2)
     with left:
@@ -142,7 +143,7 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
     released, looking = done.recoding.released, work.view(PrivacyView)
     sensitive = released.sensitive_named(column)
     offered = levels_offered(sensitive)
-    by = looking.by if looking.by in offered else "l"
+    by = looking.by if looking.by in offered else "entropy_l"
     extra = tuple(name for name in looking.extra if name in offered)
     st.subheader("Worst classes first")
     left, right = st.columns([1, 2], vertical_alignment="bottom")
@@ -150,14 +151,14 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
         "Worst by",
         offered,
         **bound("privacy-by", by, lambda value: look(by=value, chosen=None)),
-        format_func=lambda name: LEVELS[name].title,
-        help=plain(LEVELS[by].summary),
+        format_func=lambda name: LEVELS[name].heading,
+        help=plain(LEVELS[by].card.summary),
     )
     right.multiselect(
         "Also show",
-        [name for name in offered if name not in ("l", "t")],
+        [name for name in offered if name not in ("entropy_l", "t_variational")],
         **bound("privacy-extra", list(extra), "extra", into=PrivacyView, read=tuple),
-        format_func=lambda name: LEVELS[name].title,
+        format_func=lambda name: LEVELS[name].heading,
         placeholder="Other measures",
     )
     listed, table = state.remembered(
@@ -175,7 +176,9 @@ def classes_of(work: Work, result: Result, done: Run, column: str, k: int) -> in
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            level.title: st.column_config.NumberColumn(format=level.text, help=level.summary)
+            level.heading: st.column_config.NumberColumn(
+                format=number_format(level), help=level.card.summary
+            )
             for level in LEVELS.values()
         },
     )

@@ -13,8 +13,7 @@ from kanon.base.formatting import counted
 from kanon.errors import KanonError, TableError
 from kanon.plan import Plan
 from kanon.release.context import Context
-from kanon.report.changes import record_of
-from kanon.report.contents import Report
+from kanon.report.contents import Report, record_of
 from kanon.report.origin import Origin, canonical_plan
 from kanon.report.public import PublicReport
 from kanon.report.rendering import rendered

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-import kanon.privacy
 from kanon.base.formatting import counted
-from kanon.cards import Card, parts_of
+from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import KanonError, Unsatisfiable, quoted
 from kanon.plan import Plan
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.model import Model, SensitiveModel, ranges, rounded
+from kanon.privacy.plans import MODELS
 from kanon.privacy.t_closeness import HIGHEST, SPOKEN, TCloseness
 from kanon.sources.histograms import whole_histogram
 from kanon.studio.session.work import Work
@@ -32,42 +32,14 @@ DISTANCES = {
 }
 """How t-closeness counts distances, in words."""
 
-_GLOSSES = {
-    "entropy-l-diversity": "the values of every class are well mixed",
-    "t-closeness": "every class is mixed much like the whole table",
-    "distinct-l-diversity": "every class has several different values",
-    "recursive-cl-diversity": "no value far outweighs the rarer ones",
-    "alpha-k-anonymity": "no value fills too much of a class",
-    "delta-disclosure": "every value is in every class, about as often",
-    "basic-beta-likeness": "no value is much more frequent in a class",
-    "enhanced-beta-likeness": "the same, stricter for frequent values",
+KINDS: Mapping[str, type[SensitiveModel]] = {
+    model.card.name: model
+    for model in sorted(
+        (model for model in MODELS.values() if issubclass(model, SensitiveModel)),
+        key=lambda model: model.place,
+    )
 }
-"""What a model asks for, in so few words that they stand beside its name in a list."""
-
-_WISHES: dict[str, dict[str, Any]] = {
-    "entropy-l-diversity": {"l": 2.0},
-    "t-closeness": {"t": 0.4, "distance": "variational"},
-    "distinct-l-diversity": {"l": 2},
-    "recursive-cl-diversity": {"c": 3.0, "l": 2},
-    "alpha-k-anonymity": {"alpha": 0.5, "k": 2},
-    "delta-disclosure": {"delta": 2.0},
-    "basic-beta-likeness": {"beta": 1.0},
-    "enhanced-beta-likeness": {"beta": 1.0},
-}
-"""What is asked for at first, if the table allows it; of any other model, 1 or the least it can."""
-
-
-def _kinds() -> dict[str, type[SensitiveModel]]:
-    parts = parts_of(kanon.privacy)
-    found: dict[str, type[SensitiveModel]] = {}
-    for name in dict.fromkeys([*_WISHES, *parts]):  # the usual ones first
-        model: type[Model] = parts[name].MODEL
-        if issubclass(model, SensitiveModel):
-            found[name] = model
-    return found
-
-
-KINDS: Mapping[str, type[SensitiveModel]] = _kinds()  # the models about a sensitive column, by name
+"""The models about a sensitive column by name, the usual ones first."""
 
 
 def whole_table(work: Work) -> EquivalenceClasses:
@@ -187,8 +159,8 @@ def glossed(card: Card) -> str:
     >>> glossed(KINDS["entropy-l-diversity"].card)
     'Entropy l-diversity — the values of every class are well mixed'
     """
-    title = card.title
-    return f"{title} — {_GLOSSES[card.name]}" if card.name in _GLOSSES else title
+    gloss = KINDS[card.name].gloss
+    return f"{card.title} — {gloss}" if gloss else card.title
 
 
 def summary(models: Sequence[SensitiveModel]) -> str:
@@ -225,7 +197,7 @@ def suggested(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveMode
     column = next(one for one in columns if one is not None and one not in taken)
     kind = KINDS[name]
     least = {part: max(1, int(allowed.lowest)) for part, allowed in ranges(kind).items()}
-    wish: dict[str, Any] = {"column": column, **_WISHES.get(name, least)}
+    wish: dict[str, Any] = {"column": column, **(kind.wish or least)}
     model = kind(**wish)
     try:
         check_reachable([model], whole)

@@ -30,6 +30,7 @@ from kanon.studio.privacy.disclosure import (
     LEVELS,
     class_named,
     levels_offered,
+    round_levels,
     worst_classes,
 )
 from kanon.studio.session.text import released_tuple
@@ -55,7 +56,7 @@ FOUR = release("aaab", "cc", "aaaa", "abcd")
 
 def test_worst_classes_come_first():
     """l = 1 twice; of these the rarer value surprises more. Then aaab, then abcd."""
-    order, table = worst_classes(FOUR, "ill", "l", ())
+    order, table = worst_classes(FOUR, "ill", "entropy_l", ())
     assert order.tolist() == [1, 2, 0, 3]
     assert table["records"].tolist() == [2, 4, 4, 4]
     assert table["most frequent"].tolist() == ["c", "a", "a", "a"]
@@ -64,24 +65,25 @@ def test_worst_classes_come_first():
     assert table["l ↑"].tolist() == [1, 1, 1.75, 4], "1.754765, rounded down"
 
 
-@pytest.mark.parametrize("by", [name for name in LEVELS if name != "emd"])
+@pytest.mark.parametrize("by", [name for name in LEVELS if name != "t_emd_ordered"])
 def test_every_level_puts_its_worst_first(by):
-    order, table = worst_classes(FOUR, "ill", by, ("distinct",))
+    order, table = worst_classes(FOUR, "ill", by, ("distinct_l",))
     found = LEVELS[by].each(FOUR.sensitive[0])[order]
-    assert (found == np.sort(found)[:: -1 if LEVELS[by].highest_first else 1]).all()
-    assert sorted(order.tolist()) == [0, 1, 2, 3] and LEVELS[by].title in table
-    assert ("↓" in LEVELS[by].title) == LEVELS[by].highest_first
+    lower = LEVELS[by].card.direction == "lower"
+    assert (found == np.sort(found)[:: -1 if lower else 1]).all()
+    assert sorted(order.tolist()) == [0, 1, 2, 3] and LEVELS[by].heading in table
+    assert ("↓" in LEVELS[by].heading) == lower
 
 
 def test_the_ordered_distance_is_for_numbers():
-    assert "emd" not in levels_offered(FOUR.sensitive[0])
+    assert "t_emd_ordered" not in levels_offered(FOUR.sensitive[0])
     numbers = release("112", "3333")
-    assert "emd" in levels_offered(numbers.sensitive[0])
-    assert worst_classes(numbers, "ill", "emd", ())[0].tolist() == [0, 1]
+    assert "t_emd_ordered" in levels_offered(numbers.sensitive[0])
+    assert worst_classes(numbers, "ill", "t_emd_ordered", ())[0].tolist() == [0, 1]
 
 
 def test_a_column_called_like_a_number_of_the_page_is_shown_too():
-    _, table = worst_classes(release("ab", "cc", attribute="records"), "ill", "l", ())
+    _, table = worst_classes(release("ab", "cc", attribute="records"), "ill", "entropy_l", ())
     assert len(table.columns) == 6 and table.columns.is_unique
 
 
@@ -108,32 +110,33 @@ def test_a_class_of_ranges_is_found_again_though_its_ranges_have_other_numbers()
     assert class_named(other, chosen, np.array([0, 1])) == 1
 
 
-@pytest.mark.parametrize("by", [name for name in LEVELS if name != "emd"])
+@pytest.mark.parametrize("by", [name for name in LEVELS if name != "t_emd_ordered"])
 def test_no_level_is_rounded_to_the_better_side(by):
     level, sensitive = LEVELS[by], release("aaab", "aab", "abcd", "abbbbbb").sensitive[0]
-    exact, shown = level.each(sensitive), level.shown(sensitive)
-    if level.strict:
-        assert (shown >= exact - 1e-9 if level.highest_first else shown <= exact + 1e-9).all()
+    exact, shown = level.each(sensitive), round_levels(level, sensitive)
+    if level.unit != "%":
+        lower = level.card.direction == "lower"
+        assert (shown >= exact - 1e-9 if lower else shown <= exact + 1e-9).all()
         there = np.isfinite(exact)
         assert (np.abs(shown[there] - exact[there]) < 0.01).all()
         assert (shown[~there] == exact[~there]).all()
     else:  # shares: to one decimal, but for what is nearly certain
-        assert (np.abs(shown - exact) <= 0.05 + 1e-9).all()
-        assert (np.isin(shown, (0, 100)) == np.isin(exact, (0, 100))).all()
+        assert (np.abs(shown - 100 * exact) <= 0.05 + 1e-9).all()
+        assert (np.isin(shown, (0, 100)) == np.isin(exact, (0, 1))).all()
 
 
 def test_nearly_certain_does_not_look_certain():
     sensitive = release("a" * 4999 + "b", "cc").sensitive[0]
-    assert LEVELS["alpha"].shown(sensitive).tolist() == [99.9, 100]
+    assert round_levels(LEVELS["alpha"], sensitive).tolist() == [99.9, 100]
 
 
 def test_the_list_and_the_big_numbers_are_rounded_alike():
     """The worst class of the list has the number that stands over it, digit by digit."""
-    _, table = worst_classes(release("aaab", "aab", "abcd"), "ill", "t", ())
+    _, table = worst_classes(release("aaab", "aab", "abcd"), "ill", "t_variational", ())
     sensitive = release("aaab", "aab", "abcd").sensitive[0]
-    t = rounded(float(LEVELS["t"].each(sensitive).max()), up=True)
+    t = rounded(float(LEVELS["t_variational"].each(sensitive).max()), up=True)
     assert f"{table['t ↓'].max():g}" == t
-    l = rounded(float(LEVELS["l"].each(sensitive).min()), up=False)  # noqa: E741
+    l = rounded(float(LEVELS["entropy_l"].each(sensitive).min()), up=False)  # noqa: E741
     assert f"{table['l ↑'].min():g}" == l
 
 

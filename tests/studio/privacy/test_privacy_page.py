@@ -243,14 +243,16 @@ def test_a_class_is_looked_into(animals):
 
 def test_other_measures_as_columns_and_orders(start):
     at = go(anonymised(start(sample="hospital")), PRIVACY)
-    at.multiselect(key="privacy-extra").set_value(["delta", "beta", "recursive", "distinct"])
+    at.multiselect(key="privacy-extra").set_value(
+        ["delta", "basic_beta", "recursive_c", "distinct_l"]
+    )
     go(at)
     table = classes_shown(at).value
     assert {"δ ↓", "basic β ↓", "recursive c for l = 2 ↓", "values ↑"} <= set(table.columns)
-    choose(at, "privacy-by", "t")
+    choose(at, "privacy-by", "t_variational")
     t = classes_shown(at).value["t ↓"].to_numpy()
     assert (np.diff(t) <= 0).all()
-    assert "emd" not in at.selectbox(key="privacy-by").options, "diseases have no order"
+    assert "t, ordered ↓" not in at.selectbox(key="privacy-by").options, "diseases have no order"
     assert work(at).view(PrivacyView).extra, "what was chosen stays"
 
 

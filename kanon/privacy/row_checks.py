@@ -1,0 +1,65 @@
+"""The rows of a release as its check counts them, sharing nothing with what made the release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+TOLERANCE = 1e-12  # levels this much apart, relatively, count as equal: both sides round
+
+
+@dataclass(frozen=True)
+class ClassMix:
+    """How often each value occurs in each class: ``count`` records of class ``of`` have ``value``.
+
+    ``p`` is that as a share of the class, ``q`` the share of the value in the whole release.
+    """
+
+    of: np.ndarray
+    value: np.ndarray
+    count: np.ndarray
+    sizes: np.ndarray
+    total: np.ndarray
+
+    @classmethod
+    def counted(cls, classes: np.ndarray, values: np.ndarray, records: np.ndarray) -> ClassMix:
+        """From groups of so many records of a class and a value each, some of them alike."""
+        width = int(values.max()) + 1
+        pairs, at = np.unique(classes * width + values, return_inverse=True)
+        count, sizes, total = (_sums(by, records) for by in (at, classes, values))
+        return cls(pairs // width, pairs % width, count, sizes, total)
+
+    @property
+    def p(self) -> np.ndarray:
+        """The share of its class."""
+        return self.count / self.sizes[self.of]
+
+    @property
+    def q(self) -> np.ndarray:
+        """The share of its value in the release."""
+        return (self.total / self.total.sum())[self.value]
+
+    def sums(self, terms: np.ndarray) -> np.ndarray:
+        """Per class the sum over its values."""
+        return np.bincount(self.of, terms, minlength=len(self.sizes))
+
+    def values(self) -> np.ndarray:
+        """Per class the number of its values."""
+        return np.bincount(self.of, minlength=len(self.sizes))
+
+
+def _sums(by: np.ndarray, records: np.ndarray) -> np.ndarray:
+    found = np.zeros(int(by.max()) + 1, np.int64)
+    np.add.at(found, by, records)
+    return found
+
+
+def check_at_least(levels: np.ndarray, wanted: float) -> tuple[float, bool]:
+    """The least level, and whether it is enough."""
+    return levels.min().item(), levels.min() >= wanted * (1 - TOLERANCE)
+
+
+def check_at_most(levels: np.ndarray, wanted: float) -> tuple[float, bool]:
+    """The largest level, and whether it is little enough."""
+    return levels.max().item(), levels.max() <= wanted * (1 + TOLERANCE) + 1e-12

@@ -1,0 +1,282 @@
+"""What the rows of a release reach of each thing that its plan asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+import kanon.privacy
+from kanon.base.formatting import write_number
+from kanon.cards import parts_of
+from kanon.errors import ReleaseError, quoted
+from kanon.plan import Plan
+from kanon.privacy.plans import MODELS, ModelPlan
+from kanon.privacy.row_checks import ClassMix
+from kanon.privacy.t_closeness import SPOKEN
+from kanon.release.cell_values import in_order, read_as, value_of
+from kanon.schema import Role
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_PSEUDONYM = "(P_[1-9][0-9]*)?"  # stands for an identifier; nothing where that is missing
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a release reaches of one thing that its plan asks for.
+
+    Attributes
+    ----------
+    model
+        The privacy model, by its name in plans; or ``columns`` for which columns there are,
+        ``pseudonyms`` for what stands in those of identifiers, ``suppressed`` for what stands in
+        the rows that are marked so, and ``coarsened`` for what stands in a coarsened column.
+    column
+        The column that it looks at; or "".
+    asked
+        Its parameters.
+    level
+        What the worst class has: the number that the model is about, such as records or values.
+        None if there is no class.
+    holds
+        Whether that is enough.
+    """
+
+    model: str
+    column: str
+    asked: str
+    level: float | None
+    holds: bool
+
+    @property
+    def sentence(self) -> str:
+        """What was asked for and what was found.
+
+        >>> print(Verdict("t-closeness", "ill", "t = 0.3", 0.25, True).sentence)
+        t-closeness (t = 0.3) for 'ill': 0.25 in the worst class
+        """
+        column = f" for {quoted(self.column)}" if self.column else ""
+        if self.model == "columns":
+            return "its columns are not those of the plan"
+        if self.model == "pseudonyms":
+            return f"{quoted(self.column)} has values that are no pseudonyms"
+        if self.model == "coarsened":
+            return f"{quoted(self.column)} shows values finer than {self.asked} of its hierarchy"
+        if self.model == "suppressed":
+            return f"{quoted(self.column)} shows values in rows that are marked as suppressed"
+        if self.level is None:
+            return f"{self.model} ({self.asked}){column}: no class is left"
+        level = f"{write_number(self.level, 6)} in the worst class"
+        return f"{self.model} ({self.asked}){column}: {level}"
+
+
+@dataclass(frozen=True)
+class ReleasedRows:
+    """The table ``release``, whose columns c0, c1, ... are called ``names``."""
+
+    connection: DuckDBPyConnection
+    names: Sequence[str]
+    plan: Plan
+    roots: Mapping[str, str] | None
+    coarse: Mapping[str, Collection[str]] | None
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """A verdict per model; or the single one on what is wrong beside them."""
+        checks = (
+            self.check_columns, self.check_pseudonyms, self.check_suppressed, self.check_coarsened,
+        )  # fmt: skip
+        for check in checks:
+            if wrong := check():
+                return (wrong,)
+        models = [self.check_model(model) for model in self.plan.privacy]
+        return (*models, *self.check_persons())
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """Of each column its type, by its name in DuckDB."""
+        described = self.connection.sql("DESCRIBE release").fetchall()
+        return {name: kind for name, kind, *_ in described}
+
+    def cell(self, column: str) -> str:
+        """A cell of a column as text; none where it is missing."""
+        place = f"c{self.names.index(column)}"
+        text = f"CAST({place} AS VARCHAR)"
+        return f"nullif({text}, 'nan')" if self.kinds[place] in ("FLOAT", "DOUBLE") else text
+
+    def text(self, column: str) -> str:
+        """A cell of a column as text; blank where it is missing."""
+        return f"coalesce({self.cell(column)}, '')"
+
+    def classes(self) -> str:
+        """What records of one class agree in."""
+        return ", ".join(map(self.text, self.plan.roles.quasi_identifiers))
+
+    @property
+    def pseudonyms(self) -> list[str]:
+        """The columns of pseudonyms."""
+        columns = self.plan.columns
+        return [name for name in self.names if name in columns and columns[name].pseudonym]
+
+    @property
+    def has_blanked(self) -> bool:
+        """Whether suppressed rows are there, marked and blanked."""
+        return self.plan.suppressed == "keep" and "suppressed" in self.names
+
+    @property
+    def kept(self) -> str:
+        """Where the rows are that are not suppressed."""
+        return "FROM release" + (
+            f" WHERE {self.text('suppressed')} <> '1'" if self.has_blanked else ""
+        )
+
+    def check_columns(self) -> Verdict | None:
+        """Whether every column is there but for identifiers."""
+        roles = self.plan.roles
+        hidden = {
+            name for name in roles.columns(Role.IDENTIFIER) if not self.plan.columns[name].pseudonym
+        }
+        needed = {*roles.quasi_identifiers, *roles.columns(Role.SENSITIVE)}
+        if not hidden & {*self.names} and needed <= {*self.names}:
+            return None
+        return Verdict("columns", "", "no identifier, every other column", None, False)
+
+    def check_pseudonyms(self) -> Verdict | None:
+        """Whether nothing but pseudonyms stands for identifiers."""
+        for column in self.pseudonyms:
+            fits = f"regexp_full_match({self.text(column)}, '{_PSEUDONYM}')"
+            if self.connection.sql(f"SELECT 1 FROM release WHERE NOT {fits} LIMIT 1").fetchall():
+                return Verdict("pseudonyms", column, "P_1, P_2, …", None, False)
+        return None
+
+    def check_suppressed(self) -> Verdict | None:
+        """Whether rows that are marked as suppressed show nothing."""
+        if not self.has_blanked:
+            return None
+        marked = f"FROM release WHERE {self.text('suppressed')} = '1'"
+        for column in self.names:
+            if column == "suppressed" or column in self.pseudonyms:
+                continue
+            found = self.connection.sql(
+                f"SELECT DISTINCT {self.text(column)} {marked} LIMIT 2"
+            ).fetchall()
+            allowed = [("",)]
+            if column in self.plan.roles.quasi_identifiers:
+                allowed = [(self.roots[column],)] if self.roots else found[:1]
+            if not {*found} <= {*allowed}:
+                return Verdict("suppressed", column, "blank, or the root", None, False)
+        return None
+
+    def check_coarsened(self) -> Verdict | None:
+        """Whether coarsened columns show nothing finer than their groups."""
+        for column, labels in (self.coarse or {}).items():
+            found = self.connection.sql(f"SELECT DISTINCT {self.text(column)} {self.kept}")
+            # A mark may stand before what a spreadsheet would take for a formula.
+            known = {"", *map(value_of, labels), *(f"'{label}" for label in labels)}
+            if not {value_of(cell) for (cell,) in found.fetchall()} <= known:
+                level = f"level {self.plan.columns[column].level}"
+                return Verdict("coarsened", column, level, None, False)
+        return None
+
+    def check_model(self, part: ModelPlan) -> Verdict:
+        """What the rows reach of a privacy model."""
+        asked = {name: getattr(part, name) for name in type(part).model_fields if name != "model"}
+        column = ""
+        if "column" in asked:
+            column = asked.pop("column") or self.plan.roles.columns(Role.SENSITIVE)[0]
+            groups = self.count_values(column, MODELS[part.model].folds)
+        else:
+            groups = self.connection.sql(
+                f"SELECT row_number() OVER () AS class, 0 AS number, n FROM "
+                f"(SELECT count(*) AS n {self.kept} GROUP BY {self.classes()})"
+            ).fetchnumpy()
+        level, holds = None, True
+        if len(groups["n"]):
+            _, classes = np.unique(groups["class"], return_inverse=True)
+            mix = ClassMix.counted(classes, np.asarray(groups["number"]), np.asarray(groups["n"]))
+            level, holds = parts_of(kanon.privacy)[part.model].check_rows(mix, **asked)
+        said = ", ".join(SPOKEN.get(value, f"{name} = {value}") for name, value in asked.items())
+        return Verdict(part.model, column, said, level, bool(holds))
+
+    def count_values(self, column: str, folds: bool) -> dict[str, np.ndarray]:
+        """How many records of each class have each value of a column, the values numbered."""
+        texts = self.connection.sql(
+            f"SELECT DISTINCT {self.cell(column)} AS text {self.kept}"
+        ).to_arrow_table()
+        written = texts["text"].to_pylist()
+        if folds:
+            place: dict[Hashable, int] = {}
+            read = [read_as(value_of(text or "")) for text in written]
+            numbers = pa.array([place.setdefault(value, len(place)) for value in read])
+        else:
+            kinds = self.plan.read.kinds or {}
+            # The groups of a coarsened column are called in a way of their own.
+            kind = "" if column in self.plan.coarsened else kinds.get(column, "")
+            numbers = pa.array(_numbered(written, kind))
+        self.connection.register("known", texts.append_column("number", numbers))
+        # A number of 64 bits for a class: two of ten million classes share one in 1e-5 cases.
+        return self.connection.sql(
+            f"SELECT hash({self.classes()}) AS class, number, count(*) AS n FROM "
+            f"(SELECT * {self.kept}) JOIN known ON {self.cell(column)} IS NOT DISTINCT FROM text "
+            "GROUP BY ALL"
+        ).fetchnumpy()
+
+    def check_persons(self) -> Iterator[Verdict]:
+        """How many persons the smallest class has, where the plan counts them."""
+        person = self.plan.person
+        if person is None:
+            return
+        if "person" not in self.kinds and person not in self.names:
+            raise ReleaseError(
+                "The release does not say which records are of one person, so k cannot be counted "
+                "in persons; give them beside it."
+            )
+        who = "person" if "person" in self.kinds else self.text(person)
+        persons = f"SELECT count(DISTINCT {who}) AS n {self.kept} GROUP BY {self.classes()}"
+        (least,) = self.connection.sql(f"SELECT min(n) FROM ({persons})").fetchall()[0]
+        enough = least is None or least >= self.plan.k
+        yield Verdict("k-in-persons", person, f"k = {self.plan.k}", least, enough)
+
+
+def number_persons(persons: pd.Series) -> np.ndarray:
+    """Whom each record is about as a number; -1 for nobody, who counts as one person."""
+    codes, known = pd.factorize(make_cells_texts(persons))
+    texts = [_text(cell) for cell in known]
+    return np.append(_numbered(texts), -1)[codes]
+
+
+def make_cells_texts(column: pd.Series) -> pd.Series:
+    """A column of a table in memory, as texts where Arrow would make one value of several.
+
+    >>> from decimal import Decimal
+    >>> make_cells_texts(pd.Series([Decimal("1.5"), Decimal("1.50"), None], dtype=object)).tolist()
+    ['1.5', '1.50', None]
+    """
+    if isinstance(column.dtype, pd.StringDtype) or getattr(column.dtype, "kind", "O") in "iufbM":
+        return column
+    missing = column.isna()
+    texts = [None if gone else _text(cell) for cell, gone in zip(column, missing, strict=True)]
+    return pd.Series(texts, column.index, dtype=object)
+
+
+def _text(cell: object) -> str:
+    """A cell as text: 39 and 39.0 are one number, a day and its midnight one day."""
+    if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
+        return str(int(cell))
+    if isinstance(cell, datetime) and cell.tzinfo is None and cell.time() == time():
+        return str(cell.date())
+    return str(cell)
+
+
+def _numbered(texts: Sequence[str | None], kind: str = "") -> np.ndarray:
+    """Different values as numbers from 0, by their size if they have one; the missing one last."""
+    values = [value_of(text or "") for text in texts]
+    number = {value: place for place, value in enumerate(in_order(set(values), kind))}
+    return np.array([number[value] for value in values], np.int64)

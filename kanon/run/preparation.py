@@ -1,0 +1,282 @@
+"""A plan matched with a table: roles, missing values, hierarchies and classes, ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from kanon.algorithms.catalogue import check_task, needs_hierarchies, uses
+from kanon.algorithms.task import Task
+from kanon.base.formatting import counted
+from kanon.base.values import MISSING_LABEL, ValueCounts
+from kanon.classes import EquivalenceClasses
+from kanon.errors import MetricError, PlanError, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.plans import build_hierarchy
+from kanon.hierarchy.ranges import flat
+from kanon.measures.cells import whole_potentials
+from kanon.metrics import PUBLISHED, Metric, metric_named
+from kanon.plan import Plan
+from kanon.privacy.model import Model
+from kanon.privacy.persons import KInPersons
+from kanon.schema import Role, check_columns
+from kanon.sources.coarsening import Coarsening
+from kanon.sources.memory import as_table, require_records
+from kanon.sources.stored import StoredTable
+from kanon.sources.tables import Source, Table
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRun:
+    """A plan that was matched with a table: ready to run.
+
+    Attributes
+    ----------
+    plan
+        The plan.
+    source
+        The table, its classes and hierarchies.
+    dropped
+        The number of records left out because a quasi-identifier was missing.
+    coarsened
+        The sensitive columns that were coarsened before anything was counted, and how.
+    """
+
+    plan: Plan
+    source: Source
+    dropped: int
+    coarsened: tuple[Coarsening, ...] = ()
+
+    @property
+    def classes(self) -> EquivalenceClasses:
+        """The equivalence classes of the original table."""
+        return self.source.classes
+
+    @property
+    def attribute_weights(self) -> tuple[float, ...]:
+        """What the costs of each quasi-identifier count; 1 where the algorithm takes no weights."""
+        chosen = self.plan.algorithm
+        taken = uses(chosen.name, "attribute_weights")
+        given = chosen.attribute_weights if taken else {}
+        return tuple(given.get(column, 1.0) for column in self.classes.attributes)
+
+    def task(self) -> Task:
+        """The task for the plan's algorithm.
+
+        Raises
+        ------
+        MetricError
+            The metric needs edge weights that a hierarchy lacks.
+        """
+        if self.plan.metric.name == "custom":
+            names, trees = self.classes.attributes, self.classes.hierarchies
+            _check_drawn(dict(zip(names, trees, strict=True)))
+        chosen = self.plan.algorithm
+
+        def taken(setting: str) -> bool:
+            """Whether the algorithm takes a setting; what it does not take changes nothing."""
+            return uses(chosen.name, setting)
+
+        return Task(
+            self.classes,
+            whole_potentials(self.classes, self.plan.metric, self.attribute_weights),
+            k=self.plan.k,
+            weighted=chosen.cost == "weighted" or not taken("cost"),
+            tie_seed=chosen.tie_seed if taken("tie_seed") else None,
+            strategy=chosen.strategy if taken("strategy") else "s1",
+            scope=chosen.scope,
+            sensitive=self.plan.led_by,
+            models=tuple(self._asked()),
+            suppression=self.plan.suppression(self.classes.n_records),
+            seed=chosen.seed,
+            options=chosen.options,
+            node=self._node(),
+        )
+
+    def task_of_bound(self) -> Task:
+        """The task whose lower bound holds for the alteration of every release for the plan's k.
+
+        Costs are those of :mod:`kanon.measures.alteration`: attribute weights guide an algorithm,
+        and do not count in what was lost.
+
+        Raises
+        ------
+        MetricError
+            The metric needs edge weights that a hierarchy lacks.
+        """
+        return replace(self.task(), potentials=whole_potentials(self.classes, self.plan.metric))
+
+    def _asked(self) -> Iterator[Model]:
+        """The models of the plan, without k in persons where k in records is the same."""
+        for model in self.plan.models:
+            if not (isinstance(model, KInPersons) and self.classes.one_record_each):
+                yield model
+
+    def _node(self) -> tuple[int, ...] | None:
+        """The node of the lattice that the plan names, in the order of the quasi-identifiers."""
+        given = self.plan.algorithm.node
+        if given is None:
+            return None
+        names, trees = self.classes.attributes, self.classes.hierarchies
+        for column, tree in zip(names, trees, strict=True):
+            if given[column] > tree.height - 1:
+                raise PlanError(
+                    f"Plan key algorithm.node.{column}: level {given[column]} is not allowed; the "
+                    f"hierarchy has levels 0 to {tree.height - 1}."
+                )
+        return tuple(given[column] for column in names)
+
+    def check(self) -> Task:
+        """The task for the plan's algorithm, checked before it is run.
+
+        Raises
+        ------
+        Unsatisfiable
+            No release can meet k or a model.
+        PlanError
+            The algorithm cannot do what the plan asks for; the message says why.
+        """
+        task = self.task()
+        task.check()
+        check_task(self.plan.algorithm.name, task)
+        return task
+
+    def guided_by(self, **changes: Any) -> PreparedRun:
+        """The same table and hierarchies, with something else to guide the algorithm.
+
+        Parameters
+        ----------
+        **changes
+            Keys of the plan's ``algorithm``, such as ``metric`` and ``strategy``.
+        """
+        chosen = self.plan.algorithm.model_copy(update=changes)
+        return replace(self, plan=self.plan.model_copy(update={"algorithm": chosen}))
+
+
+def measured_metrics(plan: Plan, guides: Iterable[str]) -> list[Metric]:
+    """The metrics that releases are measured by: the seven, and those that guide."""
+    names = dict.fromkeys([*PUBLISHED, *guides])
+    return [metric_named(name, plan.composed_metrics) for name in names]
+
+
+def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> PreparedRun:
+    """Match a plan with a table: roles, missing values, hierarchies, classes.
+
+    Parameters
+    ----------
+    table
+        The table, wherever its rows are; it is not changed.
+    folder
+        Where the plan's relative paths start.
+
+    Raises
+    ------
+    PlanError
+        The plan names a column that the table lacks, no quasi-identifier, or no rule for the
+        missing values that there are; or it counts k in persons, and some records do not say whom
+        they are about, or the rows are not in memory.
+    HierarchyError
+        A hierarchy is no tree, or lacks values of its column.
+    """
+    schema = plan.roles
+    table = as_table(table)
+    if plan.order == "table" and isinstance(table, StoredTable) and table.engine == "spark":
+        raise PlanError(
+            "Plan key order: 'table' is not allowed with Spark, which keeps no order of rows; "
+            "leave it out, or add --engine duckdb."
+        )
+    schema.check(table.columns)
+    require_records(table.n_records)
+    columns = schema.quasi_identifiers
+    table = as_kinds(plan, table)
+    incomplete = table.incomplete(columns)
+    if incomplete and plan.read.missing is None:
+        if incomplete == table.n_records:
+            table.complete(columns)  # says what leads out, as dropping them does not
+        raise PlanError(
+            f"{counted(incomplete, 'record')} with a quasi-identifier missing: set read.missing to "
+            "'drop-records' or 'as-value' to say what happens to them."
+        )
+    drops = plan.read.missing == "drop-records" and incomplete > 0
+    kept = table.complete(columns) if drops else table
+    coarsened = tuple(
+        coarsening_of(plan, column, kept.counted(column), folder) for column in plan.coarsened
+    )
+    kept = kept.coarsened(coarsened)
+    trees = {}
+    for column in columns:
+        chosen = plan.columns[column].hierarchy
+        if chosen is None and not needs_hierarchies(plan.algorithm.name):
+            values = kept.counted(column)
+            trees[column] = flat(values.texts or [MISSING_LABEL], values.chosen)
+            continue
+        if chosen is None:
+            raise PlanError(
+                f"The quasi-identifier {quoted(column)} has no hierarchy; choose one for it."
+            )
+        values = kept.counted(column)
+        trees[column] = build_hierarchy(column, chosen, values.texts, folder, values.chosen)
+    pseudonyms = [
+        name
+        for name, column in plan.columns.items()
+        if column.role is Role.IDENTIFIER and column.pseudonym
+    ]
+    keeps = plan.suppressed == "keep"
+    source = kept.source(schema, trees, pseudonyms, keeps, plan.person)
+    return PreparedRun(plan, source, incomplete if drops else 0, coarsened)
+
+
+def coarsening_of(plan: Plan, column: str, values: ValueCounts, folder: Path) -> Coarsening:
+    """How a plan coarsens a sensitive column, whose values builders take their leaves from.
+
+    Raises
+    ------
+    PlanError
+        The hierarchy has no such level.
+    HierarchyError
+        It is no tree, or its builder does not fit the values.
+    """
+    chosen, level = plan.coarsened[column]
+    tree = build_hierarchy(column, chosen, values.texts, folder, values.chosen)
+    return Coarsening(column, tree, level)
+
+
+def as_kinds(plan: Plan, table: Table) -> Table:
+    """The table with its columns read as the plan says.
+
+    Raises
+    ------
+    PlanError
+        The plan says it of a column that the table lacks.
+    TableError
+        Values of a quasi-identifier or a sensitive column are not of the kind that the plan names.
+    """
+    kinds, roles = plan.read.column_kinds, plan.roles
+    check_columns(table.columns, kinds)
+    for column in (*roles.quasi_identifiers, *roles.columns(Role.SENSITIVE)):
+        if column in kinds:
+            kinds[column].check(column, table.counted(column).texts)
+    return table.with_kinds(kinds) if kinds else table
+
+
+def _check_drawn(trees: Mapping[str, Hierarchy]) -> None:
+    """Check that every edge has a drawn weight, and that not all of them are 0."""
+    inner = {column: tree for column, tree in trees.items() if tree.n_nodes > 1}
+    for column, tree in inner.items():
+        if tree.weight is None:
+            raise MetricError(
+                "The metric 'custom' counts drawn edge weights, and the hierarchy of "
+                f"{quoted(column)} has none."
+            )
+    if inner and not any(tree.weight.any() for tree in inner.values() if tree.weight is not None):
+        raise MetricError(
+            "All drawn edge weights are 0, so the metric 'custom' counts nothing; give some edge a "
+            "weight above 0."
+        )
