@@ -25,8 +25,8 @@ from kanon.sources.opening import open_address, open_table
 from kanon.sources.stored import open_stored
 from kanon.studio.jobs import runner, server_pool
 from kanon.studio.jobs.lanes import STUDY
-from kanon.studio.session.request import Request, cancelled_run
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import Request, cancelled_run
 from kanon.studio.widgets import uploads
 from support.dashboard import DATA, HIERARCHIES, PEOPLE, as_bytes, problems, upload, work
 

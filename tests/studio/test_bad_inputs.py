@@ -33,7 +33,6 @@ from kanon.studio.learn.state import LessonsView
 from kanon.studio.privacy.attacker import PrivacyView
 from kanon.studio.session.hierarchy_choices import undone, with_role
 from kanon.studio.session.requirements import KINDS
-from kanon.studio.session.work import PART_OF, value_of, with_fields
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.model_editor import key_of_model
 from kanon.teaching.exercises import read_exercises
@@ -81,6 +80,7 @@ from support.dashboard import (
     upload_tree,
     work,
 )
+from support.works import PART_OF, value_of, with_fields
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 

@@ -18,7 +18,6 @@ from kanon.release.composition import CombinedReleases, combine
 from kanon.run import Run
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.earlier_releases import (
     EarlierRelease,
     at_once,
@@ -26,9 +25,9 @@ from kanon.studio.session.earlier_releases import (
     with_handed,
     worked_out,
 )
-from kanon.studio.session.request import Request
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.result import in_columns, name_in_files
 
@@ -40,7 +39,9 @@ def _collected() -> Work:
     made = state.work().kept.made
     while made:
         work = state.work()
-        state.put(with_fields(work, handed=with_handed(work.kept.handed, made.pop(0))))
+        state.put(
+            work.with_parts(replace(work.kept, handed=with_handed(work.kept.handed, made.pop(0))))
+        )
     return state.work()
 
 
@@ -126,7 +127,7 @@ def combination_request(work: Work, releases: Sequence[Release], key: str) -> Re
 
 
 def _with_together(key: str, work: Work, found: CombinedReleases) -> Work:
-    return with_fields(work, together=(key, found))
+    return work.with_parts(replace(work.findings, together=(key, found)))
 
 
 def _combined(work: Work, releases: Sequence[Release]) -> CombinedReleases | str:
@@ -219,4 +220,4 @@ def _count(key: str, value: Any) -> None:
         replace(each, counts=counts) if each.key == key else each
         for each in state.work().kept.handed
     )
-    state.change(handed=changed)
+    state.change(replace(state.work().kept, handed=changed))

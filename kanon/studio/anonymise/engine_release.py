@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -72,8 +73,12 @@ def _algorithm_fits(work: Work, number: int) -> bool:
         return True
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(plain(needs_memory(name, number)), icon=":material/error:")
-        st.button("Use GAA", on_click=state.change, kwargs={"algorithm": "gaa"}, key="engine-gaa")
+        st.button("Use GAA", on_click=_use_gaa, key="engine-gaa")
     return False
+
+
+def _use_gaa() -> None:
+    state.change(replace(state.work().settings, algorithm="gaa"))
 
 
 def _controls(work: Work, fits: bool) -> None:

@@ -27,9 +27,9 @@ from kanon.studio.compare.board_layout import arrange, layout_of
 from kanon.studio.compare.presets import MOST_NODES
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.run_choices import counted_records, metric_called
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import (
@@ -160,7 +160,12 @@ def _measure(label: str, place: int, known: Mapping[str, str]) -> str:
     chosen = larger[place] if larger[place] in known else next(iter(known))
 
     def take(asked: str) -> None:
-        state.change(larger=(asked, larger[1]) if place == 0 else (larger[0], asked))
+        state.change(
+            replace(
+                state.work().compare,
+                larger=(asked, larger[1]) if place == 0 else (larger[0], asked),
+            )
+        )
 
     st.selectbox(
         label,
@@ -224,7 +229,7 @@ def board_with_cursor(
         told = state.typed(_KEY).get("fill")
         if told is not None:
             place = told["place"]
-            state.change(view=replace(state.work().view(CompareView), filling=place))
+            state.change(replace(state.work().view(CompareView), filling=place))
 
     lines = cursor["lines"]
     if on_dark_paper():

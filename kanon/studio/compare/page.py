@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -42,7 +43,14 @@ def curves(
     settings: PictureSettings,
 ) -> None:
     """The board of curves at a k, and its data."""
-    show_board(comparison, k, lambda found: state.change(k=found), key, about, settings)
+    show_board(
+        comparison,
+        k,
+        lambda found: state.change(replace(state.work().settings, k=found)),
+        key,
+        about,
+        settings,
+    )
     if k != work.settings.k:
         st.caption(
             f"k = {thin(work.settings.k)} was not computed; this is k = {thin(k)}, the "

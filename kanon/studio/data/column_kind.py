@@ -12,8 +12,8 @@ from kanon.base.kinds import AND_ALSO, ColumnKind, doubts
 from kanon.errors import TableError
 from kanon.schema import Role
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.column_kinds import find_mixed_dates, kinds_of, with_kind
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import shortened, spoken
 from kanon.studio.session.work import Work
 

@@ -31,7 +31,6 @@ from kanon.studio.data.table_location import place_tab, table_tabs
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import AT_ONCE, upload_request
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice
 from kanon.studio.session.engine_classes import classes_kept, said_kept, uncounted
 from kanon.studio.session.exposure import exposed
@@ -45,6 +44,7 @@ from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.run_choices import incomplete_records
 from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.state import bound
 from kanon.studio.session.table_loading import (
     adult_work,
     sample_work,
@@ -276,7 +276,7 @@ def edit_button(name: str, prefix: str, draw: DeltaGenerator) -> None:
         type="tertiary",
         help=f"Look at the hierarchy of {plain(name)} and change it on the page Hierarchies.",
     ):
-        state.change(column=name)
+        state.change(replace(state.work().shared, column=name))
         st.switch_page("pages/hierarchies.py")
 
 

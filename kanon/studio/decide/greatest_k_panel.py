@@ -29,7 +29,6 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.findings import GreatestKResult
 from kanon.studio.session.picture_settings import PictureSettings, begun_with
@@ -42,6 +41,7 @@ from kanon.studio.session.requirements import (
     refusal,
     short,
 )
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.model_editor import whole
@@ -166,7 +166,7 @@ def _number(work: Work, model: SensitiveModel) -> None:
 
 
 def _give(model: SensitiveModel) -> None:
-    state.change(view=replace(state.work().view(DecideView), given=model))
+    state.change(replace(state.work().view(DecideView), given=model))
 
 
 def _take(model: SensitiveModel, **typed: Any) -> None:

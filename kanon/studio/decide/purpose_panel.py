@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -43,11 +44,11 @@ from kanon.studio.decide.decision import (
 from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.population import population_used
 from kanon.studio.session.requirements import best
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere
@@ -109,7 +110,7 @@ def _take(**fields: object) -> None:
 
 
 def _put(context: Context) -> None:
-    state.change(context=context)
+    state.change(replace(state.work().purpose, context=context))
 
 
 # --- the verdict ------------------------------------------------------------------------------

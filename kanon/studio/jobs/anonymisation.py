@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from kanon.algorithms.solution import Solution, solve
@@ -13,9 +14,8 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import prepare_and_solve
 from kanon.studio.session import state
 from kanon.studio.session.findings import Result
-from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 _SOON = 0.5
 """Seconds within which the first result is there once all is compiled: then no bar is drawn."""
@@ -25,7 +25,7 @@ def first() -> None:
     """At the first start, run the sample, so that a result is on screen."""
     work = state.work()
     if work.version == 0 and not work.shared.started:
-        state.change(started=True)
+        state.change(replace(state.work().shared, started=True))
         runner.run(anonymisation_request)
         if (one := state.work().running.get("run")) is not None:
             one.job.wait(_SOON)
@@ -46,7 +46,7 @@ def anonymisation_request(work: Work) -> Request:
 
 
 def _with_result(prepared: PreparedRun, settings: str, work: Work, solution: Solution) -> Work:
-    return with_fields(work, result=Result(prepared, solution, settings))
+    return work.with_parts(replace(work.findings, result=Result(prepared, solution, settings)))
 
 
 def _with_stored_result(

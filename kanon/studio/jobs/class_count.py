@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from kanon.base.progress import Progress
@@ -10,8 +11,7 @@ from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.engine_classes import ClassCount, counted_by, counted_table, uncounted
-from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 
 def count_classes(progress: Progress, table: StoredTable, columns: Sequence[str]) -> StoredTable:
@@ -31,7 +31,7 @@ def counting_request(work: Work) -> Request | None:
         "counting", count_classes, (table, work.table.quasi_identifiers), _counted,
         limit="engine_minutes",
         # What was said is about what somebody did; this begins by itself.
-        begins=lambda new: with_fields(new, message=work.message, view=ClassCount(about)),
+        begins=lambda new: replace(new, message=work.message).with_parts(ClassCount(about)),
         cancelled=partial(_not_counted, sentence="Counting the classes was cancelled."),
         failed=_not_counted,
     )  # fmt: skip
@@ -51,8 +51,8 @@ def count_by_itself() -> None:
 def _counted(work: Work, found: StoredTable) -> Work:
     if isinstance(work.table.records, StoredTable):
         work.table.records.learn(found)
-    return with_fields(work, view=ClassCount(work.view(ClassCount).of))
+    return work.with_parts(ClassCount(work.view(ClassCount).of))
 
 
 def _not_counted(work: Work, sentence: str) -> Work:
-    return with_fields(work, view=ClassCount(work.view(ClassCount).of, sentence))
+    return work.with_parts(ClassCount(work.view(ClassCount).of, sentence))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from kanon.errors import PlanError
@@ -20,10 +21,9 @@ from kanon.studio.session.comparison_runs import (
 )
 from kanon.studio.session.configurations import PlannedLine, wanted_lines
 from kanon.studio.session.findings import ComparisonResult
-from kanon.studio.session.request import Request, cancelled_run
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import comparison_settings, plan_of, without_lost
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work, cancelled_run
 
 
 def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
@@ -45,7 +45,7 @@ def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
 
 def _lines_of_what_if(work: Work) -> tuple[PlannedLine, ...]:
     """What is compared before and after an edit: by drawn weights too, which were just edited."""
-    work = with_fields(work, yardstick=None)
+    work = work.with_parts(replace(work.kept, yardstick=None))
     return wanted_lines(work, ["custom"] if "custom" in usable_metrics(work) else [])
 
 
@@ -57,16 +57,16 @@ def _with_comparison(
     work: Work,
     found: Sequence[Curves | Points],
 ) -> Work:
-    work = with_fields(work, runs=as_compared(work, lines, job, found))
+    work = work.with_parts(replace(work.findings, runs=as_compared(work, lines, job, found)))
     seconds = work.running["comparison"].job.seconds if found else 0.0
     comparison = made_of(work, lines)
     compared = ComparisonResult(comparison, settings, seconds, fingerprint(lines, comparison))
     both = None if before is None else (before, compared)
-    return with_fields(work, comparison=compared, what_if=both)
+    return work.with_parts(replace(work.findings, comparison=compared, what_if=both))
 
 
 def _cancelled(work: Work) -> Work:
     """The work without the wish for bands, where none are there."""
     compared = work.findings.comparison
     bands = work.compare.bands and compared is not None and compared.comparison.has_bands
-    return cancelled_run(with_fields(work, bands=bands))
+    return cancelled_run(work.with_parts(replace(work.compare, bands=bands)))

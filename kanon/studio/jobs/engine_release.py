@@ -21,10 +21,9 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource, part_of, remove
 from kanon.studio.session.engine_release import EngineFindings, EngineRelease
 from kanon.studio.session.places import Destination, checked_destination, complete_at
-from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, release_settings
 from kanon.studio.session.server import login_name
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 
 def release_in_engine(
@@ -99,13 +98,13 @@ def releasing_request(work: Work, suggested: str) -> Request | None:
 
 
 def _with_target(target: Address, work: Work) -> Work:
-    return with_fields(work, view=replace(work.view(Destination), problem="", target=target))
+    return work.with_parts(replace(work.view(Destination), problem="", target=target))
 
 
 def said_at_destination(work: Work, sentence: str) -> Work:
     """The work with what went wrong said at the field for the destination."""
     wanted = replace(work.view(Destination), problem=sentence, written=None)
-    return with_fields(work, view=wanted, problem=None)
+    return work.with_parts(wanted, replace(work.message, problem=None))
 
 
 def _with_release(
@@ -115,10 +114,9 @@ def _with_release(
     if isinstance(work.table.records, StoredTable):
         work.table.records.learn(table)
     seconds = work.running["releasing"].job.seconds
-    return with_fields(
-        work,
-        view=Destination(),
-        engine_release=EngineRelease(plan, settings, found, place, seconds),
+    return work.with_parts(
+        Destination(),
+        replace(work.findings, engine_release=EngineRelease(plan, settings, found, place, seconds)),
     )
 
 
@@ -129,4 +127,4 @@ def _cancelled(work: Work) -> Work:
             "The release was complete before the run could be cancelled; its numbers are not "
             "known here."
         )
-    return with_fields(work, notice=said)
+    return work.with_notice(said)

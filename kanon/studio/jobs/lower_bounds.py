@@ -19,9 +19,8 @@ from kanon.report.optimality_gap import CLOSELY, QUICKLY, effort
 from kanon.run import PreparedRun
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.session.findings import FoundBound
-from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import settings_of
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 _FIRST = 0.1  # the share of the time of a close search after the quick one, about
 
@@ -88,13 +87,11 @@ def _with_bounds(doing: str, work: Work, _: object) -> Work:
     for key, one in parts:
         if key not in found or not found[key].closely:
             found[key] = one
-    return with_fields(work, bounds=found)
+    return work.with_parts(replace(work.findings, bounds=found))
 
 
 def _cancelled(work: Work) -> Work:
-    return with_fields(
-        work, notice="The search for a lower bound was cancelled; nothing was changed."
-    )
+    return work.with_notice("The search for a lower bound was cancelled; nothing was changed.")
 
 
 def known_bound(work: Work, plan: Plan) -> FoundBound | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from kanon.errors import KanonError
 from kanon.settings import exceeded, settings
@@ -11,8 +12,15 @@ from kanon.studio.jobs.pool import Job
 from kanon.studio.jobs.server_pool import jobs
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import made_with
-from kanon.studio.session.request import OPENINGS, Request, called, said_on_page
-from kanon.studio.session.work import CalculationState, Work, with_fields
+from kanon.studio.session.parts import Message
+from kanon.studio.session.work import (
+    OPENINGS,
+    CalculationState,
+    Request,
+    Work,
+    called,
+    said_on_page,
+)
 
 _LANES = {"short": SHORT, "long": LONG, "study": STUDY}
 
@@ -42,7 +50,7 @@ def run(
         if wait:
             job.wait(wait)
     elif made is not None:
-        state.put(with_fields(made, problem=None, notice=None))
+        state.put(made.with_parts(Message()))
 
 
 def _submit(work: Work, request: Request) -> Job:
@@ -60,7 +68,7 @@ def _submit(work: Work, request: Request) -> Job:
         lane=_LANES[request.lane],
     )
     running = {**work.running, request.doing: CalculationState(job, request, work)}
-    state.put(with_fields(request.begins(_silent(work)), running=running))
+    state.put(replace(request.begins(_silent(work)), running=running))
     return job
 
 
@@ -79,7 +87,7 @@ def collect() -> None:
         if one.job.finished and work.running.get(doing) is one:
             new = _with_what_came(work, one)
             running = {name: other for name, other in new.running.items() if name != doing}
-            state.put(with_fields(new, running=running), one.request.carry)
+            state.put(replace(new, running=running), one.request.carry)
 
 
 def _with_what_came(work: Work, one: CalculationState) -> Work:
@@ -97,16 +105,18 @@ def _with_what_came(work: Work, one: CalculationState) -> Work:
         ended = job.error or cancelled
         kept = ended + " " + "What was found so far is kept."
         problem, notice = (kept, None) if job.error else (work.message.problem, kept)
-        return with_fields(request.then(work, None), problem=problem, notice=notice)
+        return request.then(work, None).with_parts(Message(problem=problem, notice=notice))
     if job.state == "cancelled":
         return request.cancelled(work)
     return _failed(work, request, job.error or "")
 
 
 def _failed(work: Work, request: Request, sentence: str) -> Work:
-    return request.failed(with_fields(work, notice=None, problem_at=""), sentence)
+    return request.failed(
+        work.with_parts(replace(work.message, notice=None, problem_at="")), sentence
+    )
 
 
 def _silent(work: Work) -> Work:
     """The work without what was said before."""
-    return with_fields(work, problem=None, notice=None, problem_at="")
+    return work.with_parts(Message())

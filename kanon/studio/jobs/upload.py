@@ -15,9 +15,13 @@ from kanon.settings import exceeded, settings
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile
 from kanon.studio.jobs.memory import limited_memory
-from kanon.studio.session.request import Request, opening_cancelled, reading_cancelled
 from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import (
+    Request,
+    Work,
+    opening_cancelled,
+    reading_cancelled,
+)
 
 T = TypeVar("T")
 
@@ -30,15 +34,18 @@ def upload_request(work: Work, content: bytes, name: str) -> Request | Work:
     file = work.table.file
     same = work.table.origin == "upload" and content == work.table.content
     if same and isinstance(file, TableFile) and PurePath(name).suffix == PurePath(file.name).suffix:
-        return with_fields(work, title=name, file=replace(file, name=name))
+        return work.with_parts(replace(work.table, title=name, file=replace(file, name=name)))
     return Request(
         "uploading",
         open_upload,
         (PickleBuffer(content), name, ReadSettings()),
-        lambda work, found: with_fields(
+        lambda work, found: replace(
             found,
             version=work.version + 1,
-            content=content if found.table.origin == "upload" else found.table.content,
+            table=replace(
+                found.table,
+                content=content if found.table.origin == "upload" else found.table.content,
+            ),
         ),
         cancelled=opening_cancelled,
         died=out_of_memory(name),
@@ -74,8 +81,10 @@ def people_request(work: Work, content: bytes, name: str) -> Request:
         open_people,
         # Its columns are those of the table, by their names.
         (PickleBuffer(content), name, work.table.file.settings.header is not False),
-        lambda work, found: with_fields(
-            work, population=found, population_origin=origin_of_content(content, name)
+        lambda work, found: work.with_parts(
+            replace(
+                work.purpose, population=found, population_origin=origin_of_content(content, name)
+            )
         ),
         cancelled=opening_cancelled,
         died=out_of_memory(name),
@@ -90,11 +99,8 @@ def out_of_memory(name: str) -> str:
 
 def open_upload(progress: Progress, content: memoryview, name: str, asked: ReadSettings) -> Work:
     """The work on an uploaded table, but for its content, which the server has."""
-    return _limited(
-        progress,
-        name,
-        lambda: with_fields(uploaded_work(bytes(content), name, 0, asked), content=None),
-    )
+    work = _limited(progress, name, lambda: uploaded_work(bytes(content), name, 0, asked))
+    return work.with_parts(replace(work.table, content=None))
 
 
 def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:

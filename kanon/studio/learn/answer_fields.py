@@ -16,7 +16,7 @@ from kanon.studio.learn.exercises import answer_now, answered
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView
 from kanon.studio.learn.small_tables import small_table
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, spoken
 from kanon.teaching.by_hand import HandRecoding, Row, by_hand, column_stepped, value_set
 from kanon.teaching.exercises import ExerciseSet

@@ -21,8 +21,8 @@ from kanon.studio.learn.small_tables import small_table
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.step_sheet import STYLE, sheet
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.outdated import outdated
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.teaching.attack_tables import preset
@@ -127,7 +127,7 @@ def _played(view: AttackView, case: Case, people: tuple[Target, ...]) -> Scene:
 # --- what is chosen -------------------------------------------------------------------------
 def _look(**fields: Any) -> None:
     lessons = state.work().view(LessonsView)
-    state.change(view=replace(lessons, attack=replace(lessons.attack, **fields)))
+    state.change(replace(lessons, attack=replace(lessons.attack, **fields)))
 
 
 def _choose(view: AttackView) -> None:

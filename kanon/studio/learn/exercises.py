@@ -11,8 +11,7 @@ from kanon.studio.jobs.worker import Progress
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView, Scores, clock
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session import state
-from kanon.studio.session.request import Request, opening_cancelled
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work, opening_cancelled
 from kanon.teaching.answers import MOST_CHANGES, AnswerChange, Answers, read_answers
 from kanon.teaching.by_hand import unchanged
 from kanon.teaching.exercises import ExerciseSet, read_exercises
@@ -45,9 +44,7 @@ def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, 
     """Mark the answers of a class."""
     return Request(
         "marking", marked_files, (exercises, files), with_scores,
-        cancelled=lambda work: with_fields(
-            work, notice="Marking was cancelled; nothing was changed."
-        ),
+        cancelled=lambda work: work.with_notice("Marking was cancelled; nothing was changed."),
     )  # fmt: skip
 
 
@@ -65,14 +62,14 @@ def with_scores(work: Work, found: Scores) -> Work:
 
 def _changed(work: Work, **fields: Any) -> Work:
     view = replace(work.view(LessonsView).exercises, **fields)
-    return with_fields(work, view=replace(work.view(LessonsView), exercises=view))
+    return work.with_parts(replace(work.view(LessonsView), exercises=view))
 
 
 # --- on the page ----------------------------------------------------------------------------
 def change(make: Callable[[ExercisesView], ExercisesView]) -> None:
     """Change what is shown to what is made of it."""
     lessons = state.work().view(LessonsView)
-    state.change(view=replace(lessons, exercises=make(lessons.exercises)))
+    state.change(replace(lessons, exercises=make(lessons.exercises)))
 
 
 def look(**fields: Any) -> None:

@@ -32,9 +32,10 @@ from kanon.studio.learn.small_tables import small_table
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.teacher_panel import for_the_teacher
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.parts import Message
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 from kanon.studio.widgets.uploads import upload_field
 from kanon.teaching.exercises import BUILT_IN, MEGABYTES, ExerciseSet, read_exercises
 from kanon.teaching.hints import hint
@@ -311,6 +312,6 @@ def _take_answers(key: str, exercises: ExerciseSet) -> None:
         view = with_answers(work.view(LessonsView).exercises, exercises, given.getvalue())
         lessons = replace(work.view(LessonsView), exercises=view)
         said = "The answers are here again."
-        return with_fields(work, view=lessons, problem=None, notice=said)
+        return work.with_parts(lessons, Message(notice=said))
 
     state.attempt(taken)

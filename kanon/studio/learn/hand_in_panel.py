@@ -8,7 +8,7 @@ import streamlit as st
 from kanon.studio.learn.exercises import attempt_at, handed_in, look, scored
 from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.small_tables import small_table
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.teaching.answers import name_in_file
 from kanon.teaching.exercises import ExerciseSet
 from kanon.teaching.question import heading

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon.algorithms.catalogue import algorithm_named, uses
@@ -22,7 +22,7 @@ from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session.picture_settings import PictureSettings, configurations_said
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import fingerprint_of, plan_content, plan_of
-from kanon.studio.session.work import Work, usable_strategies, with_fields
+from kanon.studio.session.work import Work, usable_strategies
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.lesson_builder import MOST, lesson_of
 from kanon.teaching.presets import PRESETS, preset_for, preset_table
@@ -65,7 +65,9 @@ def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
     """The strategies that can be chosen, and the one that is."""
     name = table_of(view)
     if name == OWN:
-        usable = usable_strategies(with_fields(work, algorithm=view.algorithm))
+        usable = usable_strategies(
+            work.with_parts(replace(work.settings, algorithm=view.algorithm))
+        )
     else:
         able = Role.SENSITIVE in PRESETS[name].roles.values()
         known = STRATEGIES if uses(view.algorithm, "strategy") else ["s1"]
@@ -89,12 +91,14 @@ def told(
 ) -> TableLesson:
     """The lesson of the page's settings; KanonError says why there is none."""
     view, own = work.view(LessonsView).steps, table_of(work.view(LessonsView).steps) == OWN
-    inside = with_fields(  # a lesson counts records: each of a handful is shown by itself
-        work,
-        algorithm=view.algorithm,
-        k=largest_k(work, view)[1],
-        person=None,
-        **_guided(work, view),
+    inside = work.with_parts(
+        replace(work.table, person=None),  # each of a handful of records is shown by itself
+        replace(
+            work.settings,
+            algorithm=view.algorithm,
+            k=largest_k(work, view)[1],
+            **_guided(work, view),
+        ),
     )
     content = plan_content(inside, trees=False) if own else _content(work, view)
     trees = tuple(work.table.trees.items()) if own else ()

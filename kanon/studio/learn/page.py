@@ -16,7 +16,7 @@ from kanon.studio.learn.projector import project
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_panel import show_steps
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head
 
@@ -26,7 +26,7 @@ SHOW = {"steps": show_steps, "attacks": show_attacks, "exercises": show_exercise
 
 def change(**parts: Any) -> None:
     """Change what the page shows."""
-    state.change(view=replace(state.work().view(LessonsView), **parts))
+    state.change(replace(state.work().view(LessonsView), **parts))
 
 
 def choices(work: Work) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 
 PACE = 2.5  # seconds from one step to the next, where they follow by themselves
 
@@ -22,7 +22,7 @@ _LEFT, _RIGHT = ":material/chevron_left:", ":material/chevron_right:"
 def change(**fields: Any) -> None:
     """Change what is shown of the steps."""
     lessons = state.work().view(LessonsView)
-    state.change(view=replace(lessons, steps=replace(lessons.steps, **fields)))
+    state.change(replace(lessons, steps=replace(lessons.steps, **fields)))
 
 
 def forward(last: int) -> None:

@@ -24,7 +24,7 @@ from kanon.studio.learn.set_editor_state import (
 )
 from kanon.studio.learn.set_editor_tables import tables_part
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_button

@@ -14,7 +14,7 @@ from kanon.schema import Role
 from kanon.studio.learn.exercises_state import Attempt
 from kanon.studio.learn.set_editor_state import SetEditorView, change_draft, look
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.teaching.exercise_draft import (
     SetDraft,

@@ -15,8 +15,8 @@ from kanon.studio.jobs.worker import Progress
 from kanon.studio.learn.exercises import with_set
 from kanon.studio.learn.exercises_state import Attempt, ExercisesView
 from kanon.studio.session import state
-from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.work import Request, Work
 from kanon.teaching.case import texts_of
 from kanon.teaching.exercise_draft import (
     SetDraft,
@@ -40,7 +40,7 @@ class CheckedDraft:
 
 
 @dataclass(frozen=True, eq=False)
-class SetEditorView:
+class SetEditorView(SessionPart):
     """What is shown."""
 
     open: bool = False
@@ -63,7 +63,7 @@ class SetEditorView:
 
 def look(**fields: Any) -> None:
     """Show something else."""
-    state.change(view=replace(state.work().view(SetEditorView), **fields))
+    state.change(replace(state.work().view(SetEditorView), **fields))
 
 
 def change_draft(make: Callable[[SetDraft], SetDraft], **fields: Any) -> None:
@@ -135,21 +135,19 @@ def checking_request(_: Work, draft: SetDraft) -> Request:
     """Check a draft: its best answers may take seconds to find."""
     return Request(
         "exercises", checked_draft, (draft,), with_checked,
-        cancelled=lambda work: with_fields(
-            work, notice="Checking was cancelled; nothing was changed."
-        ),
+        cancelled=lambda work: work.with_notice("Checking was cancelled; nothing was changed."),
     )  # fmt: skip
 
 
 def with_checked(work: Work, found: CheckedDraft) -> Work:
     """The work with a draft that was checked."""
-    return with_fields(work, view=replace(work.view(SetEditorView), checked=found))
+    return work.with_parts(replace(work.view(SetEditorView), checked=found))
 
 
 def with_opened(work: Work, exercises: ExerciseSet) -> Work:
     """The work with the set that was made open for answers; the draft stays."""
     view = work.view(SetEditorView)
     own = {exercises.fingerprint} if view.draft and view.draft.own else set()
-    return with_fields(
-        with_set(work, exercises), view=replace(view, open=False, own_sets=view.own_sets | own)
+    return with_set(work, exercises).with_parts(
+        replace(view, open=False, own_sets=view.own_sets | own)
     )

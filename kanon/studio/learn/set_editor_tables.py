@@ -21,7 +21,8 @@ from kanon.studio.learn.set_editor_state import (
     own_table,
 )
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.parts import Message
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.popover import closing_popover
@@ -135,7 +136,7 @@ def _add_own() -> None:
     try:
         table = own_table(work, work.view(SetEditorView).records)
     except KanonError as error:
-        state.change(problem=error.sentence)
+        state.change(Message(problem=error.sentence))
         return
     _add(table)
 

@@ -8,12 +8,13 @@ from typing import Literal
 from kanon.studio.learn.attacks_state import AttackView
 from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.steps_state import StepsView
+from kanon.studio.session.parts import SessionPart
 
 LessonsPart = Literal["steps", "attacks", "exercises"]
 
 
 @dataclass(frozen=True)
-class LessonsView:
+class LessonsView(SessionPart):
     """What is shown."""
 
     part: LessonsPart = "steps"

@@ -12,7 +12,7 @@ from kanon.studio.learn.marks_panel import class_field, class_marks
 from kanon.studio.learn.set_editor import editor_entry
 from kanon.studio.learn.set_editor_state import SetEditorView
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_button

@@ -28,7 +28,7 @@ from kanon.studio.learn.two_lessons import (
     two_of,
 )
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import data_button, picture

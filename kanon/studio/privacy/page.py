@@ -37,10 +37,10 @@ from kanon.studio.privacy.disclosure import (
 from kanon.studio.privacy.how import how_attacked, how_class, how_found
 from kanon.studio.privacy.population_panel import population
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
 from kanon.studio.session.outdated import outdated
 from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, released_label, released_tuple
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, sensitive_choice, unready

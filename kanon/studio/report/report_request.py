@@ -23,9 +23,8 @@ from kanon.sources.stored import StoredTable
 from kanon.studio.jobs.reporting import reporting
 from kanon.studio.report.state import ReportView
 from kanon.studio.session.population import population_used
-from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Request, Work
 
 IN_ENGINE = (
     "A report checks the released rows once more, for which the table has to be in memory, and "

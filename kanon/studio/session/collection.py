@@ -10,6 +10,7 @@ from kanon.plan import Plan
 from kanon.release.drift import Finding
 from kanon.report.changes import ReportRecord
 from kanon.studio.session.earlier_releases import EarlierRelease
+from kanon.studio.session.parts import SessionPart
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,7 @@ class NamedConfiguration:
 
 
 @dataclass(frozen=True, eq=False)
-class Collection:
+class Collection(SessionPart):
     """What stays while settings change: configurations under a name, and releases handed out."""
 
     # The configurations that were kept, and the one that was removed last.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kanon.base.date_patterns import MixedDates, find_date_patterns
 from kanon.base.kinds import CODE, TEXT, ColumnKind, fitting
 from kanon.studio.session.choices import start_with
 from kanon.studio.session.hierarchy_choices import with_choice, with_choices
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 
 _BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")
 """The builders that a column starts with, as its kind is."""
@@ -36,7 +38,9 @@ def with_kind(work: Work, column: str, kind: ColumnKind) -> Work:
     kinds = {name: one for name, one in work.table.kinds.items() if name != column}
     if kind != fitting(values.texts)[0]:
         kinds[column] = kind
-    work = with_choices(with_fields(work, kinds=kinds, problem=None))
+    work = with_choices(
+        work.with_parts(replace(work.table, kinds=kinds), replace(work.message, problem=None))
+    )
     old = work.table.choices.get(column)
     if old is None or old.builder not in _BY_KIND:
         return work

@@ -23,7 +23,7 @@ from kanon.strategies import LOOKS_AT
 from kanon.studio.session.collection import NamedConfiguration
 from kanon.studio.session.run_choices import compared_metrics, incomplete_records
 from kanon.studio.session.run_plan import chosen_for, plan_of, suppression_used, without_lost
-from kanon.studio.session.work import Work, usable_strategies, with_fields
+from kanon.studio.session.work import Work, usable_strategies
 
 MOST_LINES = 48  # the most lines of one comparison: more would be a picture that nobody can read
 
@@ -65,7 +65,11 @@ class PlannedLine:
 def strategies_offered(work: Work) -> list[str]:
     """The strategies that can be compared: S1 alone without GAA."""
     led = next((name for name in compared_algorithms(work) if uses(name, "strategy")), None)
-    return usable_strategies(with_fields(work, algorithm=led)) if led is not None else ["s1"]
+    return (
+        usable_strategies(work.with_parts(replace(work.settings, algorithm=led)))
+        if led is not None
+        else ["s1"]
+    )
 
 
 def algorithms_offered() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from kanon.algorithms.lower_bound import LowerBound
 from kanon.algorithms.solution import Solution
@@ -25,9 +25,7 @@ from kanon.report.contents import Report
 from kanon.report.origin import Origin
 from kanon.run import PreparedRun, Run, release_at
 from kanon.studio.session.engine_release import EngineRelease
-
-if TYPE_CHECKING:
-    from kanon.studio.session.work import Work
+from kanon.studio.session.parts import SessionPart
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +125,7 @@ class FoundBound:
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class Findings(SessionPart):
     """All that was worked out for a table: replaced whole when there is another one."""
 
     # The last finished run, comparison, measurement of the searches, and greatest k with a model.
@@ -159,5 +157,3 @@ class Findings:
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
     # What no release can lose less than, by a fingerprint of all that it depends on.
     bounds: Mapping[str, FoundBound] = field(default_factory=dict)
-    # What was chosen when the last of each calculation began, without what was found then.
-    made_with: Mapping[str, Work] = field(default_factory=dict)

@@ -109,7 +109,7 @@ class PictureSettings:
 
 def begun_with(work: Work, doing: str) -> Work:
     """What was chosen when the last of a calculation began; the work of now, if none did."""
-    then = work.findings.made_with.get(doing)
+    then = work.made_with.get(doing)
     return work if then is None or then.version != work.version else then
 
 

@@ -10,10 +10,11 @@ from itertools import count
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address, allowed_folder, allowed_path
 from kanon.sources.stored_source import check_outside, kind_written
+from kanon.studio.session.parts import SessionPart
 
 
 @dataclass(frozen=True)
-class Place:
+class Place(SessionPart):
     """Where a table is, as it was typed."""
 
     # A path, or the URL of a database; see :class:`kanon.sources.addresses.Address`.
@@ -37,7 +38,7 @@ class WrittenRelease:
 
 
 @dataclass(frozen=True)
-class Destination:
+class Destination(SessionPart):
     """Where a release goes, as it was typed."""
 
     typed: str = ""  # A path; empty for the one that is suggested

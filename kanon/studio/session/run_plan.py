@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from kanon.algorithms.catalogue import uses
@@ -14,7 +15,7 @@ from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.engine_classes import check_classes_here
 from kanon.studio.session.run_choices import missing_undecided, undecided_columns
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 
 
 def plan_of(work: Work, in_engine: bool = False) -> Plan:
@@ -179,8 +180,11 @@ def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
 
 def without_lost(work: Work) -> Work:
     """The work without models that no run meets: comparisons run over k, whatever is required."""
-    return with_fields(
-        work, models=tuple(one for one in work.settings.models if one not in work.models_lost)
+    return work.with_parts(
+        replace(
+            work.settings,
+            models=tuple(one for one in work.settings.models if one not in work.models_lost),
+        )
     )
 
 

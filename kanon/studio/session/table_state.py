@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from kanon.base.kinds import ColumnKind
 from kanon.hierarchy import Hierarchy
@@ -19,13 +19,20 @@ from kanon.studio.session.choices import (
     HierarchyChoice,
 )
 from kanon.studio.session.history import History
+from kanon.studio.session.parts import SessionPart
 
 Missing = Literal["drop-records", "as-value"]
 
 
 @dataclass(frozen=True, eq=False)
-class TableState:
+class TableState(SessionPart):
     """A table, and what is known and chosen of its columns."""
+
+    LABELS: ClassVar[Mapping[str, str]] = {
+        "person": "Which column says who a record is about?",
+        "missing": "What happens to records with a missing value",
+        "levels": "Levels of coarsened columns",
+    }
 
     title: str  # What it is called on the pages
     origin: str  # Where it came from: the key of a sample, ``upload``, ``adult`` or ``place``

@@ -14,10 +14,11 @@ from kanon.strategies import PARTNERS, STRATEGIES
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.class_count import count_by_itself, counting_request
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.engine_classes import ClassCount, classes_kept, said_kept, uncounted
+from kanon.studio.session.parts import RunSettings
 from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.state import bound
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work, usable_strategies
@@ -160,7 +161,7 @@ def algorithm_choice(key: str) -> None:
     st.selectbox(
         "Algorithm",
         list(known),
-        **bound(key, work.settings.algorithm, "algorithm"),
+        **bound(key, work.settings.algorithm, "algorithm", into=RunSettings),
         format_func=lambda name: f"{short_title(name)} — {FAMILIES[known[name].FAMILY]}",
         help=about(work.settings.algorithm),
     )
@@ -179,7 +180,7 @@ def metric_choice(key: str) -> None:
     st.selectbox(
         "Metric",
         usable if work.settings.metric in usable else [*usable, work.settings.metric],
-        **bound(key, work.settings.metric, "metric"),
+        **bound(key, work.settings.metric, "metric", into=RunSettings),
         format_func=lambda name: titles[name],
         help=" ".join(about),
     )
@@ -200,7 +201,7 @@ def strategy_choice(key: str) -> None:
     st.selectbox(
         "Strategy",
         usable_strategies(work),
-        **bound(key, work.strategy_used, "strategy"),
+        **bound(key, work.strategy_used, "strategy", into=RunSettings),
         format_func=lambda name: STRATEGIES[name].title,
         help=" ".join(about),
     )
@@ -212,7 +213,7 @@ def sensitive_choice(key: str) -> None:
     st.selectbox(
         "Sensitive column",
         work.table.sensitive_columns,
-        **bound(key, work.focus, "sensitive"),
+        **bound(key, work.focus, "sensitive", into=RunSettings),
         help="Which sensitive column strategies look at, and whose l and t are shown.",
     )
 
@@ -292,7 +293,13 @@ def _line(work: Work) -> None:
                 else "k, persons per class at least",
                 min_value=2,
                 max_value=most,
-                **bound(f"frame-k-{work.settings.k}", min(work.settings.k, most), "k", read=int),
+                **bound(
+                    f"frame-k-{work.settings.k}",
+                    min(work.settings.k, most),
+                    "k",
+                    into=RunSettings,
+                    read=int,
+                ),
             )
 
 

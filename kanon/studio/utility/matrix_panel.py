@@ -14,9 +14,9 @@ from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
 from kanon.run import Run
 from kanon.sources.memory import MemorySource
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
 from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import sensitive_choice

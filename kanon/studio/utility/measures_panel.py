@@ -17,9 +17,9 @@ from kanon.measures.distribution_change import Distribution
 from kanon.report.loss import ends_of, overview_of
 from kanon.run import Run
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
 from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.work import Work
 from kanon.studio.utility.changes import (
     WAY,

@@ -17,9 +17,9 @@ from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.configurations import algorithms_offered
 from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.utility.learning import LearningInputs, ks_said, score_used, split_said
@@ -49,7 +49,7 @@ from kanon.studio.widgets.progress import begin_button, earlier_study
 
 def _look(**fields: Any) -> None:
     view = state.work().view(UtilityView)
-    state.change(view=replace(view, predicting=replace(view.predicting, **fields)))
+    state.change(replace(view, predicting=replace(view.predicting, **fields)))
 
 
 def show_predicting(work: Work) -> None:

@@ -15,7 +15,6 @@ from kanon.studio.session.earlier_releases import EarlierRelease
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.session_store import Desk
 from kanon.studio.session.table_loading import read_again, sample_work
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -34,6 +33,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.works import with_fields
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,6 @@ from kanon.metrics import METRICS, PUBLISHED
 from kanon.studio.compare.presets import MOST_NODES, PRESETS, matrix_column
 from kanon.studio.session import binding, server
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     COMPARE,
     DATA,
@@ -30,6 +29,7 @@ from support.dashboard import (
     work,
 )
 from support.visits import VISITS
+from support.works import with_fields
 
 SENSITIVE = {"l_percent", "t_percent"}
 

@@ -17,9 +17,9 @@ from kanon.studio.jobs import server_pool
 from kanon.studio.jobs.memory import limited_memory
 from kanon.studio.jobs.upload import open_upload, upload_request
 from kanon.studio.session.project import opened_project, saved_project
-from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
+from kanon.studio.session.work import Request
 from support import job_functions
 from support.dashboard import (
     DATA,

@@ -18,7 +18,6 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.requirements import whole_table
 from kanon.studio.session.table_loading import reread, sample_work
-from kanon.studio.session.work import value_of, with_fields
 from support.dashboard import (
     DATA,
     WORK,
@@ -32,6 +31,7 @@ from support.dashboard import (
     work,
 )
 from support.visits import VISITS, known
+from support.works import value_of, with_fields
 
 DECIDE, USE, BACK = "pages/decide.py", "Use as models", "Back to the settings before"
 MIXED = EntropyLDiversity(l=2.0, column="disease")

@@ -8,9 +8,8 @@ import pytest
 from kanon.studio.jobs import runner, server_pool
 from kanon.studio.jobs.anonymisation import anonymisation_request
 from kanon.studio.jobs.lanes import SHORT, STUDY
-from kanon.studio.session.request import Request, called
 from kanon.studio.session.session_store import Desk
-from kanon.studio.session.work import CalculationState, with_fields
+from kanon.studio.session.work import CalculationState, Request, called
 from support import job_functions
 from support.dashboard import (
     ANONYMISE,
@@ -32,6 +31,7 @@ from support.dashboard import (
     work,
 )
 from support.paths import ROOT
+from support.works import with_fields
 
 PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
 REPORT = "pages/report.py"

@@ -14,7 +14,6 @@ from kanon.studio.learn.attacks_panel import own_case
 from kanon.studio.learn.attacks_state import AttackView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, attack, targets
 from kanon.teaching.case import texts_of
@@ -32,6 +31,7 @@ from support.dashboard import (
     upload,
     work,
 )
+from support.works import with_fields
 
 LEARN = "pages/learn.py"
 

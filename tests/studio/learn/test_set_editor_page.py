@@ -13,11 +13,11 @@ from kanon.studio.learn.exercises_state import ExercisesView
 from kanon.studio.learn.set_editor_state import SetEditorView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from kanon.teaching.exercise_draft import draft_of, set_of
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import handout
 from support.dashboard import APP, DATA, WORK, button, go, press, problems, settled, texts, work
+from support.works import with_fields
 
 LEARN = "pages/learn.py"
 SET = read_exercises(BUILT_IN)

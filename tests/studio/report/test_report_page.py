@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from kanon.studio.session.purpose import LABELS
 
 from kanon.base.progress import no_progress
 from kanon.cli.main import main
@@ -26,9 +27,7 @@ from kanon.studio.report.report_request import form_of, plan_of_report
 from kanon.studio.report.state import ReportView
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.project import opened_project, saved_project
-from kanon.studio.session.purpose import LABELS
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -47,6 +46,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.works import with_fields
 
 REPORT = "pages/report.py"
 DAY = datetime.date(2026, 1, 31)

@@ -31,8 +31,8 @@ from kanon.studio.session.requirements import (
     whole_table,
 )
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_fields
 from support.dashboard import PEOPLE, as_bytes
+from support.works import with_fields
 
 
 def one_column(values):

@@ -33,9 +33,9 @@ from kanon.studio.session.history import LEAST, STEPS
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_fields
 from kanon.studio.widgets import tree_edits
 from support.random_tables import examples
+from support.works import with_fields
 
 CSV = b"animal,sex\n" + b"".join(
     f"{animal},{sex}\n".encode()
