@@ -49,9 +49,9 @@ from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.studio.session.hierarchy_choices import with_role
-from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.session.work import Work
+from kanon.studio.shell.project_file import opened_project, saved_project
 from kanon.studio.widgets import tree_edits
 from kanon.teaching.answers import Answers, read_answers
 from kanon.teaching.exercises import ExerciseSet, read_exercises

@@ -32,9 +32,9 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.privacy.attacker import PrivacyView
 from kanon.studio.session.hierarchy_choices import undone, with_role
-from kanon.studio.session.requirements import KINDS
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.model_editor import key_of_model
+from kanon.studio.widgets.requirements import KINDS
 from kanon.teaching.exercises import read_exercises
 from support.bad_inputs import (
     PAGE,

@@ -13,18 +13,19 @@ from kanon.base.formatting import one_or_many, thin
 from kanon.run import Run
 from kanon.sources.addresses import Address
 from kanon.sources.stored_source import StoredSource, part_of, remove
+from kanon.studio.anonymise.combined_releases import with_handed
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.engine_release import said_at_destination
-from kanon.studio.jobs.stored_table import write_release
-from kanon.studio.session import state
-from kanon.studio.session.earlier_releases import EarlierRelease, with_handed
-from kanon.studio.session.places import (
+from kanon.studio.jobs.engine_release import (
     Destination,
     WrittenRelease,
     checked_destination,
     complete_at,
+    said_at_destination,
     suggested_destination,
 )
+from kanon.studio.jobs.stored_table import write_release
+from kanon.studio.session import state
+from kanon.studio.session.collection import EarlierRelease
 from kanon.studio.session.server import login_name
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain

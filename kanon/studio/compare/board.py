@@ -27,13 +27,13 @@ from kanon.studio.compare.board_layout import arrange, layout_of
 from kanon.studio.compare.presets import MOST_NODES
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
-from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.run_choices import counted_records, metric_called
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import (
     Part,
+    PictureSettings,
     chart,
     data_button,
     on_dark_paper,

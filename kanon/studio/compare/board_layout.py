@@ -21,9 +21,8 @@ from kanon.charts.panels import KINDS
 from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.comparison import comparison_request
+from kanon.studio.jobs.comparison import asks_for_some_k, comparison_request, lacking, outlook
 from kanon.studio.session import state
-from kanon.studio.session.comparison_runs import asks_for_some_k, lacking, outlook
 from kanon.studio.session.parts import Message
 from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.state import bound

@@ -18,16 +18,21 @@ from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
 from kanon.studio.compare.presets_panel import presets_row
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.comparison import comparison_request
-from kanon.studio.session import state
-from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.comparison_runs import ComparisonState, outlook, runs_wanted, ties_matter
-from kanon.studio.session.configurations import (
+from kanon.studio.jobs.comparison import (
+    ComparisonState,
+    comparison_request,
+    outlook,
+    runs_wanted,
+    ties_matter,
+)
+from kanon.studio.jobs.configurations import (
     algorithms_offered,
     compared_algorithms,
     compared_strategies,
     strategies_offered,
 )
+from kanon.studio.session import state
+from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.parts import CompareSettings
 from kanon.studio.session.run_choices import compared_metrics, usable_metrics
 from kanon.studio.session.state import bound

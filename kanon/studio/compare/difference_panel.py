@@ -13,11 +13,10 @@ from kanon.experiments.comparison import (
     Comparison,
 )
 from kanon.studio.session import state
-from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, picture
 
 
 def difference(

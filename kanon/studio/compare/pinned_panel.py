@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from kanon.experiments.titles import full_title
+from kanon.studio.jobs.configurations import PlannedLine, incomparable, yardsticks
 from kanon.studio.session import state
 from kanon.studio.session.collection import NamedConfiguration
-from kanon.studio.session.configurations import PlannedLine, incomparable, yardsticks
 from kanon.studio.session.named_configurations import (
     export,
     imported,
@@ -143,7 +143,9 @@ def _keep(lines: Sequence[PlannedLine]) -> None:
             "Keep",
             key="keep",
             on_click=_attempt,
-            args=(lambda work: pin(work, line, state.typed(field) or alone),),
+            args=(
+                lambda work: pin(work, line.plan, line.ground.trees, state.typed(field) or alone),
+            ),
         )
 
 

@@ -16,14 +16,13 @@ from kanon.experiments.titles import guided
 from kanon.measures.comparing import Standing
 from kanon.studio.compare.closeness_panel import closeness
 from kanon.studio.compare.difference_panel import difference
+from kanon.studio.jobs.comparison import ComparisonState
 from kanon.studio.session import state
-from kanon.studio.session.comparison_runs import ComparisonState
 from kanon.studio.session.parts import CompareSettings
-from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import data_button
+from kanon.studio.widgets.picture import PictureSettings, data_button
 from kanon.studio.widgets.standings import (
     bands_table,
     grouped_table,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 import streamlit as st
@@ -21,13 +21,30 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import open_work
 from kanon.studio.jobs.upload import rereading_request
 from kanon.studio.session import state
-from kanon.studio.session.places import Place
+from kanon.studio.session.parts import SessionPart
 from kanon.studio.session.state import bound
 from kanon.studio.session.table_loading import read_again
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Request, Work, opening_cancelled, reading_cancelled
 
+
+@dataclass(frozen=True)
+class Place(SessionPart):
+    """Where a table is, as it was typed."""
+
+    # A path, or the URL of a database; see :class:`kanon.sources.addresses.Address`.
+    typed: str = ""
+    engine: str = ""  # The engine that was asked for; empty for what fits
+    problem: str = ""  # Why it could not be opened
+
+    def for_another_table(self) -> Place:
+        """All of it: the next table may lie beside it."""
+        return self
+
+
 PLACE_TAB = "A path or a database"
+
+
 ENGINES = {"": "What fits", "spark": "Spark"}
 
 

@@ -11,8 +11,8 @@ from kanon.release.context import Context, least_k, models_wanted
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.parts import Message
-from kanon.studio.session.requirements import refusal
 from kanon.studio.session.work import Work
+from kanon.studio.widgets.requirements import refusal
 
 IN_ENGINE = (
     "A verdict counts the released rows once more, for which the table has to be in memory, and "

@@ -21,10 +21,10 @@ from kanon.strategies import STRATEGIES
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.findings import GreatestKResult
-from kanon.studio.session.requirements import short, suggested
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Request, Work
+from kanon.studio.widgets.requirements import short, suggested
 
 _how = Sections(__file__)
 

@@ -31,8 +31,12 @@ from kanon.studio.jobs import runner
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.findings import GreatestKResult
-from kanon.studio.session.picture_settings import PictureSettings, begun_with
-from kanon.studio.session.requirements import (
+from kanon.studio.session.state import bound
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.model_editor import whole
+from kanon.studio.widgets.picture import PictureSettings, begun_with, picture
+from kanon.studio.widgets.requirements import (
     KINDS,
     best,
     changed,
@@ -41,11 +45,6 @@ from kanon.studio.session.requirements import (
     refusal,
     short,
 )
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.model_editor import whole
-from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.result import fade
 
 

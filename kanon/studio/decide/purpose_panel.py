@@ -43,18 +43,16 @@ from kanon.studio.decide.decision import (
 )
 from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
+from kanon.studio.jobs.anonymisation import outdated
 from kanon.studio.session import state
-from kanon.studio.session.outdated import outdated
-from kanon.studio.session.picture_settings import PictureSettings
-from kanon.studio.session.population import population_used
-from kanon.studio.session.requirements import best
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.model_editor import whole
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, picture
+from kanon.studio.widgets.requirements import best
 from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
 from kanon.studio.widgets.uploads import upload_field
 
@@ -154,7 +152,7 @@ def _verdict(work: Work) -> Decision | None:
 
 def _reached(work: Work, done: Run, about: tuple[str, int]) -> ReachedNumbers:
     """What the release reached; measured again only where something it depends on changed."""
-    known, people = work.purpose.context.known, population_used(work)
+    known, people = work.purpose.context.known, work.purpose.people_counted
 
     def measured() -> ReachedNumbers:
         with st.spinner("Counting the released rows"):

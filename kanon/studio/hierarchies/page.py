@@ -19,13 +19,11 @@ from kanon.studio.hierarchies.builder_preview import build_panel, preview_head
 from kanon.studio.hierarchies.files import files_panel, review, said_unused, said_values
 from kanon.studio.hierarchies.spellings_panel import spellings_panel
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.comparison import comparison_request
+from kanon.studio.jobs.comparison import comparison_outdated, comparison_request
 from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.hierarchy_choices import redone, undone
-from kanon.studio.session.outdated import comparison_outdated
 from kanon.studio.session.parts import Message, SharedView
-from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
@@ -33,7 +31,7 @@ from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.how import how_hierarchies
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, begun_with, picture
 from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.standings import titles_of
 from kanon.studio.widgets.table_draft import table_editor

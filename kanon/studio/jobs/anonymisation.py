@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from kanon.algorithms.solution import Solution, solve
+from kanon.errors import KanonError
 from kanon.plan import Plan
 from kanon.run import PreparedRun, measured_metrics, prepare
 from kanon.sources.stored import StoredTable
@@ -14,7 +15,10 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import prepare_and_solve
 from kanon.studio.session import state
 from kanon.studio.session.findings import Result
-from kanon.studio.session.run_plan import plan_of, settings_of
+from kanon.studio.session.run_plan import (
+    plan_of,
+    settings_of,
+)
 from kanon.studio.session.work import Request, Work
 
 _SOON = 0.5
@@ -56,3 +60,23 @@ def _with_stored_result(
     if isinstance(work.table.records, StoredTable):
         work.table.records.learn(source.table)
     return _with_result(PreparedRun(plan, source, dropped), settings, work, solution)
+
+
+def outdated(work: Work) -> bool:
+    """Whether the result on screen was made with other settings than those chosen now."""
+    result = work.findings.result
+    if result is None:
+        return False
+    try:
+        return result_depends_on(work) != (True, result.settings)
+    except KanonError:
+        return True
+
+
+def result_depends_on(work: Work) -> tuple[bool, str]:
+    """Whether a k is chosen that the result on screen knows, and a fingerprint of the rest."""
+    result = work.findings.result
+    if result is None:
+        return False, ""
+    most = min(work.settings.k, result.prepared.classes.n_records)
+    return result.k_for(most) == most, settings_of(work, plan_of(work))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import streamlit as st
+
 from kanon.errors import KanonError
 from kanon.settings import exceeded, settings
+from kanon.studio.jobs.kernels import compile_the_rest, load_kernels
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
-from kanon.studio.jobs.pool import Job
-from kanon.studio.jobs.server_pool import jobs
+from kanon.studio.jobs.pool import Job, Jobs
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import made_with
 from kanon.studio.session.parts import Message
@@ -21,6 +23,15 @@ from kanon.studio.session.work import (
     called,
     said_on_page,
 )
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> Jobs:
+    """The job runner of this server; its workers load the compiled kernels in advance."""
+    most = settings()
+    places = (most.jobs_at_once, most.long_jobs_at_once, most.studies_at_once)
+    return Jobs(places, warm=load_kernels, idle=compile_the_rest)
+
 
 _LANES = {"short": SHORT, "long": LONG, "study": STUDY}
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from pickle import PickleBuffer
 from typing import Any, TypeVar
 
 from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
 from kanon.report.origin import origin_of_content
-from kanon.settings import exceeded, settings
+from kanon.settings import MEGABYTE, exceeded, settings
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile
-from kanon.studio.jobs.memory import limited_memory
 from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.session.work import (
     Request,
@@ -23,7 +24,34 @@ from kanon.studio.session.work import (
     reading_cancelled,
 )
 
+
+@contextmanager
+def limited_memory(megabytes: int) -> Iterator[None]:
+    """Limit what this process may take beyond now, else a MemoryError; on Linux alone."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    before, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    allowed = [one for one in (before, hard) if one != resource.RLIM_INFINITY]
+    most = min([_taken() + megabytes * MEGABYTE, *allowed])
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
+
+
+def _taken() -> int:
+    """The bytes that count against the limit."""
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    kilobytes = next(line.split()[1] for line in lines if line.startswith("VmData:"))
+    return int(kilobytes) * 1024
+
+
 T = TypeVar("T")
+
 
 AT_ONCE = 1.0
 """For so many seconds a page waits for a table before it is drawn: most are there by then."""

@@ -57,13 +57,12 @@ from kanon.studio.lattice.subject import (
     with_node,
 )
 from kanon.studio.session import state
-from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, unready
 from kanon.studio.widgets.algorithm_options import suppression_field
-from kanon.studio.widgets.picture import chart, data_button, picture_links
+from kanon.studio.widgets.picture import PictureSettings, chart, data_button, picture_links
 
 
 def take_view(**fields: Any) -> None:

@@ -19,10 +19,10 @@ from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_state import StepsView
-from kanon.studio.session.picture_settings import PictureSettings, configurations_said
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import fingerprint_of, plan_content, plan_of
 from kanon.studio.session.work import Work, usable_strategies
+from kanon.studio.widgets.picture import PictureSettings, configurations_said
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.lesson_builder import MOST, lesson_of
 from kanon.teaching.presets import PRESETS, preset_for, preset_table

@@ -32,12 +32,11 @@ from kanon.studio.learn.step_sheet import STYLE, choice_sheet, records_sheet
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.learn.two_panel import beside_choices, show_two
 from kanon.studio.session import state
-from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
-from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.teaching.lesson import Lesson, written
 from kanon.teaching.lesson_builder import MOST
 from kanon.teaching.presets import PRESETS

@@ -17,10 +17,9 @@ from kanon.studio.session.choices import (
     starting_text,
     with_tree,
 )
-from kanon.studio.session.history import ChangedChoice, History
 from kanon.studio.session.parts import Message
 from kanon.studio.session.samples import ADULT_FOLDER, bundled_file
-from kanon.studio.session.table_state import Missing
+from kanon.studio.session.table_state import ChangedChoice, History, Missing
 from kanon.studio.session.work import Work
 
 

@@ -23,7 +23,6 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.strategies import needs_sensitive
 from kanon.studio.session.collection import NamedConfiguration
-from kanon.studio.session.configurations import PlannedLine
 from kanon.studio.session.parts import Message
 from kanon.studio.session.plan_loading import with_plan
 from kanon.studio.session.work import Work
@@ -31,9 +30,9 @@ from kanon.studio.session.work import Work
 LONGEST_TITLE = 40  # the most characters in the name of a kept configuration
 
 
-def pin(work: Work, line: PlannedLine, title: str) -> Work:
-    """The work with a line kept under a name."""
-    kept = _with_pin(work, title, line.plan, line.ground.trees)
+def pin(work: Work, plan: Plan, trees: Mapping[str, Hierarchy], title: str) -> Work:
+    """The work with a plan and its hierarchies kept under a name."""
+    kept = _with_pin(work, title, plan, trees)
     return kept.with_notice(
         f"{quoted(kept.kept.pinned[-1].title)} is kept: it stays as it is, whatever is "
         "chosen from now on."

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+import pandas as pd
+
 from kanon.base.formatting import thin
 from kanon.charts.layout import Layout
 from kanon.errors import PlanError
@@ -167,6 +169,13 @@ class Purpose(SessionPart):
     # What was typed for a report, by the names of :class:`kanon.report.words.Words`; too long a
     # text stays as it is, so that it can be shortened.
     texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def people_counted(self) -> pd.DataFrame | None:
+        """The population that counts: that of the page Privacy, unless the attacker knows."""
+        if self.context.attacker == "prosecutor" or self.population is None:
+            return None
+        return self.population.table
 
     def words(self) -> Words:
         """The texts as a report takes them."""

@@ -2,7 +2,7 @@
 
 A session owns one frozen :class:`~kanon.studio.session.work.Work` under a key that no widget has,
 because Streamlit drops the keys of widgets when the user leaves a page. Widgets are seeded from it
-and copied back in their callbacks: see :mod:`kanon.studio.session.binding`.
+and copied back in their callbacks: see :func:`bound`.
 
 What a session owns also lies on a desk of the server, from where :func:`come_back` fetches it when
 the page was reloaded or the connection dropped; :func:`forget_everything` clears both.

@@ -12,16 +12,16 @@ from kanon.errors import KanonError
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import AT_ONCE, rereading_request
 from kanon.studio.session import state
-from kanon.studio.session.project import (
+from kanon.studio.session.server import desks
+from kanon.studio.session.session_store import new_token
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.shell.project_file import (
     check_savable,
     opened_project,
     reading_asked,
     saved_project,
 )
-from kanon.studio.session.server import desks
-from kanon.studio.session.session_store import new_token
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
 from kanon.studio.shell.tour import invite
 from kanon.studio.widgets.files import content, file_name
 from kanon.studio.widgets.popover import closing_popover

@@ -29,8 +29,8 @@ from kanon.learning.scores import SCORES
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.run import PreparedRun
+from kanon.studio.jobs.configurations import algorithms_offered
 from kanon.studio.jobs.partial_results import learn_releases, study_request
-from kanon.studio.session.configurations import algorithms_offered
 from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Request, Work

@@ -16,9 +16,8 @@ from kanon.errors import KanonError
 from kanon.learning.classifiers import CLASSIFIERS
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES
+from kanon.studio.jobs.configurations import algorithms_offered
 from kanon.studio.session import state
-from kanon.studio.session.configurations import algorithms_offered
-from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -43,7 +42,7 @@ from kanon.studio.utility.prediction import (
     trials_of,
 )
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.progress import begin_button, earlier_study
 
 

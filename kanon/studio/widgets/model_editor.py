@@ -13,7 +13,10 @@ from kanon.errors import KanonError, quoted
 from kanon.privacy.model import Range, SensitiveModel, ranges
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.session import state
-from kanon.studio.session.requirements import (
+from kanon.studio.session.state import bound
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.requirements import (
     DISTANCES,
     best,
     cards_to_add,
@@ -25,9 +28,6 @@ from kanon.studio.session.requirements import (
     summary,
     whole_table,
 )
-from kanon.studio.session.state import bound
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
 
 _UNORDERED = [name for name in DISTANCES if name != "emd-ordered"]
 

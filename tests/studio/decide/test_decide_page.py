@@ -27,8 +27,8 @@ from kanon.studio.report.report_request import (
     plan_of_report,
 )
 from kanon.studio.report.state import ReportView
-from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.shell.project_file import opened_project, saved_project
 from support.dashboard import (
     OUTDATED,
     WORK,

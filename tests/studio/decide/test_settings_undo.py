@@ -15,9 +15,9 @@ from kanon.studio.decide.decision import out_of_reach, with_context, with_wishes
 from kanon.studio.decide.greatest_k import with_reached
 from kanon.studio.decide.settings_undo import as_before, can_go_back
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session.project import opened_project, saved_project
-from kanon.studio.session.requirements import whole_table
 from kanon.studio.session.table_loading import reread, sample_work
+from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.widgets.requirements import whole_table
 from support.dashboard import (
     DATA,
     WORK,

@@ -1,7 +1,4 @@
-"""What every class has to meet beside k: which models fit a table, and how much can be asked for.
-
-Pure functions over privacy models; nothing here knows Streamlit.
-"""
+"""Which privacy models fit a table beside k, and how much can be asked for."""
 
 from __future__ import annotations
 
@@ -32,6 +29,7 @@ DISTANCES = {
 }
 """How t-closeness counts distances, in words."""
 
+
 _GLOSSES = {
     "entropy-l-diversity": "the values of every class are well mixed",
     "t-closeness": "every class is mixed much like the whole table",
@@ -43,6 +41,7 @@ _GLOSSES = {
     "enhanced-beta-likeness": "the same, stricter for frequent values",
 }
 """What a model asks for, in so few words that they stand beside its name in a list."""
+
 
 _WISHES: dict[str, dict[str, Any]] = {
     "entropy-l-diversity": {"l": 2.0},

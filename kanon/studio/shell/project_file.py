@@ -1,7 +1,4 @@
-"""A project file: all that was chosen for a table, and none of its records.
-
-Pure functions between the state of a session and JSON.
-"""
+"""A project file: all that was chosen for a table, and none of its records."""
 
 from __future__ import annotations
 
@@ -27,14 +24,16 @@ from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice, choo
 from kanon.studio.session.collection import NamedConfiguration
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.hierarchy_choices import with_choices
-from kanon.studio.session.history import History
 from kanon.studio.session.named_configurations import carried, check_whole, checked_title
 from kanon.studio.session.plan_loading import settings_said
 from kanon.studio.session.run_plan import plan_content
 from kanon.studio.session.table_loading import read_again, reread
+from kanon.studio.session.table_state import History
 from kanon.studio.session.work import Work
 
 _FORMAT = 1
+
+
 _TREES = ("drawn", "imported")
 """What a choice may hold beside texts: a tree that was drawn, and one that stood in a file."""
 
