@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -13,6 +12,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from kanon.base.fingerprint import fingerprint_of
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.comparison_measures import measure_table, measures_of, privacy_measures
 from kanon.charts.dark import on_dark
@@ -28,6 +28,7 @@ from kanon.studio.compare.presets import MOST_NODES
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
 from kanon.studio.session.run_choices import counted_records, metric_called
+from kanon.studio.session.run_plan import TreeInputs
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
@@ -183,17 +184,14 @@ def _has_matrix(layout: Layout) -> bool:
 
 def _fingerprint(work: Work, layout: Layout) -> str:
     """What cost matrices depend on."""
-    found = hashlib.sha256()
-    if _has_matrix(layout):
-        found.update(repr(sorted(work.settings.composed.items())).encode())
-        found.update(
-            repr((work.table.digest, work.version, work.table.missing)).encode()
-        )  # whom a node counts
-    for column, tree in work.table.trees.items() if _has_matrix(layout) else ():
-        found.update(repr((column, tree.labels)).encode())
-        found.update(tree.parent.tobytes())
-        found.update(b"" if tree.weight is None else tree.weight.tobytes())
-    return found.hexdigest()
+    if not _has_matrix(layout):
+        return ""
+    table = work.table
+    trees = {column: TreeInputs.of(tree, weighted=True) for column, tree in table.trees.items()}
+    # Which records a node counts depends on what happens to those with missing values.
+    return fingerprint_of(
+        work.settings.composed, table.digest, work.version, table.missing, list(trees), trees
+    )
 
 
 def costs_from(work: Work, most: int) -> Callable[[str, str], CostMatrix | None]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.progress import Progress
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
@@ -14,7 +15,6 @@ from kanon.sources.tables import Table
 from kanon.studio.data.singling_out_state import KS, SinglingView
 from kanon.studio.session.hierarchy_choices import with_choices, with_roles
 from kanon.studio.session.parts import Message
-from kanon.studio.session.run_plan import fingerprint_of
 from kanon.studio.session.work import Request, Work
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.formatting import counted, thin
 from kanon.base.how_texts import Sections
 from kanon.cards import Card
@@ -33,7 +34,7 @@ from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.jobs.partial_results import simulate_runs, study_request
 from kanon.studio.session.parts import Message
 from kanon.studio.session.run_choices import metric_called
-from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of
+from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Request, Work
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kanon.algorithms.catalogue import check_task, serves_every_k, uses
+from kanon.base.fingerprint import fingerprint_of
 from kanon.errors import KanonError, PlanError, quoted
 from kanon.experiments.comparison import PAPER_K, Comparison, Line
 from kanon.experiments.sweep import PlannedRun, solve_sweep
@@ -32,7 +33,6 @@ from kanon.studio.session.findings import ComparisonResult, MeasuredRun
 from kanon.studio.session.run_choices import shown_k, usable_metrics
 from kanon.studio.session.run_plan import (
     comparison_settings,
-    fingerprint_of,
     plan_of,
     without_lost,
 )
@@ -300,10 +300,10 @@ def _runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
     """Every run of these lines."""
     found = []
     for line in lines:
-        base, luck = _base_key(line), ties_matter(line.configuration.algorithm)
+        inputs, luck = LineInputs.of(line), ties_matter(line.configuration.algorithm)
         for given in line.seeds:
             seed = given if luck else None
-            key = fingerprint_of(base, seed)
+            key = fingerprint_of(inputs, seed)
             found.append(LineRun(line, given, key))
     return found
 
@@ -313,27 +313,43 @@ def ties_matter(algorithm: str) -> bool:
     return uses(algorithm, "tie_seed") or uses(algorithm, "seed")
 
 
-def _base_key(line: PlannedLine) -> str:
-    """A fingerprint of all that a run depends on, but for the seed."""
-    led = line.configuration
-    parts: list[object] = [line.ground.digest, led.algorithm, led.strategy]
-    if LOOKS_AT[led.strategy]:
-        parts += [led.scope, line.plan.led_by if needs_sensitive(led.strategy) else None]
-    plan = line.plan
-    if uses(led.algorithm, "suppression"):
-        parts.append(("suppression", plan.suppression_limit))
-    if uses(led.algorithm, "seed"):
-        parts.append(("seed", plan.algorithm.seed))
-    if uses(led.algorithm, "node"):
-        parts.append(("node", sorted((plan.algorithm.node or {}).items())))
-    parts.append(sorted(plan.algorithm.options.items()))
-    if guided(led):
-        parts.append(identity(line.guide, line.ground.trees))
-    if line.yardstick is not None:
-        parts.append(line.yardstick.digest)
-    if all(tree.weight is not None for tree in line.measured_by.values()):
-        parts.append(identity(METRICS["custom"], line.measured_by))  # they measure too
-    return repr(parts)
+@dataclass(frozen=True, eq=False)
+class LineInputs:
+    """All that the runs of a line depend on, but for the seed that breaks ties."""
+
+    ground: str  # The fingerprint of what it stands on
+    algorithm: str
+    strategy: str
+    scope: str | None  # None here and below for what is not looked at
+    sensitive: str | None
+    suppression: object
+    seed: int | None
+    node: Mapping[str, int] | None
+    options: Mapping[str, Any]
+    guide: str | None
+    yardstick: str | None
+    drawn: str | None  # The drawn weights, which measure too
+
+    @classmethod
+    def of(cls, line: PlannedLine) -> LineInputs:
+        """What the runs of a line depend on."""
+        led, plan = line.configuration, line.plan
+        algorithm, trees = plan.algorithm, line.measured_by
+        drawn = all(tree.weight is not None for tree in trees.values())
+        return cls(
+            line.ground.digest,
+            led.algorithm,
+            led.strategy,
+            led.scope if LOOKS_AT[led.strategy] else None,
+            plan.led_by if needs_sensitive(led.strategy) else None,
+            plan.suppression_limit if uses(led.algorithm, "suppression") else None,
+            algorithm.seed if uses(led.algorithm, "seed") else None,
+            algorithm.node if uses(led.algorithm, "node") else None,
+            algorithm.options,
+            identity(line.guide, line.ground.trees) if guided(led) else None,
+            None if line.yardstick is None else line.yardstick.digest,
+            identity(METRICS["custom"], trees) if drawn else None,
+        )
 
 
 def _all_drawn(lines: Sequence[PlannedLine]) -> bool:

@@ -5,7 +5,6 @@ They do not depend on the algorithm, so all pages and all algorithms share them.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +12,7 @@ from typing import Any
 
 from kanon.algorithms.lower_bound import least_k, lower_bound
 from kanon.algorithms.task import Task
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.progress import stretch
 from kanon.plan import Plan
 from kanon.report.optimality_gap import CLOSELY, QUICKLY, effort
@@ -36,12 +36,10 @@ class BoundWanted:
     def of(cls, prepared: PreparedRun) -> BoundWanted:
         """The bound of all releases for a plan's k, whatever algorithm the plan names."""
         task = prepared.task_of_bound()
-        found = hashlib.sha256(str(least_k(task)).encode())
-        trees = [tree.parent for tree in task.classes.hierarchies]
-        for array in (task.classes.nodes, task.classes.counts, *trees, *task.potentials):
-            found.update(f"{array.shape}{array.dtype}".encode())
-            found.update(array.tobytes())
-        return cls(task, found.hexdigest())
+        classes = task.classes
+        trees = [tree.parent for tree in classes.hierarchies]
+        key = fingerprint_of(least_k(task), classes.nodes, classes.counts, trees, task.potentials)
+        return cls(task, key)
 
     @property
     def effort(self) -> int:

@@ -12,6 +12,7 @@ import pandas as pd
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node, n_nodes, raised_to
 from kanon.algorithms.task import Task
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.progress import no_progress
 from kanon.base.rounding import round_apart
 from kanon.charts.lattice import DRAWN
@@ -99,7 +100,8 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subj
     inside = narrowed(work, columns)
     plan = plan_of(inside)
     # The records are those that lack no quasi-identifier, in the lattice or not.
-    settings = f"{settings_of(inside, plan)}-k{plan.k}-n{work.table.complete_records.n_records}"
+    records = work.table.complete_records.n_records
+    settings = fingerprint_of(settings_of(inside, plan), plan.k, records)
 
     def make() -> Subject:
         prepared = prepare(plan, work.table.complete_records)

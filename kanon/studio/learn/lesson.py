@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon.algorithms.catalogue import algorithm_named, uses
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.formatting import counted
 from kanon.base.sentences import records_said
 from kanon.errors import TableError
@@ -20,7 +21,7 @@ from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_state import StepsView
 from kanon.studio.session.run_choices import usable_metrics
-from kanon.studio.session.run_plan import fingerprint_of, plan_content, plan_of
+from kanon.studio.session.run_plan import plan_content, plan_of
 from kanon.studio.session.work import Work, usable_strategies
 from kanon.studio.widgets.picture import PictureSettings, configurations_said
 from kanon.teaching.lesson import Lesson

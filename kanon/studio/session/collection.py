@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kanon.base.fingerprint import fingerprint_of
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
 from kanon.release.common_classes import Release
@@ -30,8 +30,9 @@ class EarlierRelease:
     @classmethod
     def of(cls, settings: str, title: str, done: Run) -> EarlierRelease:
         """A release that was made with those settings, and whatever its plan requires."""
-        key = f"{settings} {done.prepared.plan.privacy} {done.prepared.plan.order}"
-        return cls(hashlib.sha256(key.encode()).hexdigest(), title, Release.of(done))
+        plan = done.prepared.plan
+        key = fingerprint_of(settings, plan.privacy, plan.order)
+        return cls(key, title, Release.of(done))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.formatting import one_or_many, percent, thin
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
@@ -28,7 +29,7 @@ from kanon.run import PreparedRun, prepare
 from kanon.schema import Role
 from kanon.studio.jobs.partial_results import learn_fits, study_request
 from kanon.studio.session.run_choices import metric_called
-from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of, without_lost
+from kanon.studio.session.run_plan import plan_of, settings_of, without_lost
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Request, Work

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.formatting import one_or_many, thin
 from kanon.base.how_texts import Sections
 from kanon.cards import Card
@@ -31,7 +32,7 @@ from kanon.plan import Plan
 from kanon.run import PreparedRun
 from kanon.studio.jobs.configurations import algorithms_offered
 from kanon.studio.jobs.partial_results import learn_releases, study_request
-from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of
+from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Request, Work
 from kanon.studio.utility.learning import LearningInputs, ground_of, ks_typed, score_used
