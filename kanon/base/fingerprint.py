@@ -18,6 +18,11 @@ def fingerprint_of(*inputs: object) -> str:
 
     Dataclasses count by their class and fields, mappings and sets whatever their order.
 
+    Raises
+    ------
+    TypeError
+        Something in them is of a kind that no fingerprint is known of.
+
     >>> fingerprint_of({"a": 1, "b": 2}) == fingerprint_of({"b": 2, "a": 1})
     True
     >>> fingerprint_of("a", 1) == fingerprint_of("a", 2)

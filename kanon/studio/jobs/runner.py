@@ -48,7 +48,7 @@ def run(
     try:
         made = make(work, *arguments)
     except KanonError as error:
-        state.put(refused(_silent(work), error.sentence))
+        state.put(refused(work.with_parts(Message()), error.sentence))
         return
     if isinstance(made, Request):
         if made.doing in OPENINGS:
@@ -79,7 +79,7 @@ def _submit(work: Work, request: Request) -> Job:
         lane=_LANES[request.lane],
     )
     running = {**work.running, request.doing: CalculationState(job, request, work)}
-    state.put(replace(request.begins(_silent(work)), running=running))
+    state.put(replace(request.begins(work.with_parts(Message())), running=running))
     return job
 
 
@@ -126,8 +126,3 @@ def _failed(work: Work, request: Request, sentence: str) -> Work:
     return request.failed(
         work.with_parts(replace(work.message, notice=None, problem_at="")), sentence
     )
-
-
-def _silent(work: Work) -> Work:
-    """The work without what was said before."""
-    return work.with_parts(Message())
