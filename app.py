@@ -3,7 +3,7 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
-from kanon.studio.jobs.server_pool import jobs
+from kanon.studio.jobs.runner import jobs
 from kanon.studio.shell.guard import Guard
 from kanon.studio.shell.serving import prepare, until_it_ends
 from kanon.studio.shell.settings_gate import settled

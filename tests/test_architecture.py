@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,13 @@ def test_modules_import_from_lower_levels_alone():
             if not allowed:
                 wrong.append(f"{name_of(path)}:{line} imports {name}")
     assert wrong == []
+
+
+@pytest.mark.parametrize("room", SHARED)
+def test_no_modules_of_a_shared_room_import_each_other_in_a_circle(room):
+    inside = {dotted(path): path for path in MODULES if room_of(dotted(path)) == room}
+    imports = {own: {name for _, name in IMPORTS[path]} for own, path in inside.items()}
+    TopologicalSorter({own: names & inside.keys() for own, names in imports.items()}).prepare()
 
 
 def test_streamlit_stays_in_the_studio():

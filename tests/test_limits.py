@@ -23,10 +23,10 @@ from kanon.sources.addresses import Address, check_address
 from kanon.sources.memory import MemorySource
 from kanon.sources.opening import open_address, open_table
 from kanon.sources.stored import open_stored
-from kanon.studio.jobs import runner, server_pool
+from kanon.studio.jobs import runner
 from kanon.studio.jobs.lanes import STUDY
-from kanon.studio.session.request import Request, cancelled_run
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.session.work import Request, cancelled_run
 from kanon.studio.widgets import uploads
 from support.dashboard import DATA, HIERARCHIES, PEOPLE, as_bytes, problems, upload, work
 
@@ -194,8 +194,8 @@ def test_what_is_uploaded_is_not_written_to_a_disk():
 
 def test_as_many_calculations_run_at_once_as_the_settings_say(limits, monkeypatch):
     limits(jobs_at_once=3, long_jobs_at_once=5, studies_at_once=0)
-    monkeypatch.setattr(server_pool, "Jobs", lambda places, **_: places)
-    assert server_pool.jobs.__wrapped__() == (3, 5, 0)
+    monkeypatch.setattr(runner, "Jobs", lambda places, **_: places)
+    assert runner.jobs.__wrapped__() == (3, 5, 0)
 
 
 @pytest.mark.parametrize(

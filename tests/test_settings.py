@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from kanon.cli.main import main
 from kanon.errors import SettingsError, TableError
 from kanon.settings import DEFAULTS, VARIABLE, Settings, bytes_of, exceeded, settings
-from kanon.studio.jobs import server_pool
+from kanon.studio.jobs import runner
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.session.text import plain
 from support.dashboard import APP, WORK
@@ -89,7 +89,7 @@ def unfit(limits):
 
 
 def test_no_page_is_drawn_under_settings_that_cannot_be_read(unfit, monkeypatch):
-    monkeypatch.setattr(server_pool, "jobs", lambda: pytest.fail("a worker began"))
+    monkeypatch.setattr(runner, "jobs", lambda: pytest.fail("a worker began"))
     at = AppTest.from_file(str(APP), default_timeout=30).run()
     assert not at.exception and WORK not in at.session_state
     assert [one.value for one in at.error] == [plain(unfit)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 from typing import Any
@@ -49,9 +49,9 @@ from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.studio.session.hierarchy_choices import with_role
-from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
+from kanon.studio.shell.project_file import opened_project, saved_project
 from kanon.studio.widgets import tree_edits
 from kanon.teaching.answers import Answers, read_answers
 from kanon.teaching.exercises import ExerciseSet, read_exercises
@@ -511,7 +511,7 @@ def _begun() -> Work:
     work = uploaded_work(_csv_seeds()[0], "t.csv", 1)
     for column in ("age", "zip", "ill"):
         work = with_role(work, column, Role.QUASI_IDENTIFIER)
-    return with_fields(work, shown="nllm")
+    return work.with_parts(replace(work.shared, shown="nllm"))
 
 
 def _operation(draw: Random, work: Work, column: str) -> dict[str, Any]:

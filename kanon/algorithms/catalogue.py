@@ -53,6 +53,15 @@ def uses(name: str, setting: str) -> bool:
     return setting in algorithm_named(name).USES
 
 
+def unused_settings(name: str) -> set[str]:
+    """The settings that other algorithms take, and this one does not look at.
+
+    >>> sorted(unused_settings("datafly") & {"cost", "suppression", "strategy"})
+    ['cost', 'strategy']
+    """
+    return {each for other in algorithms().values() for each in other.USES if not uses(name, each)}
+
+
 def needs_hierarchies(name: str) -> bool:
     """Whether an algorithm needs a hierarchy for every quasi-identifier."""
     return bool(getattr(algorithm_named(name), "NEEDS_HIERARCHIES", True))

@@ -35,7 +35,6 @@ from kanon.run import prepare, run
 from kanon.strategies import LOOKS_AT
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from support.model_tables import (
     breaks,
     greedy_of,
@@ -49,6 +48,7 @@ from support.model_tables import (
 )
 from support.paths import ROOT
 from support.random_tables import PlainTree, Problem, examples
+from support.works import with_fields
 
 # What has to hold, by histograms
 

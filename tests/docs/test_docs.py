@@ -26,6 +26,7 @@ from kanon.plan import MetricPlan, Plan, composed_metrics
 from kanon.privacy.model import rounded
 from kanon.run import Run, run
 from kanon.sources.reading import read_table
+from kanon.studio.jobs.stored_table import exposed
 from kanon.studio.privacy.attacker import (
     FIRST_KNOWN,
     about_everybody,
@@ -35,7 +36,6 @@ from kanon.studio.privacy.attacker import (
     somebody,
 )
 from kanon.studio.privacy.disclosure import what_it_means
-from kanon.studio.session.exposure import exposed
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.widgets.numbers import of_release, of_table, worst
 from support import browser as by

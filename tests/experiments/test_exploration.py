@@ -34,8 +34,8 @@ from kanon.recoding import Recoding
 from kanon.run import prepare
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from support.random_tables import PlainTree, Problem, examples, problems, raised
+from support.works import with_fields
 
 NCP = metric_named("ncp")
 

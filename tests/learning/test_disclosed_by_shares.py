@@ -21,9 +21,9 @@ from kanon.sensitive import Sensitive
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_fields
 from oracles.plain_linkage import attacks, could_be, rows_of
 from support.random_tables import examples
+from support.works import with_fields
 
 
 # The worked table of Viton et al. 2021, with a diagnosis added.

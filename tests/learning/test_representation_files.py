@@ -23,8 +23,8 @@ from kanon.sources.row_order import sort_rows
 from kanon.sources.writing import table_bytes
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from support.random_tables import examples, problems
+from support.works import with_fields
 
 
 def read(content: bytes, kind: str) -> pd.DataFrame:

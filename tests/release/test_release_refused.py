@@ -11,11 +11,11 @@ from kanon.recoding import Recoding
 from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemorySource
-from kanon.studio.session.work import with_fields
 from kanon.studio.utility.state import UtilityView
 from support.command_line import RUN, check_failure, files
 from support.dashboard import DATA, WORK, anonymised, go, problems, with_people, work
 from support.people_texts import TEXTS
+from support.works import with_fields
 
 UTILITY = "pages/utility.py"
 

@@ -32,10 +32,9 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.privacy.attacker import PrivacyView
 from kanon.studio.session.hierarchy_choices import undone, with_role
-from kanon.studio.session.requirements import KINDS
-from kanon.studio.session.work import PART_OF, value_of, with_fields
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.model_editor import key_of_model
+from kanon.studio.widgets.requirements import KINDS
 from kanon.teaching.exercises import read_exercises
 from support.bad_inputs import (
     PAGE,
@@ -81,6 +80,7 @@ from support.dashboard import (
     upload_tree,
     work,
 )
+from support.works import PART_OF, value_of, with_fields
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 

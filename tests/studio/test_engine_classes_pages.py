@@ -12,7 +12,7 @@ import pytest
 from kanon.plan import Plan
 from kanon.run import run
 from kanon.sources.stored_values import TableConnection
-from kanon.studio.session.places import Destination
+from kanon.studio.jobs.engine_release import Destination
 from support.dashboard import (
     ANONYMISE,
     COMPARE,

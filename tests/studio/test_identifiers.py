@@ -20,7 +20,7 @@ from kanon.cli.main import main
 from kanon.schema import Role
 from kanon.sources.reading import read_table
 from kanon.sources.writing import KINDS, table_bytes
-from kanon.studio.session.project import saved_project
+from kanon.studio.shell.project_file import saved_project
 from support.dashboard import (
     DATA,
     PEOPLE,

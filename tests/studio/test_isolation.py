@@ -19,7 +19,7 @@ from test_architecture import MODULES, PAGES, name_of
 
 SHARED = {
     # what belongs to the server, and what a session's end is noticed by
-    "kanon/studio/jobs/server_pool.py:jobs",
+    "kanon/studio/jobs/runner.py:jobs",
     *(f"kanon/studio/session/server.py:{name}" for name in ("desks", "seat")),
     # what kanon itself is, whoever asks: settings, algorithms, cards, templates, its
     # own small tables, a k axis, an engine's session

@@ -22,7 +22,6 @@ from kanon.plan import Plan
 from kanon.report.contents import gather
 from kanon.run import prepare
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.work import with_fields
 from kanon.studio.utility.representation import disclosure_sentence
 from support.dashboard import (
     DATA,
@@ -41,6 +40,7 @@ from support.dashboard import (
     warnings,
     work,
 )
+from support.works import with_fields
 
 KNOWN = ["town", "job", "age"]
 

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from kanon.sources.stored import StoredTable
-from kanon.studio.session.places import Destination, Place
+from kanon.studio.data.table_location import Place
+from kanon.studio.jobs.engine_release import Destination
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain
 from support.dashboard import (

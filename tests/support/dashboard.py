@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 
 from kanon.settings import settings
 from kanon.studio.jobs import pool as jobs_module
-from kanon.studio.jobs import server_pool
+from kanon.studio.jobs import runner
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.shell.guard import Guard
 from support import job_functions
@@ -67,11 +67,11 @@ def workers():
     patch.setattr(
         jobs_module, "subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Recorded})
     )
-    server_pool.jobs.clear()
+    runner.jobs.clear()
     _one_place()
     yield started
-    server_pool.jobs().close()
-    server_pool.jobs.clear()
+    runner.jobs().close()
+    runner.jobs.clear()
     patch.undo()
     assert started, "no test started a worker, so this fixture watched the wrong place"
     assert [worker.pid for worker in started if worker.poll() is None] == []
@@ -81,8 +81,8 @@ def _one_place():
     """Start a server's workers with one place for everybody, so that a test can hold it."""
     with pytest.MonkeyPatch.context() as patch:
         alone = replace(settings(), jobs_at_once=1, long_jobs_at_once=0, studies_at_once=0)
-        patch.setattr(server_pool, "settings", lambda: alone)
-        server_pool.jobs()
+        patch.setattr(runner, "settings", lambda: alone)
+        runner.jobs()
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def own_workers(workers):
     """Workers for a test alone: they have the limits that there are when the first is asked for."""
 
     def none() -> None:
-        server_pool.jobs().close()
-        server_pool.jobs.clear()
+        runner.jobs().close()
+        runner.jobs.clear()
 
     none()
     yield
@@ -114,7 +114,7 @@ def held_worker():
     """Another session's run holds the only worker, so that no other one is done meanwhile."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(60)
-        job = server_pool.jobs().submit(job_functions.wait_for, listening.getsockname()[1])
+        job = runner.jobs().submit(job_functions.wait_for, listening.getsockname()[1])
         connection, _ = listening.accept()
         with connection:
             yield

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     as_bytes,
 )
+from support.works import with_fields
 
 VISITS = pd.DataFrame(
     {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,24 +12,21 @@ import streamlit as st
 
 from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.how_texts import Sections
+from kanon.base.progress import Progress
 from kanon.base.sentences import records_said
 from kanon.errors import KanonError, listing
+from kanon.plan import Plan
 from kanon.release.common_classes import Release
 from kanon.release.composition import CombinedReleases, combine
 from kanon.run import Run
+from kanon.sources.stored import StoredTable
+from kanon.sources.tables import Table
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.earlier_releases import (
-    EarlierRelease,
-    at_once,
-    key_of_all,
-    with_handed,
-    worked_out,
-)
-from kanon.studio.session.request import Request
+from kanon.studio.session.collection import EarlierRelease
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 from kanon.studio.widgets.numbers import Number
 from kanon.studio.widgets.result import in_columns, name_in_files
 
@@ -40,7 +38,9 @@ def _collected() -> Work:
     made = state.work().kept.made
     while made:
         work = state.work()
-        state.put(with_fields(work, handed=with_handed(work.kept.handed, made.pop(0))))
+        state.put(
+            work.with_parts(replace(work.kept, handed=with_handed(work.kept.handed, made.pop(0))))
+        )
     return state.work()
 
 
@@ -126,7 +126,7 @@ def combination_request(work: Work, releases: Sequence[Release], key: str) -> Re
 
 
 def _with_together(key: str, work: Work, found: CombinedReleases) -> Work:
-    return with_fields(work, together=(key, found))
+    return work.with_parts(replace(work.findings, together=(key, found)))
 
 
 def _combined(work: Work, releases: Sequence[Release]) -> CombinedReleases | str:
@@ -219,4 +219,36 @@ def _count(key: str, value: Any) -> None:
         replace(each, counts=counts) if each.key == key else each
         for each in state.work().kept.handed
     )
-    state.change(handed=changed)
+    state.change(replace(state.work().kept, handed=changed))
+
+
+_CLASSES_AT_ONCE, _RECORDS_AT_ONCE = 200_000, 300_000
+"""What is worked out while a page waits, about two seconds; the rest is the worker's."""
+
+
+def with_handed(
+    handed: Sequence[EarlierRelease], one: EarlierRelease
+) -> tuple[EarlierRelease, ...]:
+    """The releases handed out, with one more; one that was handed out before counts again."""
+    return (*(each for each in handed if each.key != one.key), one)
+
+
+def key_of_all(releases: Sequence[EarlierRelease]) -> str:
+    """A fingerprint of several releases together."""
+    return "|".join(each.key for each in releases)
+
+
+def at_once(releases: Sequence[Release], table: Table) -> bool:
+    """Whether releases are combined while a page waits: few classes, and no engine to be asked."""
+    few = sum(each.recoding.classes.n_classes for each in releases) <= _CLASSES_AT_ONCE
+    records = table.n_records * math.comb(len(releases), 2)  # which are compared pair by pair
+    return few and not isinstance(table, StoredTable) and records <= _RECORDS_AT_ONCE
+
+
+def worked_out(
+    progress: Progress, given: Sequence[dict[str, Any]], table: Table
+) -> CombinedReleases:
+    """What releases say together, in a worker, to which a plan is sent as its content."""
+    progress(0, "Laying the releases side by side")
+    plans = [{"plan": Plan.from_content(each["plan"])} for each in given]
+    return combine([Release(**each | plan) for each, plan in zip(given, plans, strict=True)], table)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
+import kanon.measures
 from kanon.algorithms.catalogue import needs_memory, runs_stored
 from kanon.base.formatting import counted, one_or_many, percent, thin
 from kanon.base.sentences import (
@@ -16,18 +21,25 @@ from kanon.base.sentences import (
     number_said,
     smallest_class,
 )
+from kanon.cards import parts_of
 from kanon.errors import KanonError, listing
 from kanon.measures import alteration, minimum_k
+from kanon.metrics import METRICS
 from kanon.sources.stored import StoredTable
 from kanon.studio.anonymise.stored_release import destination_field
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.engine_release import releasing_request, said_at_destination
+from kanon.studio.jobs.engine_release import (
+    Destination,
+    engine_release_depends_on,
+    engine_release_outdated,
+    releasing_request,
+    said_at_destination,
+    suggested_destination,
+)
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.engine_classes import said_kept
-from kanon.studio.session.engine_release import EngineRelease, measures_table, not_counted
-from kanon.studio.session.outdated import engine_release_depends_on, engine_release_outdated
-from kanon.studio.session.places import Destination, suggested_destination
+from kanon.studio.session.findings import EngineRelease
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -72,8 +84,12 @@ def _algorithm_fits(work: Work, number: int) -> bool:
         return True
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(plain(needs_memory(name, number)), icon=":material/error:")
-        st.button("Use GAA", on_click=state.change, kwargs={"algorithm": "gaa"}, key="engine-gaa")
+        st.button("Use GAA", on_click=_use_gaa, key="engine-gaa")
     return False
+
+
+def _use_gaa() -> None:
+    state.change(replace(state.work().settings, algorithm="gaa"))
 
 
 def _controls(work: Work, fits: bool) -> None:
@@ -222,3 +238,43 @@ def _measures(made: EngineRelease) -> None:
             "engine-plan",
             help="Everything that was chosen; python -m kanon run repeats it." + " " + OF_PLAN,
         )
+
+
+def measures_table(measures: Mapping[str, Any]) -> pd.DataFrame:
+    """The measures of a release as a table: what each is called, its name in ``M.json``, its value.
+
+    A value is missing where it is not defined, or not counted.
+
+    >>> found = measures_table({"min_k": 5, "alteration": {"nllm": 2.5}, "not_counted": []})
+    >>> found[["measure", "name", "value"]].to_numpy().tolist()
+    [['Minimum k', 'min_k', 5.0], ['Alteration, NLLM', 'alteration.nllm', 2.5]]
+    """
+    cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
+    rows = []
+    for name, value in _numbers_by_name(measures):
+        first, _, rest = name.partition(".")
+        if first in cards:
+            of_metric = METRICS[rest].card.title if rest in METRICS else rest
+            title = ", ".join(filter(None, [cards[first].title, of_metric]))
+            rows.append((title, name, value, cards[first].arrow))
+        else:
+            words = name.replace("_", " ").replace(".", ", ")
+            rows.append((words[:1].upper() + words[1:], name, value, ""))
+    found = pd.DataFrame(rows, columns=["measure", "name", "value", "better"])
+    return found.astype({"value": float})
+
+
+def _numbers_by_name(
+    measures: Mapping[str, Any], before: str = ""
+) -> Iterator[tuple[str, float | None]]:
+    for name, value in measures.items():
+        if isinstance(value, Mapping):
+            yield from _numbers_by_name(value, f"{before}{name}.")
+        elif value is None or isinstance(value, (int, float)):
+            yield f"{before}{name}", value
+
+
+def not_counted(measures: Mapping[str, Any]) -> list[str]:
+    """What the measures are called that would need every class here."""
+    cards = {name: module.CARD for name, module in parts_of(kanon.measures).items()}
+    return [cards[name].title for name in measures.get("not_counted", [])]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -21,14 +23,13 @@ from kanon.studio.anonymise.combined_releases import together
 from kanon.studio.anonymise.engine_release import release_by_engine
 from kanon.studio.anonymise.release_archive import archive_button
 from kanon.studio.anonymise.stored_release import write_controls
+from kanon.studio.jobs.anonymisation import outdated
+from kanon.studio.jobs.stored_table import preview_rows
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.engine_classes import classes_kept
 from kanon.studio.session.findings import Result
-from kanon.studio.session.outdated import outdated
-from kanon.studio.session.picture_settings import PictureSettings
-from kanon.studio.session.preview_size import preview_rows
-from kanon.studio.session.requirements import others_of, summary
+from kanon.studio.session.parts import RunSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import (
@@ -60,9 +61,10 @@ from kanon.studio.widgets.how import (
 from kanon.studio.widgets.lower_bound import how_close
 from kanon.studio.widgets.model_editor import also_require
 from kanon.studio.widgets.numbers import of_release, worst
-from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.studio.widgets.preview import before_and_after, preview_height
 from kanon.studio.widgets.remarks import remarked_release
+from kanon.studio.widgets.requirements import others_of, summary
 from kanon.studio.widgets.result import (
     checked,
     choose_k,
@@ -95,7 +97,7 @@ def choices(work: Work, stale: bool) -> None:
         others[0].selectbox(
             f"Whose {looks_at}",
             list(SCOPES),
-            **bound("run-scope", work.settings.scope, "scope"),
+            **bound("run-scope", work.settings.scope, "scope", into=RunSettings),
             format_func=lambda name: SCOPES[name].title,
             help=plain(SCOPES[work.settings.scope].summary),
         )
@@ -155,8 +157,7 @@ def curve(work: Work, result: Result, k: int) -> None:
             st.info(better.sentence(k), icon=":material/savings:")
             st.button(
                 f"Show k = {thin(better.k)}",
-                on_click=state.change,
-                kwargs={"k": better.k},
+                on_click=lambda: state.change(replace(state.work().settings, k=better.k)),
                 key="cheaper",
             )
 

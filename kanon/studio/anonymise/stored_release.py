@@ -13,23 +13,23 @@ from kanon.base.formatting import one_or_many, thin
 from kanon.run import Run
 from kanon.sources.addresses import Address
 from kanon.sources.stored_source import StoredSource, part_of, remove
+from kanon.studio.anonymise.combined_releases import with_handed
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.engine_release import said_at_destination
-from kanon.studio.jobs.stored_table import write_release
-from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.earlier_releases import EarlierRelease, with_handed
-from kanon.studio.session.places import (
+from kanon.studio.jobs.engine_release import (
     Destination,
     WrittenRelease,
     checked_destination,
     complete_at,
+    said_at_destination,
     suggested_destination,
 )
-from kanon.studio.session.request import Request
+from kanon.studio.jobs.stored_table import write_release
+from kanon.studio.session import state
+from kanon.studio.session.collection import EarlierRelease
 from kanon.studio.session.server import login_name
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 from kanon.studio.widgets.files import order_choice
 
 
@@ -105,30 +105,30 @@ def writing_request(
 
 def _with_target(target: Address, work: Work) -> Work:
     wanted = replace(work.view(Destination), problem="", written=None, target=target)
-    return with_fields(work, view=wanted)
+    return work.with_parts(wanted)
 
 
 def _with_written(
     place: str, k: int, records: int, handed: EarlierRelease, work: Work, _: object
 ) -> Work:
     written = WrittenRelease(place, k, records, work.running["writing"].job.seconds)
-    return with_fields(
-        work,
-        view=Destination(written=written),
-        handed=with_handed(work.kept.handed, handed),
+    return work.with_parts(
+        Destination(written=written),
+        replace(work.kept, handed=with_handed(work.kept.handed, handed)),
     )
 
 
 def _cancelled(then: Callable[[Work, object], Work], work: Work) -> Work:
     if complete_at(work.view(Destination).target):
         late = "The release was complete before it could be cancelled."
-        return with_fields(then(work, None), notice=late)
-    return with_fields(work, notice="Writing was cancelled; nothing was changed.")
+        ended = then(work, None)
+        return ended.with_notice(late)
+    return work.with_notice("Writing was cancelled; nothing was changed.")
 
 
 def _take(typed: str, suggested: str) -> None:
     now = state.work().view(Destination)
-    state.change(view=replace(now, typed="" if typed == suggested else typed, problem=""))
+    state.change(replace(now, typed="" if typed == suggested else typed, problem=""))
 
 
 def _said(written: WrittenRelease) -> str:

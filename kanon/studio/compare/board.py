@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -13,6 +12,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from kanon.base.fingerprint import fingerprint_of
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.comparison_measures import measure_table, measures_of, privacy_measures
 from kanon.charts.dark import on_dark
@@ -27,13 +27,14 @@ from kanon.studio.compare.board_layout import arrange, layout_of
 from kanon.studio.compare.presets import MOST_NODES
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.picture_settings import PictureSettings
 from kanon.studio.session.run_choices import counted_records, metric_called
+from kanon.studio.session.run_plan import TreeInputs
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.picture import (
     Part,
+    PictureSettings,
     chart,
     data_button,
     on_dark_paper,
@@ -160,7 +161,12 @@ def _measure(label: str, place: int, known: Mapping[str, str]) -> str:
     chosen = larger[place] if larger[place] in known else next(iter(known))
 
     def take(asked: str) -> None:
-        state.change(larger=(asked, larger[1]) if place == 0 else (larger[0], asked))
+        state.change(
+            replace(
+                state.work().compare,
+                larger=(asked, larger[1]) if place == 0 else (larger[0], asked),
+            )
+        )
 
     st.selectbox(
         label,
@@ -178,17 +184,14 @@ def _has_matrix(layout: Layout) -> bool:
 
 def _fingerprint(work: Work, layout: Layout) -> str:
     """What cost matrices depend on."""
-    found = hashlib.sha256()
-    if _has_matrix(layout):
-        found.update(repr(sorted(work.settings.composed.items())).encode())
-        found.update(
-            repr((work.table.digest, work.version, work.table.missing)).encode()
-        )  # whom a node counts
-    for column, tree in work.table.trees.items() if _has_matrix(layout) else ():
-        found.update(repr((column, tree.labels)).encode())
-        found.update(tree.parent.tobytes())
-        found.update(b"" if tree.weight is None else tree.weight.tobytes())
-    return found.hexdigest()
+    if not _has_matrix(layout):
+        return ""
+    table = work.table
+    trees = {column: TreeInputs.of(tree, weighted=True) for column, tree in table.trees.items()}
+    # Which records a node counts depends on what happens to those with missing values.
+    return fingerprint_of(
+        work.settings.composed, table.digest, work.version, table.missing, list(trees), trees
+    )
 
 
 def costs_from(work: Work, most: int) -> Callable[[str, str], CostMatrix | None]:
@@ -224,7 +227,7 @@ def board_with_cursor(
         told = state.typed(_KEY).get("fill")
         if told is not None:
             place = told["place"]
-            state.change(view=replace(state.work().view(CompareView), filling=place))
+            state.change(replace(state.work().view(CompareView), filling=place))
 
     lines = cursor["lines"]
     if on_dark_paper():

@@ -21,13 +21,13 @@ from kanon.charts.panels import KINDS
 from kanon.errors import PlanError
 from kanon.experiments.comparison import Comparison
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.comparison import comparison_request
+from kanon.studio.jobs.comparison import asks_for_some_k, comparison_request, lacking, outlook
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.comparison_runs import asks_for_some_k, lacking, outlook
+from kanon.studio.session.parts import Message
 from kanon.studio.session.run_choices import metric_called, usable_metrics
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.standings import titles_of_measures
 from kanon.studio.widgets.uploads import upload_field
@@ -67,7 +67,9 @@ def _against(card: Card) -> str:
 
 def with_size(work: Work, layout: Layout, number: int) -> Work:
     """The work with so many panels on the board."""
-    return with_fields(work, layout=layout.sized(number), problem=None)
+    return work.with_parts(
+        replace(work.compare, layout=layout.sized(number)), replace(work.message, problem=None)
+    )
 
 
 def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
@@ -77,7 +79,9 @@ def with_panel(work: Work, layout: Layout, place: int, panel: Panel) -> Work:
         panel = replace(panel, column=column, metric=metric)
     panels = [*layout.panels]
     panels[place] = panel
-    return with_fields(work, layout=Layout(tuple(panels)), problem=None)
+    return work.with_parts(
+        replace(work.compare, layout=Layout(tuple(panels))), replace(work.message, problem=None)
+    )
 
 
 def with_layout_file(work: Work, content: bytes) -> Work:
@@ -89,7 +93,9 @@ def with_layout_file(work: Work, content: bytes) -> Work:
     except UnicodeDecodeError:
         raise PlanError("This file is no layout: it is not UTF-8 text.") from None
     layout = layout_from_json(text, KINDS)
-    return with_fields(work, layout=layout, problem=None, notice="The layout was loaded.")
+    return work.with_parts(
+        replace(work.compare, layout=layout), Message(notice="The layout was loaded.")
+    )
 
 
 def arrange(comparison: Comparison) -> None:

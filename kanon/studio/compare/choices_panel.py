@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -17,18 +18,24 @@ from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
 from kanon.studio.compare.presets_panel import presets_row
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.comparison import comparison_request
-from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.comparison_runs import ComparisonState, outlook, runs_wanted, ties_matter
-from kanon.studio.session.configurations import (
+from kanon.studio.jobs.comparison import (
+    ComparisonState,
+    comparison_request,
+    outlook,
+    runs_wanted,
+    ties_matter,
+)
+from kanon.studio.jobs.configurations import (
     algorithms_offered,
     compared_algorithms,
     compared_strategies,
     strategies_offered,
 )
+from kanon.studio.session import state
+from kanon.studio.session.changed_settings import changed_since
+from kanon.studio.session.parts import CompareSettings
 from kanon.studio.session.run_choices import compared_metrics, usable_metrics
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import metric_titles
@@ -101,7 +108,13 @@ def metrics_row(work: Work) -> None:
             usable_metrics(work),
             selection_mode="multi",
             label_visibility="collapsed",
-            **bound("compare-metrics", compared_metrics(work), "compared", read=tuple),
+            **bound(
+                "compare-metrics",
+                compared_metrics(work),
+                "compared",
+                into=CompareSettings,
+                read=tuple,
+            ),
             format_func=lambda name: plain(titles[name]),
         )
 
@@ -119,7 +132,13 @@ def algorithms_row(work: Work, seen: ComparisonState) -> None:
             "Algorithms",
             algorithms_offered(),
             label_visibility="collapsed",
-            **bound("compare-algorithms", compared_algorithms(work), "algorithms", read=tuple),
+            **bound(
+                "compare-algorithms",
+                compared_algorithms(work),
+                "algorithms",
+                into=CompareSettings,
+                read=tuple,
+            ),
             format_func=lambda name: short_title(name),
             width=520,
         )
@@ -153,7 +172,7 @@ def strategies_row(work: Work) -> None:
             offered,
             selection_mode="multi",
             label_visibility="collapsed",
-            **bound("compare-strategies", chosen, "strategies", read=tuple),
+            **bound("compare-strategies", chosen, "strategies", into=CompareSettings, read=tuple),
             format_func=str.upper,
             disabled=not looking,
         )
@@ -166,7 +185,9 @@ def strategies_row(work: Work) -> None:
                 **bound(
                     "compare-scopes",
                     list(work.compare.scopes),
-                    lambda value: state.change(scopes=tuple(value) or ("table",)),
+                    lambda value: state.change(
+                        replace(state.work().compare, scopes=tuple(value) or ("table",))
+                    ),
                 ),
                 format_func=lambda name: f"l, t, k of {SCOPES[name].title}",
                 disabled=not any(LOOKS_AT[name] for name in chosen),
@@ -202,7 +223,7 @@ def under_choices(work: Work, seen: ComparisonState) -> None:
 
 def want_bands(value: bool) -> None:
     """Bands need runs of their own: start them at once."""
-    state.change(bands=bool(value))
+    state.change(replace(state.work().compare, bands=bool(value)))
     work = state.work()
     if work.findings.comparison is not None and work.compare.bands and outlook(work).lacking:
         runner.run(comparison_request)

@@ -13,10 +13,10 @@ from kanon.experiments.comparison import Comparison
 from kanon.experiments.criteria import SUPPRESSED_CARD
 from kanon.report.optimality_gap import QUICKLY, OptimalityGap, may_show_ranges, why_no_bound
 from kanon.run import PreparedRun, prepare
+from kanon.studio.jobs.comparison import ComparisonState
+from kanon.studio.jobs.configurations import PlannedLine
 from kanon.studio.jobs.lower_bounds import BoundWanted
 from kanon.studio.session import state
-from kanon.studio.session.comparison_runs import ComparisonState
-from kanon.studio.session.configurations import PlannedLine
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.how import how_bound

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -12,11 +13,10 @@ from kanon.experiments.comparison import (
     Comparison,
 )
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, picture
 
 
 def difference(
@@ -81,4 +81,6 @@ def difference(
 def take_pair(place: int, pair: tuple[str, str], typed: str) -> None:
     """Copy one of the two; the one that was there takes the other's place."""
     other = pair[1 - place] if typed != pair[1 - place] else pair[place]
-    state.change(pair=(typed, other) if place == 0 else (other, typed))
+    state.change(
+        replace(state.work().compare, pair=(typed, other) if place == 0 else (other, typed))
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 import streamlit as st
 
@@ -14,13 +15,12 @@ from kanon.studio.compare.board import show_board
 from kanon.studio.compare.choices_panel import choices, hints
 from kanon.studio.compare.searches_panel import show_searches
 from kanon.studio.compare.tables_panel import table_choice, tables
+from kanon.studio.jobs.comparison import outlook
 from kanon.studio.session import state
-from kanon.studio.session.comparison_runs import outlook
-from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, unready
 from kanon.studio.widgets.how import how_compared
-from kanon.studio.widgets.picture import data_button
+from kanon.studio.widgets.picture import PictureSettings, begun_with, data_button
 
 
 def last_made(work: Work) -> tuple[Comparison | None, str, str]:
@@ -42,7 +42,14 @@ def curves(
     settings: PictureSettings,
 ) -> None:
     """The board of curves at a k, and its data."""
-    show_board(comparison, k, lambda found: state.change(k=found), key, about, settings)
+    show_board(
+        comparison,
+        k,
+        lambda found: state.change(replace(state.work().settings, k=found)),
+        key,
+        about,
+        settings,
+    )
     if k != work.settings.k:
         st.caption(
             f"k = {thin(work.settings.k)} was not computed; this is k = {thin(k)}, the "

@@ -10,10 +10,9 @@ from typing import Any
 import streamlit as st
 
 from kanon.experiments.titles import full_title
+from kanon.studio.jobs.configurations import PlannedLine, incomparable, yardsticks
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.collection import NamedConfiguration
-from kanon.studio.session.configurations import PlannedLine, incomparable, yardsticks
 from kanon.studio.session.named_configurations import (
     export,
     imported,
@@ -23,6 +22,7 @@ from kanon.studio.session.named_configurations import (
     unpinned,
     used,
 )
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import OF_PLAN, file_name
@@ -62,7 +62,7 @@ def _show(value: Any) -> None:
     chosen = value or []
     work = state.work()
     shown = tuple(replace(each, shown=each.title in chosen) for each in work.kept.pinned)
-    state.change(pinned=shown)
+    state.change(replace(state.work().kept, pinned=shown))
 
 
 def yardstick_choice(work: Work) -> None:
@@ -77,7 +77,7 @@ def yardstick_choice(work: Work) -> None:
             **bound(
                 f"compare-yardstick-{_short(repr(offered))}",
                 offered.index(work.kept.yardstick) if work.kept.yardstick in offered else 0,
-                lambda value: state.change(yardstick=offered[value]),
+                lambda value: state.change(replace(state.work().kept, yardstick=offered[value])),
             ),
             format_func=lambda place: _named(offered[place]),
             width=300,
@@ -143,7 +143,9 @@ def _keep(lines: Sequence[PlannedLine]) -> None:
             "Keep",
             key="keep",
             on_click=_attempt,
-            args=(lambda work: pin(work, line, state.typed(field) or alone),),
+            args=(
+                lambda work: pin(work, line.plan, line.ground.trees, state.typed(field) or alone),
+            ),
         )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kanon.charts.layout import Layout, Panel, curves
 from kanon.experiments.comparison import INTERVALS
@@ -15,9 +14,10 @@ from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.metrics import PUBLISHED
 from kanon.strategies import needs_sensitive
 from kanon.studio.compare.state import CompareView
+from kanon.studio.session.changed_settings import change_to, still_stands
+from kanon.studio.session.parts import CompareSettings, Message
 from kanon.studio.session.run_choices import compared_metrics
-from kanon.studio.session.settings_change import change_to, still_stands
-from kanon.studio.session.work import Work, usable_strategies, with_fields
+from kanon.studio.session.work import Work, usable_strategies
 
 MOST_NODES = 10  # of a cost matrix in a panel: so many rows can be named there
 
@@ -96,7 +96,7 @@ def with_preset(work: Work, name: str) -> Work:
     settings = _settings(work, PRESETS[name])
     view = work.view(CompareView)
     view = replace(view, filling=None, taken=change_to(work, view.taken, settings))
-    return with_fields(work, **settings, view=view, problem=None, notice=None)
+    return work.with_parts(settings, view, Message())
 
 
 def can_go_back(work: Work) -> bool:
@@ -109,15 +109,13 @@ def as_before(work: Work) -> Work:
     view = work.view(CompareView)
     if view.taken is None or not can_go_back(work):
         return work
-    return with_fields(
-        work, **view.taken.before, view=CompareView(), problem=None, notice="As it was before."
-    )
+    return view.taken.undo(work).with_parts(CompareView(), Message(notice="As it was before."))
 
 
-def _settings(work: Work, preset: BoardPreset) -> dict[str, Any]:
-    """What a preset sets, by the fields of the work."""
+def _settings(work: Work, preset: BoardPreset) -> CompareSettings:
+    """What a preset sets."""
     sensitive = bool(work.table.sensitive_columns)
-    usable = usable_strategies(with_fields(work, algorithm="gaa"))
+    usable = usable_strategies(work.with_parts(replace(work.settings, algorithm="gaa")))
     strategies, scopes = preset.strategies, work.compare.scopes
     if not set(strategies) <= set(usable):
         strategies = tuple(usable)
@@ -125,22 +123,23 @@ def _settings(work: Work, preset: BoardPreset) -> dict[str, Any]:
     looks = any(map(needs_sensitive, strategies))
     fitting = [ends for ends in INTERVALS if ends[1] <= work.table.complete_records.n_records]
     column = matrix_column(work)
-    return {
-        "compared": preset.metrics or (tuple(alone) if len(alone) == 1 else ("nllm",)),
-        "strategies": strategies,
-        "algorithms": preset.algorithms,
-        "scopes": scopes if len(scopes) == 1 else ("table",),
-        "counted_k": "thirteen" if looks else "fourteen",
-        "interval": fitting[-1] if looks and fitting else work.compare.interval,
-        "table_shown": "areas",
-        "layout": Layout(
+    return replace(
+        work.compare,
+        compared=preset.metrics or (tuple(alone) if len(alone) == 1 else ("nllm",)),
+        strategies=strategies,
+        algorithms=preset.algorithms,
+        scopes=scopes if len(scopes) == 1 else ("table",),
+        counted_k="thirteen" if looks else "fourteen",
+        interval=fitting[-1] if looks and fitting else work.compare.interval,
+        table_shown="areas",
+        layout=Layout(
             tuple(
                 replace(panel, column=column) if panel.kind == "matrix" else panel
                 for panel in preset.panels
                 if sensitive or panel.measure not in _SENSITIVE
             )
         ),
-    }
+    )
 
 
 def matrix_column(work: Work) -> str:

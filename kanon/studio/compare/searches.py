@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -28,10 +29,9 @@ from kanon.metrics import metric_named
 from kanon.plan import Plan, composed_metrics
 from kanon.run import prepare
 from kanon.studio.session.findings import SearchesResult
-from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 _how = Sections(__file__)
 
@@ -39,7 +39,10 @@ _how = Sections(__file__)
 def plan_of_searches(work: Work) -> Plan:
     """The plan of the experiment: Samarati's, as only it looks at the metric; k in records."""
     return plan_of(
-        with_fields(work, algorithm="samarati", models=(), person=None, keep_suppressed=False)
+        work.with_parts(
+            replace(work.settings, algorithm="samarati", models=(), keep_suppressed=False),
+            replace(work.table, person=None),
+        )
     )
 
 
@@ -58,7 +61,7 @@ def searches_request(work: Work) -> Request:
 
 
 def _with_searches(settings: str, work: Work, found: Searches) -> Work:
-    return with_fields(work, searched=SearchesResult(found, settings))
+    return work.with_parts(replace(work.findings, searched=SearchesResult(found, settings)))
 
 
 def current_searches(work: Work, settings: str) -> Searches | None:

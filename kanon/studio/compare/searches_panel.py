@@ -26,10 +26,9 @@ from kanon.studio.compare.searches import (
 )
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.picture import PictureSettings, begun_with, data_button, picture
 from kanon.studio.widgets.progress import begin_button
 from kanon.studio.widgets.result import fade
 

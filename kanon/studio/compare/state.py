@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kanon.studio.session.settings_change import SettingsChange
+from kanon.studio.session.changed_settings import SettingsChange
+from kanon.studio.session.parts import SessionPart
 
 
 @dataclass(frozen=True)
-class CompareView:
+class CompareView(SessionPart):
     """The panel that fills the screen, and the last preset."""
 
     filling: int | None = None  # the panel's place; None while the whole board is shown

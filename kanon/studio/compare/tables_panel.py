@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -15,13 +16,13 @@ from kanon.experiments.titles import guided
 from kanon.measures.comparing import Standing
 from kanon.studio.compare.closeness_panel import closeness
 from kanon.studio.compare.difference_panel import difference
+from kanon.studio.jobs.comparison import ComparisonState
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.comparison_runs import ComparisonState
-from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.parts import CompareSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import data_button
+from kanon.studio.widgets.picture import PictureSettings, data_button
 from kanon.studio.widgets.standings import (
     bands_table,
     grouped_table,
@@ -61,7 +62,10 @@ def table_choice(work: Work, compared: bool) -> None:
             "compare-table",
             work.compare.table_shown if work.compare.table_shown in offered else None,
             lambda value: state.change(
-                table_shown=value or ("areas" if not compared else work.compare.table_shown)
+                replace(
+                    state.work().compare,
+                    table_shown=value or ("areas" if not compared else work.compare.table_shown),
+                )
             ),
         ),
         format_func=lambda name: TABLES[name],
@@ -142,7 +146,12 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
             "Interval of k",
             INTERVALS,
             index=None,
-            **bound(preset, (low, high) if (low, high) in INTERVALS else None, "interval"),
+            **bound(
+                preset,
+                (low, high) if (low, high) in INTERVALS else None,
+                "interval",
+                into=CompareSettings,
+            ),
             format_func=lambda ends: f"{thin(ends[0])} to {thin(ends[1])}",
             placeholder="your own",
             width=200,
@@ -158,7 +167,7 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
         st.selectbox(
             "over the papers' k",
             list(K_PRESETS),
-            **bound("compare-counted", work.compare.counted_k, "counted_k"),
+            **bound("compare-counted", work.compare.counted_k, "counted_k", into=CompareSettings),
             format_func=lambda name: COUNTED[name],
             help=(
                 "The k between which the curve is taken as straight: {listed}. Those inside "
@@ -174,7 +183,9 @@ def interval_choice(work: Work, ends: tuple[int, int]) -> None:
 
 def take_end(place: int, ends: tuple[int, int], typed: int) -> None:
     """Copy one end of the interval."""
-    state.change(interval=(typed, ends[1]) if place == 0 else (ends[0], typed))
+    state.change(
+        replace(state.work().compare, interval=(typed, ends[1]) if place == 0 else (ends[0], typed))
+    )
 
 
 def places(work: Work, comparison: Comparison, k: int, key: Hashable, about: str) -> None:
@@ -194,7 +205,9 @@ def alterations(work: Work, comparison: Comparison, k: int, key: Hashable, about
     st.caption(f"{what} {how_to_read(comparison)}")
     st.toggle(
         "Rank whole percentages, as the paper does",
-        **bound("compare-rounded", work.compare.rounded, "rounded", read=bool),
+        **bound(
+            "compare-rounded", work.compare.rounded, "rounded", into=CompareSettings, read=bool
+        ),
     )
     digits = 0 if work.compare.rounded else 1
     found = state.remembered(

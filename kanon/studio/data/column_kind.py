@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from streamlit.delta_generator import DeltaGenerator
 
-from kanon.base.date_patterns import MixedDates
+from kanon.base.date_patterns import MixedDates, find_date_patterns
 from kanon.base.formatting import counted, one_or_many, thin
-from kanon.base.kinds import AND_ALSO, ColumnKind, doubts
+from kanon.base.kinds import AND_ALSO, CODE, TEXT, ColumnKind, doubts, fitting
 from kanon.errors import TableError
 from kanon.schema import Role
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.column_kinds import find_mixed_dates, kinds_of, with_kind
+from kanon.studio.session.choices import start_with
+from kanon.studio.session.hierarchy_choices import with_choice, with_choices
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import shortened, spoken
 from kanon.studio.session.work import Work
 
@@ -92,3 +94,42 @@ def take_kind(version: int, name: str, kind: str) -> None:
     """Read the values of a column in another way."""
     if state.work().version == version:
         state.attempt(lambda: with_kind(state.work(), name, ColumnKind.parse(kind)))
+
+
+_BY_KIND = ("suppression", "intervals", "quantiles", "dates", "ages", "mask")
+"""The builders that a column starts with, as its kind is."""
+
+
+def kinds_of(work: Work, column: str) -> tuple[ColumnKind, ...]:
+    """The kinds that all values of a column are of, the likeliest first."""
+    dates = find_mixed_dates(work, column)
+    together = () if dates is None or dates.rest else dates.kinds
+    return (*fitting(work.table.records.counted(column).texts), *together)
+
+
+def find_mixed_dates(work: Work, column: str) -> MixedDates | None:
+    """The patterns of a column of dates that are not all written in one way."""
+    counts = work.table.records.counted(column).counts
+    eight_digits = all(len(text) == 8 and text.isdecimal() for text in counts)
+    if fitting(list(counts))[0] not in (TEXT, CODE) and not eight_digits:
+        return None
+    dates = find_date_patterns(counts)
+    return dates if dates and (dates.rest or len(dates.patterns) > 1) else None
+
+
+def with_kind(work: Work, column: str, kind: ColumnKind) -> Work:
+    """The work with a column read in another way, and what depends on that made anew."""
+    values = work.table.file.records.counted(column)
+    kind.check(column, values.texts)
+    kinds = {name: one for name, one in work.table.kinds.items() if name != column}
+    if kind != fitting(values.texts)[0]:
+        kinds[column] = kind
+    work = with_choices(
+        work.with_parts(replace(work.table, kinds=kinds), replace(work.message, problem=None))
+    )
+    old = work.table.choices.get(column)
+    if old is None or old.builder not in _BY_KIND:
+        return work
+    return with_choice(
+        work, column, start_with(column, work.table.complete_records.counted(column))
+    )

@@ -13,16 +13,17 @@ from kanon.errors import quoted
 from kanon.sources.reading import TableFile
 from kanon.studio.data.reading_panel import replaced, take_reading
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.hierarchy_choices import with_missing
+from kanon.studio.session.parts import SessionPart
 from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.state import bound
 from kanon.studio.session.table_state import Missing
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
 
 @dataclass(frozen=True)
-class MarkersSeen:
+class MarkersSeen(SessionPart):
     """The texts that look like a missing cell, and of which the user said that they are values."""
 
     values: frozenset[str] = frozenset()
@@ -128,7 +129,7 @@ def take_values(version: int, markers: Sequence[str]) -> None:
     """Ask no more about texts that are values."""
     if not replaced(version):
         seen = state.work().view(MarkersSeen)
-        state.change(view=replace(seen, values=seen.values | {*markers}))
+        state.change(replace(seen, values=seen.values | {*markers}))
 
 
 def missing_choice(work: Work, incomplete: int) -> None:

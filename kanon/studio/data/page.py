@@ -29,22 +29,20 @@ from kanon.studio.data.reading_panel import how_read, replaced
 from kanon.studio.data.singling_out_panel import show_singling
 from kanon.studio.data.table_location import place_tab, table_tabs
 from kanon.studio.jobs import runner
+from kanon.studio.jobs.stored_table import exposed, preview_rows
 from kanon.studio.jobs.upload import AT_ONCE, upload_request
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice
 from kanon.studio.session.engine_classes import classes_kept, said_kept, uncounted
-from kanon.studio.session.exposure import exposed
 from kanon.studio.session.hierarchy_choices import (
     with_builder,
     with_coarsening,
     with_level,
     with_role,
 )
-from kanon.studio.session.picture_settings import PictureSettings
-from kanon.studio.session.preview_size import preview_rows
 from kanon.studio.session.run_choices import incomplete_records
 from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.state import bound
 from kanon.studio.session.table_loading import (
     adult_work,
     sample_work,
@@ -55,7 +53,7 @@ from kanon.studio.shell.frame import counting, head
 from kanon.studio.shell.undecided import undecided_roles
 from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
 from kanon.studio.widgets.numbers import of_table
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.preview import by_role
 from kanon.studio.widgets.remarks import remarked_table
 from kanon.studio.widgets.tree_edits import proposed_spellings, summary
@@ -276,7 +274,7 @@ def edit_button(name: str, prefix: str, draw: DeltaGenerator) -> None:
         type="tertiary",
         help=f"Look at the hierarchy of {plain(name)} and change it on the page Hierarchies.",
     ):
-        state.change(column=name)
+        state.change(replace(state.work().shared, column=name))
         st.switch_page("pages/hierarchies.py")
 
 

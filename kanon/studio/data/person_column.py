@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from kanon.base.formatting import one_or_many, thin
@@ -9,7 +11,7 @@ from kanon.base.sentences import records_said
 from kanon.schema import Role, tells_persons
 from kanon.sources.memory import MemoryTable
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
@@ -26,7 +28,11 @@ def person_choice(work: Work) -> None:
     st.selectbox(
         "Which column says who a record is about?",
         ["", *identifiers, *lost],
-        **bound(key, chosen or "", lambda value: state.change(person=value or None, problem=None)),
+        **bound(
+            key,
+            chosen or "",
+            lambda value: state.change(replace(state.work().table, person=value or None)),
+        ),
         format_func=lambda name: name or none,
         help="If somebody has several records, five of them are no group of five people. With the "
         "column named, k counts people.",

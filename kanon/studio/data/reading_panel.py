@@ -16,7 +16,7 @@ from kanon.studio.data.table_location import reading_request
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import AT_ONCE
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.table_loading import settings_shown
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
@@ -43,7 +43,7 @@ def take_reading(version: int, field: str, value: Any) -> None:
         return
     value = tuple(value) if isinstance(value, list) else None if value == "" else value
     changed: dict[str, Any] = {field: value}
-    state.change(asked=replace(state.work().table.asked, **changed))
+    state.change(replace(state.work().table, asked=replace(state.work().table.asked, **changed)))
     runner.run(reading_request, wait=AT_ONCE)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.progress import Progress
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
@@ -13,9 +14,8 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.studio.data.singling_out_state import KS, SinglingView
 from kanon.studio.session.hierarchy_choices import with_choices, with_roles
-from kanon.studio.session.request import Request
-from kanon.studio.session.run_plan import fingerprint_of
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.parts import Message
+from kanon.studio.session.work import Request, Work
 
 
 def asked_columns(work: Work) -> list[str]:
@@ -84,7 +84,7 @@ def singling_out_request(work: Work) -> Request | None:
 
 def with_sets(about: str, work: Work, found: SinglingOut) -> Work:
     """The work with what was found, and what it was asked of."""
-    return with_fields(work, view=replace(work.view(SinglingView), found=found, about=about))
+    return work.with_parts(replace(work.view(SinglingView), found=found, about=about))
 
 
 def to_change(work: Work, one: SmallestSet) -> list[str]:
@@ -99,7 +99,7 @@ def with_sets_of(work: Work, columns: Sequence[str], role: Role) -> Work:
     work = with_roles(work, columns, role)
     view = replace(work.view(SinglingView), before=before, undecided=undecided, given=role)
     done = f"{', '.join(columns)}: {role.value} now."
-    return with_fields(work, view=view, notice=done)
+    return work.with_parts(view, replace(work.message, notice=done))
 
 
 def can_be_undone(work: Work) -> bool:
@@ -116,8 +116,9 @@ def without_last(work: Work) -> Work:
     reasons = {**work.table.reasons, **{name: why for name, (_, why) in before.items()}}
     view = replace(work.view(SinglingView), before={})
     return with_choices(
-        with_fields(
-            work, roles=roles, reasons=reasons, undecided=undecided, view=view, problem=None,
-            notice=None,
+        work.with_parts(
+            view,
+            replace(work.table, roles=roles, reasons=reasons, undecided=undecided),
+            Message(),
         )
     )  # fmt: skip

@@ -30,12 +30,11 @@ from kanon.studio.data.singling_out import (
 from kanon.studio.data.singling_out_state import KS, SHARES, SIZES, SinglingView
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.picture_settings import PictureSettings, begun_with
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.picture import PictureSettings, begun_with, data_button, picture
 from kanon.studio.widgets.result import fade
 
 _AT_ONCE = 8  # so many sets have a line of their own; the file has all of them

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut
+from kanon.studio.session.parts import SessionPart
 
 SHARES = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """The shares of the records or persons that a set of columns may be asked to single out."""
@@ -17,7 +18,7 @@ SIZES = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True, eq=False)
-class SinglingView:
+class SinglingView(SessionPart):
     """What is asked, and what was found last."""
 
     share: float = 0.05  # See :func:`kanon.sources.singling_out.singling_out`

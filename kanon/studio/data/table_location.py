@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 import streamlit as st
@@ -21,14 +21,30 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import open_work
 from kanon.studio.jobs.upload import rereading_request
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.places import Place
-from kanon.studio.session.request import Request, opening_cancelled, reading_cancelled
+from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.state import bound
 from kanon.studio.session.table_loading import read_again
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work, opening_cancelled, reading_cancelled
+
+
+@dataclass(frozen=True)
+class Place(SessionPart):
+    """Where a table is, as it was typed."""
+
+    # A path, or the URL of a database; see :class:`kanon.sources.addresses.Address`.
+    typed: str = ""
+    engine: str = ""  # The engine that was asked for; empty for what fits
+    problem: str = ""  # Why it could not be opened
+
+    def for_another_table(self) -> Place:
+        """All of it: the next table may lie beside it."""
+        return self
+
 
 PLACE_TAB = "A path or a database"
+
+
 ENGINES = {"": "What fits", "spark": "Spark"}
 
 
@@ -107,7 +123,7 @@ def _create() -> None:
     except OSError as error:
         why = error.strerror or "not a usable path"
         problem = f"{quoted(folder, 200)} cannot be written ({why})."
-        state.change(view=replace(state.work().view(Place), problem=problem))
+        state.change(replace(state.work().view(Place), problem=problem))
 
 
 def opening_request(work: Work) -> Request:
@@ -119,18 +135,20 @@ def opening_request(work: Work) -> Request:
         (address, work.view(Place).engine or None, ReadSettings()),
         _opened,
         limit="engine_minutes",
-        begins=lambda work: with_fields(work, view=replace(work.view(Place), problem="")),
+        begins=lambda work: work.with_parts(replace(work.view(Place), problem="")),
         cancelled=opening_cancelled,
         failed=_said_at_place,
     )
 
 
 def _opened(work: Work, found: Work) -> Work:
-    return with_fields(found, version=work.version + 1, view=work.view(Place))
+    return replace(found, version=work.version + 1).with_parts(work.view(Place))
 
 
 def _said_at_place(work: Work, sentence: str) -> Work:
-    return with_fields(work, view=replace(work.view(Place), problem=sentence), problem=None)
+    return work.with_parts(
+        replace(work.view(Place), problem=sentence), replace(work.message, problem=None)
+    )
 
 
 def _open() -> None:
@@ -157,4 +175,4 @@ def _examples() -> str:
 
 
 def _take(**fields: str) -> None:
-    state.change(view=replace(state.work().view(Place), **fields, problem=""))
+    state.change(replace(state.work().view(Place), **fields, problem=""))

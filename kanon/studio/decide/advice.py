@@ -27,9 +27,8 @@ from kanon.run import prepare
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.findings import AdviceResult, AskedOfWays
-from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of, settings_of
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 WAY = "Way"  # the head of the column that names a way
 
@@ -53,8 +52,15 @@ class AdviceJob:
 
 def plan_of_advice(work: Work) -> Plan:
     """The plan of the advisor: GAA, whatever algorithm is chosen."""
-    chosen = with_fields(
-        work, algorithm="gaa", metric="nllm", strategy="s1", scope="table", sensitive=None
+    chosen = work.with_parts(
+        replace(
+            work.settings,
+            algorithm="gaa",
+            metric="nllm",
+            strategy="s1",
+            scope="table",
+            sensitive=None,
+        )
     )
     plan = plan_of(chosen)
     named = plan.algorithm.model_copy(update={"sensitive": work.focus or None})
@@ -88,7 +94,7 @@ def limits_of(work: Work) -> dict[str, float]:
 def limits_said(work: Work) -> str:
     """What part 1 asks of k, l and t, as a label; nothing if it asks for none of them."""
     view = replace(work.view(DecideView).advice, limited=True)
-    limits = limits_of(with_fields(work, view=replace(work.view(DecideView), advice=view)))
+    limits = limits_of(work.with_parts(replace(work.view(DecideView), advice=view)))
     signs = {"k": "≥", "l": "≥", "t": "≤"}
     return ", ".join(f"{name} {signs[name]} {value:g}" for name, value in limits.items())
 
@@ -153,7 +159,9 @@ def with_ways(
     """The work with what a worker found."""
     comparison, again = found
     known = {(asked, place): one for place, one in again.items()}
-    return with_fields(work, advised=AdviceResult(comparison, settings, known))
+    return work.with_parts(
+        replace(work.findings, advised=AdviceResult(comparison, settings, known))
+    )
 
 
 def with_again(
@@ -163,8 +171,11 @@ def with_again(
     if work.findings.advised is None:
         return work
     more = {(asked, place): one for place, one in zip(places, found, strict=True)}
-    return with_fields(
-        work, advised=replace(work.findings.advised, again={**work.findings.advised.again, **more})
+    return work.with_parts(
+        replace(
+            work.findings,
+            advised=replace(work.findings.advised, again={**work.findings.advised.again, **more}),
+        )
     )
 
 
@@ -204,12 +215,17 @@ def with_proposal(work: Work, configuration: Configuration, k: int) -> Work:
         work,
         "settings",
         "The settings were taken; press Anonymise on the page Anonymise.",
-        algorithm="gaa",
-        metric=work.settings.metric if configuration.strategy in COSTLESS else configuration.metric,
-        strategy=configuration.strategy,
-        scope=configuration.scope,
-        sensitive=work.focus or None,
-        k=k,
+        replace(
+            work.settings,
+            algorithm="gaa",
+            metric=work.settings.metric
+            if configuration.strategy in COSTLESS
+            else configuration.metric,
+            strategy=configuration.strategy,
+            scope=configuration.scope,
+            sensitive=work.focus or None,
+            k=k,
+        ),
     )
 
 

@@ -46,12 +46,11 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.picture_settings import PictureSettings, begun_with
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.picture import PictureSettings, begun_with, data_button, picture
 from kanon.studio.widgets.progress import begin_button
 from kanon.studio.widgets.result import outdated_notice
 
@@ -100,7 +99,7 @@ def show(work: Work) -> None:
 
 def _take(**fields: Any) -> None:
     deciding = state.work().view(DecideView)
-    state.change(view=replace(deciding, advice=replace(deciding.advice, **fields)))
+    state.change(replace(deciding, advice=replace(deciding.advice, **fields)))
 
 
 def _take_weight(name: str, value: Any) -> None:

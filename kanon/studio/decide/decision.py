@@ -10,8 +10,9 @@ from kanon.errors import PlanError
 from kanon.release.context import Context, least_k, models_wanted
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session.requirements import refusal
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.parts import Message
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.requirements import refusal
 
 IN_ENGINE = (
     "A verdict counts the released rows once more, for which the table has to be in memory, and "
@@ -23,7 +24,7 @@ IN_ENGINE = (
 
 def with_context(work: Work, context: Context) -> Work:
     """The work with another purpose; whatever was said before is no longer shown."""
-    return with_fields(work, context=context, problem=None, notice=None)
+    return work.with_parts(replace(work.purpose, context=context), Message())
 
 
 def opened_context(work: Work, content: bytes) -> Work:
@@ -34,7 +35,7 @@ def opened_context(work: Work, content: bytes) -> Work:
         raise PlanError("The context file is not text in UTF-8.") from None
     found = with_context(work, Context.from_json(text))
     deciding = replace(found.view(DecideView), uploads=work.view(DecideView).uploads + 1)
-    return with_fields(found, view=deciding, notice="The context was loaded.")
+    return found.with_parts(deciding, replace(found.message, notice="The context was loaded."))
 
 
 def with_wishes(work: Work) -> Work:
@@ -56,7 +57,7 @@ def with_wishes(work: Work) -> Work:
             "Anonymise.",
             k=k,
         )
-    return with_taken(work, "purpose", said, k=k, models=(*others, *wanted))
+    return with_taken(work, "purpose", said, replace(work.settings, k=k, models=(*others, *wanted)))
 
 
 def out_of_reach(work: Work, table: EquivalenceClasses | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,11 +21,10 @@ from kanon.strategies import STRATEGIES
 from kanon.studio.decide.settings_undo import with_taken
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.findings import GreatestKResult
-from kanon.studio.session.request import Request
-from kanon.studio.session.requirements import short, suggested
 from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
+from kanon.studio.widgets.requirements import short, suggested
 
 _how = Sections(__file__)
 
@@ -42,12 +42,14 @@ def model_given(work: Work, whole: EquivalenceClasses) -> SensitiveModel:
 
 def model_named(work: Work, name: str, whole: EquivalenceClasses) -> SensitiveModel:
     """A model with what is usual, or half as much as the table can meet."""
-    return suggested(with_fields(work, models=()), name, whole)
+    return suggested(work.with_parts(replace(work.settings, models=())), name, whole)
 
 
 def plan_of_reverse(work: Work, model: SensitiveModel) -> Plan:
     """The plan: greedy merging as chosen on Anonymise, with this model alone."""
-    return plan_of(with_fields(work, algorithm="gaa", strategy="s1", models=(model,)))
+    return plan_of(
+        work.with_parts(replace(work.settings, algorithm="gaa", strategy="s1", models=(model,)))
+    )
 
 
 def settings_of_reverse(work: Work, model: SensitiveModel) -> str:
@@ -74,7 +76,9 @@ def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
 def _with_greatest_k(
     model: SensitiveModel, metric: Metric, about: str, work: Work, found: GreatestK
 ) -> Work:
-    return with_fields(work, greatest=GreatestKResult(found, model, metric, about))
+    return work.with_parts(
+        replace(work.findings, greatest=GreatestKResult(found, model, metric, about))
+    )
 
 
 def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
@@ -88,7 +92,10 @@ def with_reached(work: Work, model: SensitiveModel, k: int) -> Work:
         "curve."
     )
     return with_taken(
-        work, "reverse", said, k=k, models=(*others, model), algorithm="gaa", strategy="s1"
+        work,
+        "reverse",
+        said,
+        replace(work.settings, k=k, models=(*others, model), algorithm="gaa", strategy="s1"),
     )
 
 

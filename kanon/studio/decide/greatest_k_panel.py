@@ -29,11 +29,14 @@ from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.findings import GreatestKResult
-from kanon.studio.session.picture_settings import PictureSettings, begun_with
-from kanon.studio.session.requirements import (
+from kanon.studio.session.state import bound
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.model_editor import whole
+from kanon.studio.widgets.picture import PictureSettings, begun_with, picture
+from kanon.studio.widgets.requirements import (
     KINDS,
     best,
     changed,
@@ -42,10 +45,6 @@ from kanon.studio.session.requirements import (
     refusal,
     short,
 )
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
-from kanon.studio.widgets.model_editor import whole
-from kanon.studio.widgets.picture import picture
 from kanon.studio.widgets.result import fade
 
 
@@ -166,7 +165,7 @@ def _number(work: Work, model: SensitiveModel) -> None:
 
 
 def _give(model: SensitiveModel) -> None:
-    state.change(view=replace(state.work().view(DecideView), given=model))
+    state.change(replace(state.work().view(DecideView), given=model))
 
 
 def _take(model: SensitiveModel, **typed: Any) -> None:

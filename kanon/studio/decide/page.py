@@ -6,7 +6,7 @@ import streamlit as st
 
 from kanon.studio.decide import advice_panel, greatest_k_panel, purpose_panel, simulated_panel
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, unready
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -42,18 +43,16 @@ from kanon.studio.decide.decision import (
 )
 from kanon.studio.decide.state import DecideView
 from kanon.studio.decide.undo_button import back_button
+from kanon.studio.jobs.anonymisation import outdated
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.outdated import outdated
-from kanon.studio.session.picture_settings import PictureSettings
-from kanon.studio.session.population import population_used
-from kanon.studio.session.requirements import best
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere
 from kanon.studio.widgets.files import file_name
 from kanon.studio.widgets.model_editor import whole
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, picture
+from kanon.studio.widgets.requirements import best
 from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
 from kanon.studio.widgets.uploads import upload_field
 
@@ -109,7 +108,7 @@ def _take(**fields: object) -> None:
 
 
 def _put(context: Context) -> None:
-    state.change(context=context)
+    state.change(replace(state.work().purpose, context=context))
 
 
 # --- the verdict ------------------------------------------------------------------------------
@@ -153,7 +152,7 @@ def _verdict(work: Work) -> Decision | None:
 
 def _reached(work: Work, done: Run, about: tuple[str, int]) -> ReachedNumbers:
     """What the release reached; measured again only where something it depends on changed."""
-    known, people = work.purpose.context.known, population_used(work)
+    known, people = work.purpose.context.known, work.purpose.people_counted
 
     def measured() -> ReachedNumbers:
         with st.spinner("Counting the released rows"):

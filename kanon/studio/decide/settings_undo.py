@@ -6,19 +6,19 @@ Pure functions from one state of a session to the next; nothing here knows Strea
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from kanon.studio.decide.state import DecidePart, DecideView
-from kanon.studio.session.settings_change import change_to, still_stands
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.changed_settings import change_to, still_stands
+from kanon.studio.session.parts import Message, SessionPart
+from kanon.studio.session.work import Work
 
 
-def with_taken(work: Work, part: DecidePart, notice: str, **settings: Any) -> Work:
+def with_taken(work: Work, part: DecidePart, notice: str, *settings: SessionPart) -> Work:
     """The work with other settings, as if they had been chosen by hand, and with the way back."""
-    change = change_to(work, work.view(DecideView).taken.get(part), settings)
+    change = change_to(work, work.view(DecideView).taken.get(part), *settings)
     taken = {**work.view(DecideView).taken, part: change}
     deciding = replace(work.view(DecideView), taken=taken)
-    return with_fields(work, **settings, view=deciding, problem=None, notice=notice)
+    return work.with_parts(*settings, deciding, Message(notice=notice))
 
 
 def can_go_back(work: Work, part: DecidePart) -> bool:
@@ -30,7 +30,7 @@ def as_before(work: Work, part: DecidePart) -> Work:
     """The work with the settings from before a part changed them; the same if there is no way."""
     if not can_go_back(work, part):
         return work
-    before = work.view(DecideView).taken[part].before
+    before = work.view(DecideView).taken[part].undo(work)
     others = {name: one for name, one in work.view(DecideView).taken.items() if name != part}
     deciding = replace(work.view(DecideView), taken=others)
-    return with_fields(work, **before, view=deciding, problem=None, notice="As it was before.")
+    return before.with_parts(deciding, Message(notice="As it was before."))

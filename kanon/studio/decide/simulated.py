@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.formatting import counted, thin
 from kanon.base.how_texts import Sections
 from kanon.cards import Card
@@ -31,11 +32,11 @@ from kanon.run import prepare
 from kanon.strategies import SCOPES
 from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.jobs.partial_results import simulate_runs, study_request
-from kanon.studio.session.request import Request
+from kanon.studio.session.parts import Message
 from kanon.studio.session.run_choices import metric_called
-from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of
+from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 _how = Sections(__file__)
 
@@ -66,7 +67,11 @@ class Simulation:
 def _plan(work: Work) -> Plan:
     """The plan of the study: greedy merging whatever is chosen, for k-anonymity alone."""
     scope = work.view(SimulatedView).scope
-    return plan_of(with_fields(work, algorithm="gaa", strategy="s1", scope=scope, models=()))
+    return plan_of(
+        work.with_parts(
+            replace(work.settings, algorithm="gaa", strategy="s1", scope=scope, models=())
+        )
+    )
 
 
 def settings_of_simulation(work: Work) -> str:
@@ -96,7 +101,7 @@ def with_results(work: Work, key: str, parts: Sequence[object]) -> Work:
     found |= {one.run: one for one in parts if isinstance(one, RunResult)}
     others = {name: each for name, each in work.findings.simulations.items() if name != key}
     kept = dict([*others.items()][-(_MOST_STUDIES - 1) :])
-    return with_fields(work, simulations={**kept, key: tuple(found.values())})
+    return work.with_parts(replace(work.findings, simulations={**kept, key: tuple(found.values())}))
 
 
 def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
@@ -105,7 +110,7 @@ def opened_study(work: Work, simulation: Simulation, content: bytes) -> Work:
     view = replace(work.view(SimulatedView), uploads=work.view(SimulatedView).uploads + 1)
     said = counted(len(found), "result was loaded.", "results were loaded.")
     new = with_results(work, simulation.key, found)
-    return with_fields(new, view=view, problem=None, notice=said)
+    return new.with_parts(view, Message(notice=said))
 
 
 def places_shown(found: Sequence[RunResult], criterion: str) -> Standing:

@@ -29,12 +29,11 @@ from kanon.studio.decide.simulated import (
 )
 from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import content, file_name
-from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.studio.widgets.progress import begin_button, earlier_study
 from kanon.studio.widgets.standings import standing_table
 from kanon.studio.widgets.uploads import upload_field
@@ -69,7 +68,7 @@ def show(work: Work) -> None:
 
 
 def _look(**fields: Any) -> None:
-    state.change(view=replace(state.work().view(SimulatedView), **fields))
+    state.change(replace(state.work().view(SimulatedView), **fields))
 
 
 def _choice(field: str, label: str, titles: dict[str, str], chosen: str, about: str) -> None:

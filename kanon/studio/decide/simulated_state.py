@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from kanon.measures.alteration import CARD
 from kanon.strategies import Scope
+from kanon.studio.session.parts import SessionPart
 
 
 @dataclass(frozen=True)
-class SimulatedView:
+class SimulatedView(SessionPart):
     """What the simulation shows."""
 
     scope: Scope = "table"  # whose l and t the strategies look at

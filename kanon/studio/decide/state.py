@@ -8,13 +8,14 @@ from typing import ClassVar, Literal
 
 from kanon.privacy.model import SensitiveModel
 from kanon.studio.decide.advice_state import AdviceView
-from kanon.studio.session.settings_change import SettingsChange
+from kanon.studio.session.changed_settings import SettingsChange
+from kanon.studio.session.parts import SessionPart
 
 DecidePart = Literal["purpose", "settings", "reverse", "study"]
 
 
 @dataclass(frozen=True)
-class DecideView:
+class DecideView(SessionPart):
     """Which part of the page is open, and what its parts show."""
 
     part: DecidePart = "purpose"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -9,11 +10,12 @@ import streamlit as st
 from kanon.hierarchy.codes import parse_ranges, ranges_text
 from kanon.hierarchy.files import text_of_file
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, HierarchyChoice, suggested
 from kanon.studio.session.hierarchy_choices import built, with_choice
+from kanon.studio.session.parts import Message
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
 from kanon.studio.widgets.uploads import upload_field
@@ -116,7 +118,10 @@ def _take_ranges(column: str, key: str) -> None:
         ranges = ranges_text(parse_ranges(text_of_file(file.getvalue(), file.name)))
         preview = built(work, column, old, old.builder, {"ranges": ranges})
         previews = {**work.table.previews, column: preview}
-        return with_fields(work, previews=previews, uploads=work.shared.uploads + 1)
+        return work.with_parts(
+            replace(work.table, previews=previews),
+            replace(work.shared, uploads=work.shared.uploads + 1),
+        )
 
     state.attempt(taken)
 
@@ -127,7 +132,9 @@ def _suggest(column: str) -> None:
 
 
 def _show(column: str, preview: HierarchyChoice) -> None:
-    state.change(previews={**state.work().table.previews, column: preview})
+    state.change(
+        replace(state.work().table, previews={**state.work().table.previews, column: preview})
+    )
 
 
 def _use(column: str) -> None:
@@ -141,4 +148,4 @@ def _discard(column: str) -> None:
     """Show what is in use again."""
     work = state.work()
     previews = {name: one for name, one in work.table.previews.items() if name != column}
-    state.put(with_fields(work, previews=previews, problem=None, notice=None))
+    state.put(work.with_parts(replace(work.table, previews=previews), Message()))

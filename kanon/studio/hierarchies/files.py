@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -20,8 +21,9 @@ from kanon.studio.hierarchies.import_review import (
     with_imports,
 )
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import FileReview, HierarchyChoice
+from kanon.studio.session.parts import Message
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets import tree_edits
@@ -190,14 +192,18 @@ def review(work: Work) -> None:
             key="import-use",
             on_click=_use,
         )
-        st.button("Discard", key="import-discard", on_click=lambda: state.change(imports=()))
+        st.button(
+            "Discard",
+            key="import-discard",
+            on_click=lambda: state.change(replace(state.work().table, imports=())),
+        )
 
 
 def _use() -> None:
     """Take over the files, and say so."""
     state.put(with_imported(state.work()))
     notice = "The hierarchies are in use now; Undo brings back what was before."
-    state.change(notice=notice)
+    state.change(Message(notice=notice))
 
 
 def _take_column(place: int, value: Any) -> None:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from kanon.hierarchy.bundle import read_bundle
 from kanon.studio.session.choices import FileReview, HierarchyChoice, imported
 from kanon.studio.session.hierarchy_choices import with_chosen
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.parts import Message
+from kanon.studio.session.work import Work
 
 
 def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
@@ -23,12 +24,10 @@ def with_imports(work: Work, files: Sequence[tuple[str, bytes]]) -> Work:
         FileReview(one.file, one.imported, None if one.problem else one.column or only, one.problem)
         for one in found
     ]
-    return with_fields(
-        work,
-        imports=(*work.table.imports, *waiting),
-        uploads=work.shared.uploads + 1,
-        problem=None,
-        notice=None,
+    return work.with_parts(
+        replace(work.table, imports=(*work.table.imports, *waiting)),
+        replace(work.shared, uploads=work.shared.uploads + 1),
+        Message(),
     )
 
 
@@ -36,7 +35,7 @@ def import_meant_for(work: Work, place: int, column: str | None) -> Work:
     """The work with one of the waiting files meant for another column."""
     changed = replace(work.table.imports[place], column=column)
     imports = (*work.table.imports[:place], changed, *work.table.imports[place + 1 :])
-    return with_fields(work, imports=imports, problem=None, notice=None)
+    return work.with_parts(replace(work.table, imports=imports), Message())
 
 
 def meant(work: Work) -> tuple[HierarchyChoice | None, ...]:
@@ -59,4 +58,5 @@ def with_imported(work: Work) -> Work:
         for waiting, choice in zip(work.table.imports, meant(work), strict=True)
         if waiting.column is not None and choice is not None and choice.tree is not None
     }
-    return with_fields(with_chosen(work, chosen), imports=())
+    work = with_chosen(work, chosen)
+    return work.with_parts(replace(work.table, imports=()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -18,20 +19,19 @@ from kanon.studio.hierarchies.builder_preview import build_panel, preview_head
 from kanon.studio.hierarchies.files import files_panel, review, said_unused, said_values
 from kanon.studio.hierarchies.spellings_panel import spellings_panel
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.comparison import comparison_request
+from kanon.studio.jobs.comparison import comparison_outdated, comparison_request
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import HierarchyChoice
 from kanon.studio.session.hierarchy_choices import redone, undone
-from kanon.studio.session.outdated import comparison_outdated
-from kanon.studio.session.picture_settings import PictureSettings, begun_with
+from kanon.studio.session.parts import Message, SharedView
 from kanon.studio.session.run_choices import usable_metrics
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles
 from kanon.studio.widgets import tree_edits
 from kanon.studio.widgets.how import how_hierarchies
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, begun_with, picture
 from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.standings import titles_of
 from kanon.studio.widgets.table_draft import table_editor
@@ -62,7 +62,7 @@ def take_column(value: Any) -> None:
     """Look at another column; the chip that is chosen already stays chosen."""
     chosen = value
     if chosen is not None:
-        state.change(column=chosen)
+        state.change(replace(state.work().shared, column=chosen))
 
 
 # --- coverage ---------------------------------------------------------------------------------
@@ -175,7 +175,9 @@ def view_row(
             st.segmented_control(
                 "Shown as",
                 list(VIEWS),
-                **bound("tree-view", work.shared.tree_view, "tree_view", keep=True),
+                **bound(
+                    "tree-view", work.shared.tree_view, "tree_view", into=SharedView, keep=True
+                ),
                 format_func=lambda name: VIEWS[name],
                 label_visibility="collapsed",
                 width="content",
@@ -218,7 +220,12 @@ def weights_choice(work: Work, column: str, choice: HierarchyChoice) -> None:
     st.selectbox(
         "Weights on the edges",
         options,
-        **bound(f"tree-shown-{work.version}", tree_edits.shown_now(work, choice), "shown"),
+        **bound(
+            f"tree-shown-{work.version}",
+            tree_edits.shown_now(work, choice),
+            "shown",
+            into=SharedView,
+        ),
         format_func=lambda name: f"Weights: {titles[name]}" if name else "No weights",
         label_visibility="collapsed",
         width=190,
@@ -275,7 +282,7 @@ def weights_note(work: Work, choice: HierarchyChoice) -> None:
 def take_weights(shown: str, columns: Sequence[str]) -> None:
     """Draw weights on the edges of some columns, or take them away."""
     if state.attempt(lambda: tree_edits.with_drawn_weights(state.work(), shown, columns)):
-        state.change(shown=tree_edits.DRAWN if shown else "")
+        state.change(replace(state.work().shared, shown=tree_edits.DRAWN if shown else ""))
 
 
 def tree_view(work: Work, column: str, tree: Hierarchy, choice: HierarchyChoice) -> None:
@@ -327,7 +334,7 @@ def take_table(make: Callable[[], Work]) -> None:
     """Take the tree of a table; what is wrong with it is said, and the table stays."""
     if state.attempt(make):
         notice = "The table is the hierarchy now; Undo brings back what was before."
-        state.change(notice=notice)
+        state.change(Message(notice=notice))
 
 
 def preview_view(work: Work, column: str, preview: HierarchyChoice) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from kanon.algorithms.solution import Solution, solve
+from kanon.errors import KanonError
 from kanon.plan import Plan
 from kanon.run import PreparedRun, measured_metrics, prepare
 from kanon.sources.stored import StoredTable
@@ -13,9 +15,11 @@ from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import prepare_and_solve
 from kanon.studio.session import state
 from kanon.studio.session.findings import Result
-from kanon.studio.session.request import Request
-from kanon.studio.session.run_plan import plan_of, settings_of
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.run_plan import (
+    plan_of,
+    settings_of,
+)
+from kanon.studio.session.work import Request, Work
 
 _SOON = 0.5
 """Seconds within which the first result is there once all is compiled: then no bar is drawn."""
@@ -25,7 +29,7 @@ def first() -> None:
     """At the first start, run the sample, so that a result is on screen."""
     work = state.work()
     if work.version == 0 and not work.shared.started:
-        state.change(started=True)
+        state.change(replace(state.work().shared, started=True))
         runner.run(anonymisation_request)
         if (one := state.work().running.get("run")) is not None:
             one.job.wait(_SOON)
@@ -46,7 +50,7 @@ def anonymisation_request(work: Work) -> Request:
 
 
 def _with_result(prepared: PreparedRun, settings: str, work: Work, solution: Solution) -> Work:
-    return with_fields(work, result=Result(prepared, solution, settings))
+    return work.with_parts(replace(work.findings, result=Result(prepared, solution, settings)))
 
 
 def _with_stored_result(
@@ -56,3 +60,23 @@ def _with_stored_result(
     if isinstance(work.table.records, StoredTable):
         work.table.records.learn(source.table)
     return _with_result(PreparedRun(plan, source, dropped), settings, work, solution)
+
+
+def outdated(work: Work) -> bool:
+    """Whether the result on screen was made with other settings than those chosen now."""
+    result = work.findings.result
+    if result is None:
+        return False
+    try:
+        return result_depends_on(work) != (True, result.settings)
+    except KanonError:
+        return True
+
+
+def result_depends_on(work: Work) -> tuple[bool, str]:
+    """Whether a k is chosen that the result on screen knows, and a fingerprint of the rest."""
+    result = work.findings.result
+    if result is None:
+        return False, ""
+    most = min(work.settings.k, result.prepared.classes.n_records)
+    return result.k_for(most) == most, settings_of(work, plan_of(work))

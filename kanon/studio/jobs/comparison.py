@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, NamedTuple
 
-from kanon.errors import PlanError
-from kanon.experiments.sweep import solve_sweep
+from kanon.algorithms.catalogue import check_task, serves_every_k, uses
+from kanon.base.fingerprint import fingerprint_of
+from kanon.errors import KanonError, PlanError, quoted
+from kanon.experiments.comparison import PAPER_K, Comparison, Line
+from kanon.experiments.sweep import PlannedRun, solve_sweep
+from kanon.experiments.titles import guided
 from kanon.measures.along import Curves, Points
-from kanon.studio.session.changed_settings import made_with
-from kanon.studio.session.comparison_runs import (
-    ComparisonJob,
-    as_compared,
-    asks_for_some_k,
-    fingerprint,
-    lacking,
-    made_of,
-    planned,
+from kanon.measures.extended_measures import at_some_k
+from kanon.metrics import BESIDE, METRICS, PUBLISHED, Metric
+from kanon.plan import Plan, composed_metrics
+from kanon.privacy import entropy_l_diversity
+from kanon.run import PreparedRun, prepare
+from kanon.strategies import LOOKS_AT, needs_sensitive
+from kanon.studio.jobs.configurations import (
+    PlannedLine,
+    RunInputs,
+    identity,
+    led_by,
+    phases,
+    wanted_lines,
 )
-from kanon.studio.session.configurations import PlannedLine, wanted_lines
-from kanon.studio.session.findings import ComparisonResult
-from kanon.studio.session.request import Request, cancelled_run
-from kanon.studio.session.run_choices import usable_metrics
-from kanon.studio.session.run_plan import comparison_settings, plan_of, without_lost
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.changed_settings import made_with
+from kanon.studio.session.findings import ComparisonResult, MeasuredRun
+from kanon.studio.session.run_choices import shown_k, usable_metrics
+from kanon.studio.session.run_plan import (
+    comparison_settings,
+    plan_of,
+    without_lost,
+)
+from kanon.studio.session.work import Request, Work, cancelled_run
 
 
 def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
@@ -45,7 +58,7 @@ def comparison_request(work: Work, what_if: bool = False) -> Request | Work:
 
 def _lines_of_what_if(work: Work) -> tuple[PlannedLine, ...]:
     """What is compared before and after an edit: by drawn weights too, which were just edited."""
-    work = with_fields(work, yardstick=None)
+    work = work.with_parts(replace(work.kept, yardstick=None))
     return wanted_lines(work, ["custom"] if "custom" in usable_metrics(work) else [])
 
 
@@ -57,16 +70,332 @@ def _with_comparison(
     work: Work,
     found: Sequence[Curves | Points],
 ) -> Work:
-    work = with_fields(work, runs=as_compared(work, lines, job, found))
+    work = work.with_parts(replace(work.findings, runs=as_compared(work, lines, job, found)))
     seconds = work.running["comparison"].job.seconds if found else 0.0
     comparison = made_of(work, lines)
     compared = ComparisonResult(comparison, settings, seconds, fingerprint(lines, comparison))
     both = None if before is None else (before, compared)
-    return with_fields(work, comparison=compared, what_if=both)
+    return work.with_parts(replace(work.findings, comparison=compared, what_if=both))
 
 
 def _cancelled(work: Work) -> Work:
     """The work without the wish for bands, where none are there."""
     compared = work.findings.comparison
     bands = work.compare.bands and compared is not None and compared.comparison.has_bands
-    return cancelled_run(with_fields(work, bands=bands))
+    return cancelled_run(work.with_parts(replace(work.compare, bands=bands)))
+
+
+_MOST_RUNS = 600  # the most runs that a session remembers; the oldest give way
+
+
+class LineRun(NamedTuple):
+    """One run of a line: which line, under which tie seed, and its fingerprint."""
+
+    line: PlannedLine
+    seed: int | None
+    key: str
+
+
+def needed_metrics(lines: Sequence[PlannedLine]) -> list[Metric]:
+    """The metrics that a comparison measures in: the seven, and those that guide."""
+    found = {name: METRICS[name] for name in PUBLISHED}
+    for line in lines:
+        guide = line.guide
+        if not guided(line.configuration):
+            continue
+        if guide.name == "custom" and not _all_drawn(lines):
+            continue
+        if phases(found.setdefault(guide.name, guide)) != phases(guide):
+            raise PlanError(
+                "Two configurations are guided by different metrics called "
+                f"{quoted(guide.name)}; hide one of them."
+            )
+    return list(found.values())
+
+
+def asks_for_some_k(work: Work) -> bool:
+    """Whether the board asks for a measure that is known at some k alone, and takes longer."""
+    panels = work.compare.layout.panels if work.compare.layout is not None else ()
+    asked = {panel.measure for panel in panels if panel.kind == "curve"}
+    return bool(asked & at_some_k())
+
+
+def lacking(
+    work: Work, lines: Sequence[PlannedLine], also: int | None = None, at_some: bool = False
+) -> list[LineRun]:
+    """The runs of these lines that nobody has made yet, each once."""
+    metrics, found = needed_metrics(lines), {}
+    for run in _runs(lines):
+        known = work.findings.runs.get(run.key)
+        if known is None or not _serves(known, run, metrics, also, at_some):
+            found[run.key] = run
+    return list(found.values())
+
+
+def made_of(work: Work, lines: Sequence[PlannedLine]) -> Comparison:
+    """The comparison of these lines, of which none is lacking."""
+    metrics = needed_metrics(lines)
+    runs: dict[str, dict[int | None, MeasuredRun]] = {line.name: {} for line in lines}
+    for run in _runs(lines):
+        runs[run.line.name][run.seed] = work.findings.runs[run.key]
+    every = [known for each in runs.values() for known in each.values()]
+    n_records = min(known.n_records for known in every)
+    alone = [
+        {int(k) for k in known.numbers.numbers["k"]}
+        for known in every
+        if isinstance(known.numbers, Points)
+    ]
+    ks = set.intersection(*alone) if alone else set(_ks(lines, n_records, work.settings.k))
+    found = Comparison(
+        tuple(
+            Line(
+                line.configuration,
+                line.guide,
+                {seed: known.numbers for seed, known in runs[line.name].items()},
+                line.name,
+                line.title,
+                line.kept,
+                next(iter(runs[line.name].values())).best_l,
+            )
+            for line in lines
+        ),
+        tuple(metrics),
+        n_records,
+        tuple(sorted(ks)),
+        of="records" if lines[0].ground.plan.person is None else "persons",
+    )
+    shared = found.sensitive_columns
+    return replace(found, sensitive=work.focus if work.focus in shared else next(iter(shared), ""))
+
+
+class ComparisonState(NamedTuple):
+    """What is chosen, and how much of it is known."""
+
+    lines: tuple[PlannedLine, ...] = ()  # The lines
+    runs: int = 0  # How many runs they are, and how many of those are still to be made
+    lacking: int = 0
+    comparison: Comparison | None = None  # The comparison, if none is
+    key: str = ""  # A fingerprint of the comparison
+    problem: str = ""  # Why it cannot be made at all
+
+
+def outlook(work: Work) -> ComparisonState:
+    """What is chosen now, and how much of it is known."""
+    try:
+        lines = wanted_lines(work)
+        todo = lacking(work, lines)
+    except KanonError as error:
+        return ComparisonState(problem=error.sentence)
+    number = len({run.key for run in _runs(lines)})
+    if todo or not lines:
+        return ComparisonState(lines, number, len(todo))
+    found = made_of(work, lines)
+    return ComparisonState(lines, number, 0, found, fingerprint(lines, found))
+
+
+def runs_wanted(work: Work) -> list[str]:
+    """What tells the runs apart that are chosen now."""
+    return [run.key for run in _runs(wanted_lines(work))]
+
+
+def fingerprint(lines: Sequence[PlannedLine], found: Comparison) -> str:
+    """A fingerprint of a comparison of these lines: of all that decides what it shows."""
+    said = [(line.name, line.title) for line in lines]
+    metrics = [identity(metric, lines[0].measured_by) for metric in found.measured]
+    at = [
+        run.measured_at if isinstance(run, Curves) else ()
+        for line in found.lines
+        for run in line.runs.values()
+    ]
+    keys = [run.key for run in _runs(lines)]
+    return fingerprint_of(said, keys, metrics, found.sensitive, found.ks, at)
+
+
+class ComparisonJob(NamedTuple):
+    """What a worker is given, and what is written down beside each of its answers."""
+
+    runs: list[PlannedRun]
+    ks: list[int]
+    metrics: list[Metric]
+    keys: list[str]
+    known: list[MeasuredRun]
+    also_at: list[int]
+    """Where what is no running sum is measured too; empty if the board does not ask for it."""
+
+
+def planned(work: Work, lines: Sequence[PlannedLine], todo: Sequence[LineRun]) -> ComparisonJob:
+    """The runs that are lacking, ready for :func:`kanon.experiments.sweep.solve_sweep`.
+
+    Releases are measured in all metrics that could be chosen too, so that choosing one of them
+    as a guide needs no other run.
+    """
+    if not todo:
+        return ComparisonJob([], [], [], [], [], [])
+    metrics = {metric.name: metric for metric in needed_metrics(lines)}
+    for name, metric in composed_metrics(work.settings.composed).items():
+        metrics.setdefault(name, metric)
+    for name in BESIDE:
+        metrics.setdefault(name, METRICS[name])
+    if "custom" in usable_metrics(work) and _all_drawn(lines):
+        metrics.setdefault("custom", METRICS["custom"])
+    ready: dict[int, PreparedRun] = {}
+
+    def prepared_for(ground: RunInputs) -> PreparedRun:
+        if id(ground) not in ready:
+            ready[id(ground)] = prepare(ground.plan, work.table.records)
+        return ready[id(ground)]
+
+    highest = min(prepared_for(run.line.ground).classes.highest_k for run in todo)
+    ks = _ks(lines, highest, work.settings.k)
+    runs, written = [], []
+    for run in todo:
+        line = run.line
+        ground = prepared_for(line.ground)
+        led = replace(line.configuration, tie_seed=run.seed)
+        own = {
+            "algorithm": line.plan.algorithm,
+            "suppression_limit": line.plan.suppression_limit,
+        }
+        band = None if run.seed == line.configuration.tie_seed else run.seed
+        plan = led_by(ground.plan.model_copy(update=own), led, seed=band)
+        task = replace(ground, plan=plan).task()
+        task.for_k(max(ks)).check()
+        check_task(plan.algorithm.name, task)
+        measure = None
+        if line.yardstick is not None:
+            other = prepared_for(line.yardstick).classes
+            by_name = dict(zip(other.attributes, other.hierarchies, strict=True))
+            measure = tuple(by_name[name] for name in ground.classes.attributes)
+        runs.append(PlannedRun(plan.algorithm.name, task, measure))
+        best = {each.name: entropy_l_diversity.of_whole(each) for each in ground.classes.sensitive}
+        identities = frozenset(identity(metric, line.measured_by) for metric in metrics.values())
+        # The numbers come later.
+        empty = Points({})
+        written.append(MeasuredRun(empty, identities, ground.classes.highest_k, best))
+    keys = [run.key for run in todo]
+    also_at: list[int] = []
+    if asks_for_some_k(work):  # the papers' k, the one that is looked at, and the last
+        also_at = sorted(
+            {*(k for k in PAPER_K if k < ks[-1]), min(work.settings.k, ks[-1]), ks[-1]}
+        )
+    return ComparisonJob(runs, ks, list(metrics.values()), keys, written, also_at)
+
+
+def as_compared(
+    work: Work, lines: Sequence[PlannedLine], job: ComparisonJob, found: Sequence[Curves | Points]
+) -> Mapping[str, MeasuredRun]:
+    """What the session knows with the answers of a job."""
+    new = {
+        key: replace(known, numbers=numbers)
+        for key, known, numbers in zip(job.keys, job.known, found, strict=True)
+    }
+    used = [run.key for run in _runs(lines)]
+    every = {**work.findings.runs, **new}
+    ordered = {key: known for key, known in every.items() if key not in set(used)}
+    ordered |= {key: every[key] for key in used}
+    return dict(list(ordered.items())[-max(_MOST_RUNS, len(set(used))) :])
+
+
+def _runs(lines: Sequence[PlannedLine]) -> list[LineRun]:
+    """Every run of these lines."""
+    found = []
+    for line in lines:
+        inputs, luck = LineInputs.of(line), ties_matter(line.configuration.algorithm)
+        for given in line.seeds:
+            seed = given if luck else None
+            key = fingerprint_of(inputs, seed)
+            found.append(LineRun(line, given, key))
+    return found
+
+
+def ties_matter(algorithm: str) -> bool:
+    """Whether luck has a say in what an algorithm finds: ties broken by a seed, or drawing."""
+    return uses(algorithm, "tie_seed") or uses(algorithm, "seed")
+
+
+@dataclass(frozen=True, eq=False)
+class LineInputs:
+    """All that the runs of a line depend on, but for the seed that breaks ties."""
+
+    ground: str  # The fingerprint of what it stands on
+    algorithm: str
+    strategy: str
+    scope: str | None  # None here and below for what is not looked at
+    sensitive: str | None
+    suppression: object
+    seed: int | None
+    node: Mapping[str, int] | None
+    options: Mapping[str, Any]
+    guide: str | None
+    yardstick: str | None
+    drawn: str | None  # The drawn weights, which measure too
+
+    @classmethod
+    def of(cls, line: PlannedLine) -> LineInputs:
+        """What the runs of a line depend on."""
+        led, plan = line.configuration, line.plan
+        algorithm, trees = plan.algorithm, line.measured_by
+        drawn = all(tree.weight is not None for tree in trees.values())
+        return cls(
+            line.ground.digest,
+            led.algorithm,
+            led.strategy,
+            led.scope if LOOKS_AT[led.strategy] else None,
+            plan.led_by if needs_sensitive(led.strategy) else None,
+            plan.suppression_limit if uses(led.algorithm, "suppression") else None,
+            algorithm.seed if uses(led.algorithm, "seed") else None,
+            algorithm.node if uses(led.algorithm, "node") else None,
+            algorithm.options,
+            identity(line.guide, line.ground.trees) if guided(led) else None,
+            None if line.yardstick is None else line.yardstick.digest,
+            identity(METRICS["custom"], trees) if drawn else None,
+        )
+
+
+def _all_drawn(lines: Sequence[PlannedLine]) -> bool:
+    """Whether all hierarchies that releases are measured by have drawn weights."""
+    return all(tree.weight is not None for line in lines for tree in line.measured_by.values())
+
+
+def _serves(
+    known: MeasuredRun, run: LineRun, metrics: Sequence[Metric], also: int | None, at_some: bool
+) -> bool:
+    """Whether a run that was made says all that is asked of it."""
+    wanted = {identity(metric, run.line.measured_by) for metric in metrics}
+    if not wanted <= known.measured:
+        return False
+    if isinstance(known.numbers, Curves):
+        if at_some and not known.numbers.measured_at:
+            return False
+        return int(known.numbers.min_k[-1]) >= known.n_records
+    there = {int(k) for k in known.numbers.numbers["k"]}
+    asked = {k for k in PAPER_K if k <= known.n_records}
+    return there >= asked | ({min(also, known.n_records)} if also is not None else set())
+
+
+def _ks(lines: Sequence[PlannedLine], n_records: int, also: int) -> list[int]:
+    """The k of a comparison, and n, so that a run to all of them is one to the end."""
+    names = dict.fromkeys(line.configuration.algorithm for line in lines)
+    once = [name for name in names if not serves_every_k(name)]
+    ks = shown_k((once or list(names))[0], n_records, also)
+    mixed = len(once) not in (0, len(names))
+    return sorted({*ks, n_records}) if mixed else ks
+
+
+def comparison_outdated(work: Work) -> bool:
+    """Whether the comparison on screen lacks something of what is chosen now."""
+    if work.findings.comparison is None:
+        return False
+    guides = [line.guide.name for line in work.findings.comparison.comparison.lines]
+    settings = partial(comparison_settings, metrics=guides)
+    if _differ(without_lost(work), settings, work.findings.comparison.settings):
+        return True
+    found = outlook(work)
+    return bool(found.lacking or found.problem)
+
+
+def _differ(work: Work, settings: Callable[[Work, Plan], str], made_with: str) -> bool:
+    try:
+        return settings(work, plan_of(work)) != made_with
+    except KanonError:
+        return True

@@ -6,25 +6,31 @@ ran the algorithm writes too, and the page gets numbers and sentences.
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from kanon.base.progress import Progress, stretch
+from kanon.errors import KanonError, TableError, quoted
 from kanon.plan import Plan
 from kanon.report.explanations import guarantees_of_classes, what_is_met, what_leaves
 from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.run import Run, prepare, run_prepared, write_stored
-from kanon.sources.addresses import Address
+from kanon.sources.addresses import Address, allowed_folder, allowed_path
 from kanon.sources.stored import StoredTable
-from kanon.sources.stored_source import StoredSource, part_of, remove
-from kanon.studio.session.engine_release import EngineFindings, EngineRelease
-from kanon.studio.session.places import Destination, checked_destination, complete_at
-from kanon.studio.session.request import Request
-from kanon.studio.session.run_plan import plan_of, release_settings
+from kanon.sources.stored_source import StoredSource, check_outside, kind_written, part_of, remove
+from kanon.studio.session.findings import EngineFindings, EngineRelease
+from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.run_plan import (
+    plan_of,
+    release_settings,
+)
 from kanon.studio.session.server import login_name
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 
 def release_in_engine(
@@ -99,13 +105,13 @@ def releasing_request(work: Work, suggested: str) -> Request | None:
 
 
 def _with_target(target: Address, work: Work) -> Work:
-    return with_fields(work, view=replace(work.view(Destination), problem="", target=target))
+    return work.with_parts(replace(work.view(Destination), problem="", target=target))
 
 
 def said_at_destination(work: Work, sentence: str) -> Work:
     """The work with what went wrong said at the field for the destination."""
     wanted = replace(work.view(Destination), problem=sentence, written=None)
-    return with_fields(work, view=wanted, problem=None)
+    return work.with_parts(wanted, replace(work.message, problem=None))
 
 
 def _with_release(
@@ -115,10 +121,9 @@ def _with_release(
     if isinstance(work.table.records, StoredTable):
         work.table.records.learn(table)
     seconds = work.running["releasing"].job.seconds
-    return with_fields(
-        work,
-        view=Destination(),
-        engine_release=EngineRelease(plan, settings, found, place, seconds),
+    return work.with_parts(
+        Destination(),
+        replace(work.findings, engine_release=EngineRelease(plan, settings, found, place, seconds)),
     )
 
 
@@ -129,4 +134,79 @@ def _cancelled(work: Work) -> Work:
             "The release was complete before the run could be cancelled; its numbers are not "
             "known here."
         )
-    return with_fields(work, notice=said)
+    return work.with_notice(said)
+
+
+def engine_release_outdated(work: Work) -> bool:
+    """Whether the release that an engine wrote was made with other settings than those of now."""
+    made = work.findings.engine_release
+    try:
+        return made is not None and engine_release_depends_on(work) != made.settings
+    except KanonError:
+        return True
+
+
+def engine_release_depends_on(work: Work) -> str:
+    """A fingerprint of all that a release depends on that an engine makes."""
+    return release_settings(work, plan_of(work, in_engine=True))
+
+
+@dataclass(frozen=True)
+class WrittenRelease:
+    """A release that was written."""
+
+    place: str  # Where it is
+    k: int  # Its k and how many records it holds
+    records: int
+    seconds: float  # How long it took to write
+
+
+@dataclass(frozen=True)
+class Destination(SessionPart):
+    """Where a release goes, as it was typed."""
+
+    typed: str = ""  # A path; empty for the one that is suggested
+    problem: str = ""  # Why nothing was written there
+    written: WrittenRelease | None = None  # What was written last
+    target: Address | None = None  # Where it is being written to, or was
+
+
+def complete_at(target: Address | None) -> bool:
+    """Whether a release stands where nothing was, or an empty folder, when its writing began."""
+    if target is None or target.table is not None:
+        return False
+    path = target.path
+    return any(path.iterdir()) if path.is_dir() else path.exists()
+
+
+def suggested_destination(
+    address: Address, name: str, environment: Mapping[str, str] = os.environ
+) -> str:
+    """A folder for a release where nothing is yet: beside the table."""
+    folder = allowed_folder(environment) if address.is_url else address.path.parent
+    paths = (folder / (name if n == 1 else f"{name}-{n}") for n in count(1))
+    return str(next(path for path in paths if not os.path.lexists(path)))
+
+
+def checked_destination(
+    typed: str, address: Address, environment: Mapping[str, str] = os.environ
+) -> Address:
+    """Where a release may be written to: nothing is there yet, and it is allowed."""
+    if not typed.strip():
+        raise TableError("Say where the release goes: a new folder, or a file.")
+    target = Address.parse(typed)
+    if target.is_url:
+        raise TableError("A release is written to a path, not to a URL.")
+    path = allowed_path(target.path, environment)
+    target = replace(target, place=str(path))
+    check_outside(target, address)
+    try:
+        kind = kind_written(target)
+        if kind != "duckdb" and path.exists() and not path.is_dir():
+            raise TableError(f"{quoted(path, 200)} exists already: give another name.")
+        if not path.parent.is_dir():
+            raise TableError(f"The folder {quoted(path.parent, 200)} does not exist.")
+    except OSError as error:
+        why = error.strerror or "not a usable path"
+        raise TableError(f"{quoted(path, 200)} cannot be written ({why}).") from None
+    return target

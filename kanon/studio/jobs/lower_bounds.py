@@ -5,7 +5,6 @@ They do not depend on the algorithm, so all pages and all algorithms share them.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,15 +12,15 @@ from typing import Any
 
 from kanon.algorithms.lower_bound import least_k, lower_bound
 from kanon.algorithms.task import Task
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.progress import stretch
 from kanon.plan import Plan
 from kanon.report.optimality_gap import CLOSELY, QUICKLY, effort
 from kanon.run import PreparedRun
 from kanon.studio.jobs.worker import Progress
 from kanon.studio.session.findings import FoundBound
-from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import settings_of
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 _FIRST = 0.1  # the share of the time of a close search after the quick one, about
 
@@ -37,12 +36,10 @@ class BoundWanted:
     def of(cls, prepared: PreparedRun) -> BoundWanted:
         """The bound of all releases for a plan's k, whatever algorithm the plan names."""
         task = prepared.task_of_bound()
-        found = hashlib.sha256(str(least_k(task)).encode())
-        trees = [tree.parent for tree in task.classes.hierarchies]
-        for array in (task.classes.nodes, task.classes.counts, *trees, *task.potentials):
-            found.update(f"{array.shape}{array.dtype}".encode())
-            found.update(array.tobytes())
-        return cls(task, found.hexdigest())
+        classes = task.classes
+        trees = [tree.parent for tree in classes.hierarchies]
+        key = fingerprint_of(least_k(task), classes.nodes, classes.counts, trees, task.potentials)
+        return cls(task, key)
 
     @property
     def effort(self) -> int:
@@ -88,13 +85,11 @@ def _with_bounds(doing: str, work: Work, _: object) -> Work:
     for key, one in parts:
         if key not in found or not found[key].closely:
             found[key] = one
-    return with_fields(work, bounds=found)
+    return work.with_parts(replace(work.findings, bounds=found))
 
 
 def _cancelled(work: Work) -> Work:
-    return with_fields(
-        work, notice="The search for a lower bound was cancelled; nothing was changed."
-    )
+    return work.with_notice("The search for a lower bound was cancelled; nothing was changed.")
 
 
 def known_bound(work: Work, plan: Plan) -> FoundBound | None:

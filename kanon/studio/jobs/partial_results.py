@@ -9,8 +9,7 @@ from kanon.experiments.simulated.study import Study, StudyRun, run_study
 from kanon.experiments.studies import Experiment, Prediction, Training, predict, run_experiment
 from kanon.learning.experiments import Fit
 from kanon.studio.jobs.worker import Progress
-from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Request, Work
 
 
 def learn_fits(progress: Progress, experiment: Experiment, fits: Sequence[Fit]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,7 @@ from kanon.report.origin import Origin, origin_of_content, origin_of_table
 from kanon.sources.tables import Table
 from kanon.studio.jobs.lower_bounds import known_bound
 from kanon.studio.session.findings import FoundBound
-from kanon.studio.session.request import Request
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 
 def origin_of(work: Work) -> Origin | None:
@@ -86,11 +86,9 @@ def reporting(
     )
     return Request(
         "reporting", make_report, given, partial(_with_report, people_origin),
-        cancelled=lambda work: with_fields(
-            work, notice="The report was cancelled; nothing was changed."
-        ),
+        cancelled=lambda work: work.with_notice("The report was cancelled; nothing was changed."),
     )  # fmt: skip
 
 
 def _with_report(people: Origin | None, work: Work, found: Report) -> Work:
-    return with_fields(work, reported=found, reported_people=people)
+    return work.with_parts(replace(work.findings, reported=found, reported_people=people))

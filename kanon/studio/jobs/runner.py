@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
 
 from kanon.errors import KanonError
 from kanon.settings import exceeded, settings
+from kanon.studio.jobs.kernels import compile_the_rest, load_kernels
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
-from kanon.studio.jobs.pool import Job
-from kanon.studio.jobs.server_pool import jobs
+from kanon.studio.jobs.pool import Job, Jobs
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import made_with
-from kanon.studio.session.request import OPENINGS, Request, called, said_on_page
-from kanon.studio.session.work import CalculationState, Work, with_fields
+from kanon.studio.session.parts import Message
+from kanon.studio.session.work import (
+    OPENINGS,
+    CalculationState,
+    Request,
+    Work,
+    called,
+    said_on_page,
+)
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> Jobs:
+    """The job runner of this server; its workers load the compiled kernels in advance."""
+    most = settings()
+    places = (most.jobs_at_once, most.long_jobs_at_once, most.studies_at_once)
+    return Jobs(places, warm=load_kernels, idle=compile_the_rest)
+
 
 _LANES = {"short": SHORT, "long": LONG, "study": STUDY}
 
@@ -29,7 +48,7 @@ def run(
     try:
         made = make(work, *arguments)
     except KanonError as error:
-        state.put(refused(_silent(work), error.sentence))
+        state.put(refused(work.with_parts(Message()), error.sentence))
         return
     if isinstance(made, Request):
         if made.doing in OPENINGS:
@@ -42,7 +61,7 @@ def run(
         if wait:
             job.wait(wait)
     elif made is not None:
-        state.put(with_fields(made, problem=None, notice=None))
+        state.put(made.with_parts(Message()))
 
 
 def _submit(work: Work, request: Request) -> Job:
@@ -60,7 +79,7 @@ def _submit(work: Work, request: Request) -> Job:
         lane=_LANES[request.lane],
     )
     running = {**work.running, request.doing: CalculationState(job, request, work)}
-    state.put(with_fields(request.begins(_silent(work)), running=running))
+    state.put(replace(request.begins(work.with_parts(Message())), running=running))
     return job
 
 
@@ -79,7 +98,7 @@ def collect() -> None:
         if one.job.finished and work.running.get(doing) is one:
             new = _with_what_came(work, one)
             running = {name: other for name, other in new.running.items() if name != doing}
-            state.put(with_fields(new, running=running), one.request.carry)
+            state.put(replace(new, running=running), one.request.carry)
 
 
 def _with_what_came(work: Work, one: CalculationState) -> Work:
@@ -97,16 +116,13 @@ def _with_what_came(work: Work, one: CalculationState) -> Work:
         ended = job.error or cancelled
         kept = ended + " " + "What was found so far is kept."
         problem, notice = (kept, None) if job.error else (work.message.problem, kept)
-        return with_fields(request.then(work, None), problem=problem, notice=notice)
+        return request.then(work, None).with_parts(Message(problem=problem, notice=notice))
     if job.state == "cancelled":
         return request.cancelled(work)
     return _failed(work, request, job.error or "")
 
 
 def _failed(work: Work, request: Request, sentence: str) -> Work:
-    return request.failed(with_fields(work, notice=None, problem_at=""), sentence)
-
-
-def _silent(work: Work) -> Work:
-    """The work without what was said before."""
-    return with_fields(work, problem=None, notice=None, problem_at="")
+    return request.failed(
+        work.with_parts(replace(work.message, notice=None, problem_at="")), sentence
+    )

@@ -6,6 +6,8 @@ Each may take seconds or hours; the pages only ask for what is then known.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,18 @@ from kanon.recoding import Recoding
 from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.run import measured_metrics, prepare, write_stored
 from kanon.sources.addresses import Address
+from kanon.sources.exposure import (
+    Exposure,
+    exposure,
+    exposure_of_sizes,
+    unique_without_each,
+)
 from kanon.sources.opening import open_in_doubt, open_stored_file
 from kanon.sources.reading import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
-from kanon.studio.session.engine_classes import uncounted
-from kanon.studio.session.exposure import exposed
-from kanon.studio.session.preview_size import preview_rows
+from kanon.sources.suppressed_rows import find_suppressed
+from kanon.studio.session.engine_classes import classes_kept, uncounted
 from kanon.studio.session.table_loading import opened_work
 from kanon.studio.session.work import Work
 
@@ -82,3 +89,42 @@ def write_release(
     address = source.table.address
     record = recorder(plan, lambda: fingerprint_of_address(address), who, "dashboard")
     write_stored(source, recoding, plan, target, progress, record, part=part, replaces=False)
+
+
+@dataclass(frozen=True)
+class ExposureNumbers:
+    """The class sizes by all quasi-identifiers, and how many are unique without each of them."""
+
+    exposure: Exposure
+    unique_without: Mapping[str, int]
+    suppressed: int = 0  # by whoever made the table: they are in none of the numbers
+
+
+def exposed(work: Work) -> ExposureNumbers:
+    """Measure the table as it is, without the records that a run would drop."""
+    table = work.table
+    if classes_kept(work) is not None:
+        sizes = table.complete_records.group_sizes(table.quasi_identifiers)
+        return ExposureNumbers(exposure_of_sizes(sizes), {})
+    classes = table.complete_records.classes_of(
+        table.quasi_identifiers, person=table.person_counted
+    )
+    silent = find_suppressed(table.complete_records, classes)
+    suppressed, classes = int(classes.counts[silent].sum()), classes.without(silent)
+    return ExposureNumbers(exposure(classes), unique_without_each(classes), suppressed)
+
+
+def preview_rows(records: int, columns: int) -> int:
+    """The rows of a preview: at most 200, and fewer of a wide table.
+
+    >>> preview_rows(30_000, 10), preview_rows(30_000, 300), preview_rows(3, 2)
+    (200, 33, 3)
+    """
+    return min(records, 200, max(10, 10_000 // columns))
+
+
+def count_classes(progress: Progress, table: StoredTable, columns: Sequence[str]) -> StoredTable:
+    """Have the engine count the classes by some columns; returns the table with the count."""
+    progress(0, "Grouping the records")
+    table.group_sizes(columns)
+    return table

@@ -2,24 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from pickle import PickleBuffer
 from typing import Any, TypeVar
 
 from kanon.base.progress import Progress
 from kanon.errors import TableError, quoted
 from kanon.report.origin import origin_of_content
-from kanon.settings import exceeded, settings
+from kanon.settings import MEGABYTE, exceeded, settings
 from kanon.sources.opening import open_table
 from kanon.sources.reading import ReadSettings, TableFile
-from kanon.studio.jobs.memory import limited_memory
-from kanon.studio.session.request import Request, opening_cancelled, reading_cancelled
 from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import (
+    Request,
+    Work,
+    opening_cancelled,
+    reading_cancelled,
+)
+
+
+@contextmanager
+def limited_memory(megabytes: int) -> Iterator[None]:
+    """Limit what this process may take beyond now, else a MemoryError; on Linux alone."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    before, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    allowed = [one for one in (before, hard) if one != resource.RLIM_INFINITY]
+    most = min([_taken() + megabytes * MEGABYTE, *allowed])
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
+
+
+def _taken() -> int:
+    """The bytes that count against the limit."""
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    kilobytes = next(line.split()[1] for line in lines if line.startswith("VmData:"))
+    return int(kilobytes) * 1024
+
 
 T = TypeVar("T")
+
 
 AT_ONCE = 1.0
 """For so many seconds a page waits for a table before it is drawn: most are there by then."""
@@ -30,15 +62,18 @@ def upload_request(work: Work, content: bytes, name: str) -> Request | Work:
     file = work.table.file
     same = work.table.origin == "upload" and content == work.table.content
     if same and isinstance(file, TableFile) and PurePath(name).suffix == PurePath(file.name).suffix:
-        return with_fields(work, title=name, file=replace(file, name=name))
+        return work.with_parts(replace(work.table, title=name, file=replace(file, name=name)))
     return Request(
         "uploading",
         open_upload,
         (PickleBuffer(content), name, ReadSettings()),
-        lambda work, found: with_fields(
+        lambda work, found: replace(
             found,
             version=work.version + 1,
-            content=content if found.table.origin == "upload" else found.table.content,
+            table=replace(
+                found.table,
+                content=content if found.table.origin == "upload" else found.table.content,
+            ),
         ),
         cancelled=opening_cancelled,
         died=out_of_memory(name),
@@ -74,8 +109,10 @@ def people_request(work: Work, content: bytes, name: str) -> Request:
         open_people,
         # Its columns are those of the table, by their names.
         (PickleBuffer(content), name, work.table.file.settings.header is not False),
-        lambda work, found: with_fields(
-            work, population=found, population_origin=origin_of_content(content, name)
+        lambda work, found: work.with_parts(
+            replace(
+                work.purpose, population=found, population_origin=origin_of_content(content, name)
+            )
         ),
         cancelled=opening_cancelled,
         died=out_of_memory(name),
@@ -90,11 +127,8 @@ def out_of_memory(name: str) -> str:
 
 def open_upload(progress: Progress, content: memoryview, name: str, asked: ReadSettings) -> Work:
     """The work on an uploaded table, but for its content, which the server has."""
-    return _limited(
-        progress,
-        name,
-        lambda: with_fields(uploaded_work(bytes(content), name, 0, asked), content=None),
-    )
+    work = _limited(progress, name, lambda: uploaded_work(bytes(content), name, 0, asked))
+    return work.with_parts(replace(work.table, content=None))
 
 
 def open_people(progress: Progress, content: memoryview, name: str, header: bool) -> TableFile:

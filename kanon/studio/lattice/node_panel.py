@@ -32,7 +32,7 @@ from kanon.studio.lattice.subject import (
     with_node,
 )
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.lower_bound import how_close

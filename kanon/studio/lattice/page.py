@@ -57,19 +57,18 @@ from kanon.studio.lattice.subject import (
     with_node,
 )
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, unready
 from kanon.studio.widgets.algorithm_options import suppression_field
-from kanon.studio.widgets.picture import chart, data_button, picture_links
+from kanon.studio.widgets.picture import PictureSettings, chart, data_button, picture_links
 
 
 def take_view(**fields: Any) -> None:
     """Change what is shown."""
     work = state.work()
-    state.change(view=replace(work.view(LatticeView), **fields))
+    state.change(replace(work.view(LatticeView), **fields))
 
 
 def choices(work: Work) -> None:
@@ -275,8 +274,7 @@ def explored_with_note(work: Work) -> tuple[Subject, Exploration] | None:
         if work.settings.suppression and work.settings.models:
             st.button(
                 "Suppress nothing",
-                on_click=state.change,
-                kwargs={"suppression": 0.0},
+                on_click=lambda: state.change(replace(state.work().settings, suppression=0.0)),
                 key="none",
             )
         return None

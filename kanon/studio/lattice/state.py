@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from kanon.charts.lattice import Colouring
 from kanon.charts.walks import WALK_LOOKS
+from kanon.studio.session.parts import SessionPart
 
 
 @dataclass(frozen=True)
-class LatticeView:
+class LatticeView(SessionPart):
     """What the page shows of the lattice."""
 
     columns: tuple[str, ...] | None = None  # None for the first quasi-identifiers that can be drawn

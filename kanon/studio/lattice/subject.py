@@ -12,6 +12,7 @@ import pandas as pd
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node, n_nodes, raised_to
 from kanon.algorithms.task import Task
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.progress import no_progress
 from kanon.base.rounding import round_apart
 from kanon.charts.lattice import DRAWN
@@ -29,9 +30,9 @@ from kanon.run import PreparedRun, Run, prepare
 from kanon.schema import Role
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.session.findings import LatticeResult
-from kanon.studio.session.request import Request
+from kanon.studio.session.parts import Message
 from kanon.studio.session.run_plan import plan_of, settings_of
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 
 _AT_ONCE = 30_000_000
 """So many times a node is counted from a class in a quarter of a second, about."""
@@ -85,7 +86,10 @@ def narrowed(work: Work, columns: tuple[str, ...]) -> Work:
         name: Role.INSENSITIVE if role is Role.QUASI_IDENTIFIER and name not in columns else role
         for name, role in work.table.roles.items()
     }
-    return with_fields(work, roles=roles, algorithm="optimal", options={}, node=None)
+    return work.with_parts(
+        replace(work.table, roles=roles),
+        replace(work.settings, algorithm="optimal", options={}, node=None),
+    )
 
 
 def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subject]) -> Subject:
@@ -96,7 +100,8 @@ def ready(work: Work, remember: Callable[[str, str, Callable[[], Subject]], Subj
     inside = narrowed(work, columns)
     plan = plan_of(inside)
     # The records are those that lack no quasi-identifier, in the lattice or not.
-    settings = f"{settings_of(inside, plan)}-k{plan.k}-n{work.table.complete_records.n_records}"
+    records = work.table.complete_records.n_records
+    settings = fingerprint_of(settings_of(inside, plan), plan.k, records)
 
     def make() -> Subject:
         prepared = prepare(plan, work.table.complete_records)
@@ -129,7 +134,7 @@ def lattice_request(work: Work, ready: Subject) -> Request:
 
 
 def _with_lattice(settings: str, work: Work, found: Exploration) -> Work:
-    return with_fields(work, found_lattice=LatticeResult(found, settings))
+    return work.with_parts(replace(work.findings, found_lattice=LatticeResult(found, settings)))
 
 
 def known_lattice(work: Work, one: Subject) -> Exploration | None:
@@ -173,9 +178,7 @@ def with_node(work: Work, explored: Exploration, node: Sequence[int] | None) -> 
     if not all(0 <= level <= top for level, top in zip(node, tops, strict=True)):
         return work
     levels = dict(zip(explored.attributes, node, strict=True))
-    return with_fields(
-        work, view=replace(work.view(LatticeView), node=levels), problem=None, notice=None
-    )
+    return work.with_parts(replace(work.view(LatticeView), node=levels), Message())
 
 
 def with_level(work: Work, explored: Exploration, column: str, level: int) -> Work:
@@ -191,7 +194,7 @@ def taken_in(work: Work, explored: Exploration) -> Work:
     columns = tuple(usable_columns(work))
     levels = {name: node.get(name, 0) for name in columns}
     view = replace(work.view(LatticeView), columns=columns, node=levels, step=None)
-    return with_fields(work, view=view, problem=None, notice=None)
+    return work.with_parts(view, Message())
 
 
 def around(one: Subject, explored: Exploration, node: Node) -> Assessment:
@@ -214,7 +217,7 @@ def use_node(work: Work, explored: Exploration, node: Node) -> Work:
     """The work that releases a node: MinGen's choice where it is one of those that tie for it."""
     levels = dict(zip(explored.attributes, node, strict=True))
     name = "mingen" if node in explored.tied else "levels"
-    return with_fields(work, algorithm=name, node=levels, problem=None, notice=None)
+    return work.with_parts(replace(work.settings, algorithm=name, node=levels), Message())
 
 
 def labels_at(one: Subject, column: int, level: int) -> list[str]:

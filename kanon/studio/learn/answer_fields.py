@@ -17,7 +17,7 @@ from kanon.studio.learn.form import draw_numbers
 from kanon.studio.learn.state import Attempt
 from kanon.studio.learn.widgets import small_table
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, spoken
 from kanon.teaching.by_hand import HandRecoding, Row, by_hand, column_stepped, value_set
 from kanon.teaching.exercises import ExerciseSet

@@ -14,13 +14,13 @@ from kanon.base.sentences import records_said
 from kanon.errors import KanonError, TableError, listing, on_one_line
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemoryTable
+from kanon.studio.jobs.anonymisation import outdated
 from kanon.studio.learn.projector import project, stage
 from kanon.studio.learn.state import AttackView, LessonsView, look
 from kanon.studio.learn.step_sheet import STYLE, sheet
 from kanon.studio.learn.widgets import small_table
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.outdated import outdated
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.teaching.attack_tables import preset

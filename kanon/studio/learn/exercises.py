@@ -18,8 +18,7 @@ from kanon.studio.learn.state import (
     with_look,
 )
 from kanon.studio.session import state
-from kanon.studio.session.request import Request, opening_cancelled
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work, opening_cancelled
 from kanon.teaching.answers import MOST_CHANGES, AnswerChange, Answers, read_answers
 from kanon.teaching.by_hand import unchanged
 from kanon.teaching.exercises import ExerciseSet, read_exercises
@@ -52,9 +51,7 @@ def marking_request(_: Work, exercises: ExerciseSet, files: Sequence[tuple[str, 
     """Mark the answers of a class."""
     return Request(
         "marking", marked_files, (exercises, files), with_scores,
-        cancelled=lambda work: with_fields(
-            work, notice="Marking was cancelled; nothing was changed."
-        ),
+        cancelled=lambda work: work.with_notice("Marking was cancelled; nothing was changed."),
     )  # fmt: skip
 
 

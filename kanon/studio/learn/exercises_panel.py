@@ -31,9 +31,10 @@ from kanon.studio.learn.state import Attempt, ExercisesView, LessonsView, look
 from kanon.studio.learn.teacher_panel import for_the_teacher
 from kanon.studio.learn.widgets import icon_button, json_field, small_table
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.parts import Message
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 from kanon.teaching.answers import name_in_file
 from kanon.teaching.exercises import BUILT_IN, ExerciseSet, read_exercises
 from kanon.teaching.hints import hint
@@ -366,4 +367,4 @@ def _with_saved(exercises: ExerciseSet, content: bytes) -> Work:
     work = state.work()
     lessons = work.view(LessonsView)
     lessons = replace(lessons, exercises=with_answers(lessons.exercises, exercises, content))
-    return with_fields(work, view=lessons, problem=None, notice="The answers are here again.")
+    return work.with_parts(lessons, Message(notice="The answers are here again."))

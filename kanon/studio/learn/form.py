@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from pydantic import BaseModel
 
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.teaching.form_fields import FormField, counts_with, first_value, form_fields
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
 from kanon.algorithms.catalogue import algorithm_named, uses
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.formatting import counted
 from kanon.base.sentences import records_said
 from kanon.errors import TableError
@@ -20,10 +21,10 @@ from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.learn.state import LessonsView, StepsView
-from kanon.studio.session.picture_settings import PictureSettings, configurations_said
 from kanon.studio.session.run_choices import usable_metrics
-from kanon.studio.session.run_plan import fingerprint_of, plan_content, plan_of
-from kanon.studio.session.work import Work, usable_strategies, with_fields
+from kanon.studio.session.run_plan import plan_content, plan_of
+from kanon.studio.session.work import Work, usable_strategies
+from kanon.studio.widgets.picture import PictureSettings, configurations_said
 from kanon.teaching.case import texts_of
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.lesson_builder import MOST, lesson_of
@@ -67,7 +68,9 @@ def strategies_of(work: Work, view: StepsView) -> tuple[list[str], str]:
     """The strategies that can be chosen, and the one that is."""
     name = table_of(view)
     if name == OWN:
-        usable = usable_strategies(with_fields(work, algorithm=view.algorithm))
+        usable = usable_strategies(
+            work.with_parts(replace(work.settings, algorithm=view.algorithm))
+        )
     else:
         able = Role.SENSITIVE in PRESETS[name].roles.values()
         known = STRATEGIES if uses(view.algorithm, "strategy") else ["s1"]
@@ -91,12 +94,14 @@ def told(
 ) -> TableLesson:
     """The lesson of the page's settings; KanonError says why there is none."""
     view, own = work.view(LessonsView).steps, table_of(work.view(LessonsView).steps) == OWN
-    inside = with_fields(  # a lesson counts records: each of a handful is shown by itself
-        work,
-        algorithm=view.algorithm,
-        k=largest_k(work, view)[1],
-        person=None,
-        **_guided(work, view),
+    inside = work.with_parts(
+        replace(work.table, person=None),  # each of a handful of records is shown by itself
+        replace(
+            work.settings,
+            algorithm=view.algorithm,
+            k=largest_k(work, view)[1],
+            **_guided(work, view),
+        ),
     )
     content = plan_content(inside, trees=False) if own else _content(work, view)
     trees = tuple(work.table.trees.items()) if own else ()

@@ -13,7 +13,7 @@ from kanon.studio.learn.projector import project
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.learn.steps_panel import show_steps
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from kanon.studio.learn.state import LessonsView, StepsView, look
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 
 PACE = 2.5  # seconds from one step to the next, where they follow by themselves
 

@@ -36,7 +36,7 @@ _fit = st.components.v2.component(
 
 def project(on: bool = True) -> None:
     """Show the page as one picture, or as it was."""
-    state.change(view=replace(state.work().view(LessonsView), projected=on))
+    state.change(replace(state.work().view(LessonsView), projected=on))
 
 
 def stage(

@@ -23,10 +23,10 @@ from kanon.studio.learn.form import Choices, draw_form
 from kanon.studio.learn.lesson import exercise_table
 from kanon.studio.learn.state import Attempt, CheckedDraft, EditorView, LessonsView, look, with_look
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.request import Request
+from kanon.studio.session.parts import Message
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.table_draft import typed_table
@@ -98,9 +98,7 @@ def checking_request(_: Work, draft: Draft) -> Request:
     return Request(
         "exercises", checked_draft, (draft,),
         lambda work, found: with_look(work, "editor", checked=found),
-        cancelled=lambda work: with_fields(
-            work, notice="Checking was cancelled; nothing was changed."
-        ),
+        cancelled=lambda work: work.with_notice("Checking was cancelled; nothing was changed."),
     )  # fmt: skip
 
 
@@ -269,7 +267,7 @@ def _add_table(make: Callable[[], Draft]) -> None:
     try:
         table = make()
     except KanonError as error:
-        state.change(problem=error.sentence)
+        state.change(Message(problem=error.sentence))
         return
     name = free_name(table["name"], [each["name"] for each in tables])
     _put_list([*tables, {**table, "name": name}], len(tables), "tables")

@@ -8,7 +8,8 @@ from time import monotonic
 from typing import Any, Literal
 
 from kanon.studio.session import state
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.work import Work
 from kanon.teaching.answers import AnswerChange
 from kanon.teaching.exercise_draft import Draft
 from kanon.teaching.exercises import ExerciseSet
@@ -120,7 +121,7 @@ class EditorView:
 
 
 @dataclass(frozen=True)
-class LessonsView:
+class LessonsView(SessionPart):
     """What is shown."""
 
     part: LessonsPart = "steps"
@@ -142,9 +143,9 @@ def with_look(work: Work, part: str, **fields: Any) -> Work:
     """The work with something else shown in a part of the page."""
     lessons = work.view(LessonsView)
     shown = replace(getattr(lessons, part), **fields)
-    return with_fields(work, view=replace(lessons, **{part: shown}))
+    return work.with_parts(replace(lessons, **{part: shown}))
 
 
 def look(part: str, **fields: Any) -> None:
     """Show something else in a part of the page."""
-    state.change(view=with_look(state.work(), part, **fields).view(LessonsView))
+    state.change(with_look(state.work(), part, **fields).view(LessonsView))

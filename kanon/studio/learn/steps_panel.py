@@ -36,7 +36,7 @@ from kanon.studio.learn.step_parts import (
 from kanon.studio.learn.step_sheet import STYLE, choice_sheet
 from kanon.studio.learn.two_panel import beside_choices, show_two
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number

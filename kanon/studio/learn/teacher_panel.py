@@ -16,7 +16,7 @@ from kanon.studio.learn.set_editor import editor_entry
 from kanon.studio.learn.state import ExercisesView, LessonsView, look
 from kanon.studio.learn.widgets import json_field, small_table
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.files import file_button, file_name

@@ -14,7 +14,7 @@ from kanon.studio.learn.lesson import TableLesson, metrics_of, strategies_of, ta
 from kanon.studio.learn.state import Beside, LessonsView, StepsView, look
 from kanon.studio.session import state
 from kanon.studio.session.run_choices import metric_called
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 from kanon.teaching.side_by_side import SideBySide
 
 SIDES = ("one", "other")  # what the two are called where nobody sees it
@@ -84,7 +84,7 @@ def _told(work: Work, side: str, view: StepsView) -> TableLesson | KanonError:
 
 def showing(work: Work, view: StepsView) -> Work:
     """The work as if that were shown."""
-    return with_fields(work, view=replace(work.view(LessonsView), steps=view))
+    return work.with_parts(replace(work.view(LessonsView), steps=view))
 
 
 def names_of(work: Work, view: StepsView, other: StepsView, brief: bool = False) -> str:

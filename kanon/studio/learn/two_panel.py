@@ -22,7 +22,7 @@ from kanon.studio.learn.two_lessons import (
     set_beside,
     two_of,
 )
-from kanon.studio.session.binding import bound
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.teaching.lesson import Step, written

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kanon.errors import HierarchyError, MetricError, quoted
 from kanon.hierarchy.tables import parse_weight
 from kanon.metrics import PUBLISHED, Metric, check_metric_name
 from kanon.plan import MetricPlan, composed_metrics
 from kanon.studio.metrics.state import MatrixView
+from kanon.studio.session.parts import Message
 from kanon.studio.session.run_choices import metric_called
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 
 LARGEST_ATTRIBUTE_WEIGHT = 1000  # a column can count so many times at most
 
@@ -18,12 +21,13 @@ def with_composed(work: Work, name: str, intermediate: str, multiplier: str) -> 
     name = " ".join(name.split())
     check_metric_name(name, work.settings.composed)
     notice = f"{quoted(name)} can now be chosen wherever a metric can, and is compared too."
-    return with_fields(
-        work,
-        composed={**work.settings.composed, name: _part(intermediate, multiplier)},
-        compared=(*work.compare.compared, name),
-        problem=None,
-        notice=notice,
+    return work.with_parts(
+        replace(
+            work.settings,
+            composed={**work.settings.composed, name: _part(intermediate, multiplier)},
+        ),
+        replace(work.compare, compared=(*work.compare.compared, name)),
+        Message(notice=notice),
     )
 
 
@@ -49,7 +53,7 @@ def with_attribute_weight(work: Work, column: str, text: str) -> Work:
             "usual."
         )
     weights = {**work.settings.attribute_weights, column: weight}
-    return with_fields(work, attribute_weights=weights, problem=None, notice=None)
+    return work.with_parts(replace(work.settings, attribute_weights=weights), Message())
 
 
 def without_composed(work: Work, name: str) -> Work:
@@ -62,17 +66,21 @@ def without_composed(work: Work, name: str) -> Work:
         if compared
         else f"{quoted(name)} is gone."
     )
-    return with_fields(
-        work,
-        composed={other: part for other, part in work.settings.composed.items() if other != name},
-        compared=tuple(other for other in work.compare.compared if other != name),
-        metric="nllm" if work.settings.metric == name else work.settings.metric,
-        shown="" if work.shared.shown == name else work.shared.shown,
-        view=MatrixView(),
-        comparison=None if compared else made,
-        what_if=None,
-        problem=None,
-        notice=notice,
+    return work.with_parts(
+        MatrixView(),
+        replace(
+            work.settings,
+            composed={
+                other: part for other, part in work.settings.composed.items() if other != name
+            },
+            metric="nllm" if work.settings.metric == name else work.settings.metric,
+        ),
+        replace(
+            work.compare, compared=tuple(other for other in work.compare.compared if other != name)
+        ),
+        replace(work.shared, shown="" if work.shared.shown == name else work.shared.shown),
+        replace(work.findings, comparison=None if compared else made, what_if=None),
+        Message(notice=notice),
     )
 
 

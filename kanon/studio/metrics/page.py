@@ -25,14 +25,14 @@ from kanon.studio.metrics.costs import Costs, costs_of, drillable, view_of
 from kanon.studio.metrics.matrix import matrix_with_cells
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.parts import SharedView
 from kanon.studio.session.run_choices import metric_called, usable_metrics
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, metric_titles, unready
 from kanon.studio.widgets.how import formula, how_metric
-from kanon.studio.widgets.picture import data_button, picture_links
+from kanon.studio.widgets.picture import PictureSettings, data_button, picture_links
 from kanon.studio.widgets.tree import tree_editor
 from kanon.studio.widgets.tree_edits import drawable
 
@@ -50,7 +50,7 @@ MULTIPLIER_NAMES = {
 
 def take_view(**fields: Any) -> None:
     """Change how the matrices are shown."""
-    state.change(view=replace(state.work().view(MatrixView), **fields))
+    state.change(replace(state.work().view(MatrixView), **fields))
 
 
 def choices(work: Work, column: str, view: MatrixView) -> None:
@@ -60,7 +60,7 @@ def choices(work: Work, column: str, view: MatrixView) -> None:
         st.selectbox(
             "Quasi-identifier",
             list(work.table.trees),
-            **bound(key, column, "column"),
+            **bound(key, column, "column", into=SharedView),
             format_func=shortened,
             label_visibility="collapsed",
             width=190,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from kanon.studio.session.parts import SessionPart
+
 
 @dataclass(frozen=True)
-class MatrixView:
+class MatrixView(SessionPart):
     """How the cost matrices of a column are shown, two side by side or as their difference."""
 
     mode: Literal["one", "two", "difference"] = "one"

@@ -33,12 +33,11 @@ from kanon.studio.privacy.attacker import (
     somebody,
 )
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
-from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, picture
 
 
 def attack(
@@ -120,7 +119,7 @@ def facts_known(
 
 def look(**fields: Any) -> None:
     """Look at something else on this page."""
-    state.change(view=replace(state.work().view(PrivacyView), **fields))
+    state.change(replace(state.work().view(PrivacyView), **fields))
 
 
 def know_of(person: Mapping[str, str], value: Any) -> None:

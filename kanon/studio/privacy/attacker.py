@@ -13,14 +13,15 @@ from kanon.classes import EquivalenceClasses
 from kanon.measures.linkage import Linkage, Match, projected
 from kanon.privacy.reidentification import THRESHOLD
 from kanon.sensitive import Sensitive
+from kanon.studio.session.parts import SessionPart
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 
 FIRST_KNOWN = 3  # so many quasi-identifiers are known at first: a neighbour knows about as much
 
 
 @dataclass(frozen=True)
-class PrivacyView:
+class PrivacyView(SessionPart):
     """What the page Privacy looks at."""
 
     by: str = "entropy_l"  # the level that the classes are sorted by
@@ -37,7 +38,7 @@ def without_population(work: Work) -> Work:
     """The work without a population, so that nobody is left who has its rows."""
     looking = work.view(PrivacyView)
     looking = replace(looking, uploads=looking.uploads + 1)
-    return with_fields(work, view=looking, population=None, population_origin=None)
+    return work.with_parts(looking, replace(work.purpose, population=None, population_origin=None))
 
 
 def known_used(looking: PrivacyView, classes: EquivalenceClasses) -> list[str]:

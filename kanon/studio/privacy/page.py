@@ -19,6 +19,7 @@ from kanon.charts.style import INK
 from kanon.measures.along import Curves, Points, levels_along
 from kanon.privacy.model import rounded
 from kanon.run import Run
+from kanon.studio.jobs.anonymisation import outdated
 from kanon.studio.privacy.attack_panel import attack, look
 from kanon.studio.privacy.attacker import PrivacyView
 from kanon.studio.privacy.disclosure import (
@@ -38,15 +39,13 @@ from kanon.studio.privacy.disclosure import (
 from kanon.studio.privacy.how import how_attacked, how_class, how_found
 from kanon.studio.privacy.population_panel import population
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
-from kanon.studio.session.outdated import outdated
-from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, released_label, released_tuple
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, sensitive_choice, unready
 from kanon.studio.widgets.how import what_was_checked
-from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.studio.widgets.preview import before_and_after
 from kanon.studio.widgets.result import choose_k, in_columns, notice, release_shown, start_button
 

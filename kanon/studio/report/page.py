@@ -32,10 +32,10 @@ from kanon.studio.report.report_request import (
 )
 from kanon.studio.report.state import ReportView
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.changed_settings import changed_since
 from kanon.studio.session.engine_classes import classes_kept, said_kept
-from kanon.studio.session.purpose import LABELS
+from kanon.studio.session.parts import TEXT_TITLES, RunSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
@@ -59,12 +59,14 @@ KINDS = {"html": "text/html", "csv": "text/csv", "json": "application/json"}
 
 def change(**parts: Any) -> None:
     """Change what the page shows."""
-    state.change(view=replace(state.work().view(ReportView), **parts))
+    state.change(replace(state.work().view(ReportView), **parts))
 
 
 def take_text(name: str, value: str) -> None:
     """Keep what was typed."""
-    state.change(texts={**state.work().purpose.texts, name: value or ""})
+    state.change(
+        replace(state.work().purpose, texts={**state.work().purpose.texts, name: value or ""})
+    )
 
 
 def field(name: str) -> None:
@@ -72,9 +74,9 @@ def field(name: str) -> None:
     text = state.work().purpose.texts.get(name, "")
     how = {**bound(f"report-{name}", text, take_text, name), "help": ASKED[name]}
     if name in LONG:
-        st.text_area(LABELS[name], height=110, **how)
+        st.text_area(TEXT_TITLES[name], height=110, **how)
     else:
-        st.text_input(LABELS[name], **how)
+        st.text_input(TEXT_TITLES[name], **how)
 
 
 def texts() -> Words | None:
@@ -112,7 +114,7 @@ def choices(work: Work, fresh: bool) -> None:
             else "k, persons per class at least",
             min_value=2,
             max_value=most,
-            **bound("report-k", min(work.settings.k, most), "k", read=int),
+            **bound("report-k", min(work.settings.k, most), "k", into=RunSettings, read=int),
             width=240,
             help="The report is about the release for this k.",
         )

@@ -21,10 +21,8 @@ from kanon.report.words import Words, words_given
 from kanon.sources.stored import StoredTable
 from kanon.studio.jobs.reporting import reporting
 from kanon.studio.report.state import ReportView
-from kanon.studio.session.population import population_used
-from kanon.studio.session.request import Request
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Request, Work
 
 IN_ENGINE = (
     "A report checks the released rows once more, for which the table has to be in memory, and "
@@ -70,7 +68,7 @@ def context_of_report(work: Work) -> tuple[Context | None, pd.DataFrame | None]:
     """What the report says the release is for, if it does, and the population that counts."""
     if not work.view(ReportView).in_context:
         return None, None
-    return work.purpose.context, population_used(work)
+    return work.purpose.context, work.purpose.people_counted
 
 
 def people_of_report(work: Work) -> Origin | None:

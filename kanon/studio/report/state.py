@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from kanon.studio.session.parts import SessionPart
+
 
 @dataclass(frozen=True)
-class ReportView:
+class ReportView(SessionPart):
     """How the report is made and shown."""
 
     public: bool = False  # whether the form for publication is wanted

@@ -2,55 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from kanon.errors import KanonError
 from kanon.studio.session.collection import Collection
 from kanon.studio.session.findings import Findings
-from kanon.studio.session.work import Work, value_of, with_fields
+from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.work import Work
 
-_LABELS = {
-    "person": "Which column says who a record is about?",
-    "missing": "What happens to records with a missing value",
-    "levels": "Levels of coarsened columns",
-    "algorithm": "Algorithm",
-    "metric": "Metric",
-    "strategy": "Strategy",
-    "scope": "Whose l, t or k strategies look at",
-    "sensitive": "Sensitive column",
-    "cost": "A merge counts",
-    "tie_seed": "Tie seed",
-    "seed": "Seed",
-    "options": "Details of the algorithm",
-    "node": "Levels",
-    "suppression": "Suppress at most, %",
-    "keep_suppressed": "Keep the rows of suppressed records, blanked",
-    "row_order": "Keep the table's order of rows",
-    "models": "Also require",
-    "k": "k",
-    "attribute_weights": "How much does losing a column hurt?",
-    "composed": "Metrics of your own",
-    "compared": "Metrics",
-    "algorithms": "Algorithms",
-    "strategies": "Strategies",
-    "scopes": "Whose l, t or k strategies look at",
-    "bands": "Show what ties decide",
-    "context": "What is it for?",
-    "population_origin": "A table of the population",
-}
-"""Every setting that something may depend on, by the name of its field."""
+
+@dataclass(frozen=True)
+class SettingsChange:
+    """What a button changed at the settings last."""
+
+    version: int  # That of the work then
+    # By the class of a part and the name of its field what it was before and what it became.
+    changed: Mapping[tuple[type[SessionPart], str], tuple[Any, Any]]
+
+    def undo(self, work: Work) -> Work:
+        """The work with the settings as they were before."""
+        for (kind, name), (before, _) in self.changed.items():
+            work = work.with_parts(replace(work.view(kind), **{name: before}))
+        return work
+
+
+def change_to(work: Work, earlier: SettingsChange | None, *parts: SessionPart) -> SettingsChange:
+    """What other settings change; with what the same button changed just before, as one step."""
+    first = earlier.changed if earlier is not None and still_stands(work, earlier) else {}
+    pairs = {
+        (type(part), each.name): (
+            getattr(work.view(type(part)), each.name),
+            getattr(part, each.name),
+        )
+        for part in parts
+        for each in fields(part)
+    }
+    whole = {key: (first.get(key, pair)[0], pair[1]) for key, pair in pairs.items()}
+    changed = {key: (old, new) for key, (old, new) in whole.items() if old != new}
+    return SettingsChange(work.version, changed)
+
+
+def still_stands(work: Work, change: SettingsChange | None) -> bool:
+    """Whether all that was changed is still as it was left, so that going back loses nothing.
+
+    Whatever was chosen since, by hand or by another button, would else be lost. Another table, and
+    a project, are another version.
+    """
+    return (
+        change is not None
+        and change.version == work.version
+        and bool(change.changed)
+        and all(
+            getattr(work.view(kind), name) == after
+            for (kind, name), (_, after) in change.changed.items()
+        )
+    )
 
 
 def made_with(now: Work, doing: str, began: Work) -> Work:
     """The work with a note of what was chosen when what is there now was begun."""
-    chosen = replace(began, findings=Findings(), running={}, kept=Collection())
-    return with_fields(now, made_with={**now.findings.made_with, doing: chosen})
+    chosen = replace(began, findings=Findings(), running={}, made_with={}, kept=Collection())
+    return replace(now, made_with={**now.made_with, doing: chosen})
 
 
 def changed_since(work: Work, doing: str, depends: Callable[[Work], object]) -> list[str]:
     """What was changed since, of that which matters to it; nothing if that is not known."""
-    before = work.findings.made_with.get(doing)
+    before = work.made_with.get(doing)
     if before is None or before.version != work.version:
         return []
     now = _tried(depends, work)
@@ -70,17 +89,13 @@ def _one_as_before(before: Work, now: Work) -> Iterator[tuple[str, Work]]:
     for column, role in before.table.roles.items():
         if now.table.roles.get(column) is not role:
             roles = {**now.table.roles, column: role}
-            yield f"Role of {column}", with_fields(now, roles=roles)
+            yield f"Role of {column}", now.with_parts(replace(now.table, roles=roles))
     for column, choice in before.table.choices.items():
         if now.table.choices.get(column) is not choice:
             choices = {**now.table.choices, column: choice}
-            yield f"Hierarchy of {column}", with_fields(now, choices=choices)
-    for name, label in _LABELS.items():
-        value = value_of(before, name)
-        if value_of(now, name) != value:
-            yield label, with_fields(now, **{name: value})
-    for kind in {**before.views, **now.views}:
-        for name, label in getattr(kind, "LABELS", {}).items():
+            yield f"Hierarchy of {column}", now.with_parts(replace(now.table, choices=choices))
+    for kind in {**before.parts, **now.parts}:
+        for name, label in kind.LABELS.items():
             value = getattr(before.view(kind), name)
             if getattr(now.view(kind), name) != value:
-                yield label, with_fields(now, view=replace(now.view(kind), **{name: value}))
+                yield label, now.with_parts(replace(now.view(kind), **{name: value}))

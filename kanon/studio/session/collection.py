@@ -5,11 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kanon.base.fingerprint import fingerprint_of
 from kanon.hierarchy import Hierarchy
 from kanon.plan import Plan
+from kanon.release.common_classes import Release
 from kanon.release.drift import Finding
 from kanon.report.changes import ReportRecord
-from kanon.studio.session.earlier_releases import EarlierRelease
+from kanon.run import Run
+from kanon.studio.session.parts import SessionPart
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierRelease:
+    """A release that was downloaded or written."""
+
+    key: str  # A fingerprint of all that it depends on
+    title: str  # What its files are called
+    release: Release  # What it shows of each class
+    counts: bool = True  # Whether somebody may have got it; not if the user says that nobody did
+    # Its plan; the name of the file, what its fingerprint is of, and the fingerprint.
+    plan: str = ""
+    file: tuple[str, tuple[str, str]] | None = None
+
+    @classmethod
+    def of(cls, settings: str, title: str, done: Run) -> EarlierRelease:
+        """A release that was made with those settings, and whatever its plan requires."""
+        plan = done.prepared.plan
+        key = fingerprint_of(settings, plan.privacy, plan.order)
+        return cls(key, title, Release.of(done))
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +53,7 @@ class NamedConfiguration:
 
 
 @dataclass(frozen=True, eq=False)
-class Collection:
+class Collection(SessionPart):
     """What stays while settings change: configurations under a name, and releases handed out."""
 
     # The configurations that were kept, and the one that was removed last.

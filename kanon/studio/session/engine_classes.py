@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kanon.base.formatting import thin
 from kanon.errors import KanonError, PlanError
 from kanon.settings import settings
 from kanon.sources.stored import StoredTable
 from kanon.studio.session.work import Work
-
-
-@dataclass(frozen=True)
-class ClassCount:
-    """Which classes were counted by themselves last."""
-
-    of: str = ""  # What they are of, see :func:`counted_by`; empty before the first count
-    problem: str = ""  # Why that brought nothing
 
 
 def counted_table(work: Work) -> StoredTable | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 from kanon.algorithms.lower_bound import LowerBound
 from kanon.algorithms.solution import Solution
@@ -19,15 +19,44 @@ from kanon.experiments.studies import LearntScores, ReleaseMeasures
 from kanon.learning.experiments import Outcome
 from kanon.measures.along import Curves, Points
 from kanon.metrics import Metric
+from kanon.plan import Plan
 from kanon.privacy.model import SensitiveModel
+from kanon.recoding import Trace
 from kanon.release.composition import CombinedReleases
+from kanon.release.remark_kinds import Remark
 from kanon.report.contents import Report
 from kanon.report.origin import Origin
 from kanon.run import PreparedRun, Run, release_at
-from kanon.studio.session.engine_release import EngineRelease
+from kanon.studio.session.parts import SessionPart
 
-if TYPE_CHECKING:
-    from kanon.studio.session.work import Work
+
+@dataclass(frozen=True, eq=False)
+class EngineFindings:
+    """What a worker tells of a release that an engine made and wrote: all but the release."""
+
+    measures: Mapping[str, Any]  # What the command line writes into ``M.json``
+    alteration: float  # What it lost, as the plan's metric counts, in percent
+    original_classes: int  # The number of classes of the table
+    heights: Mapping[str, int]  # Per quasi-identifier the number of levels of its hierarchy
+    trace: Trace  # What the algorithm did
+    # Into how many parts the classes were cut, what is proved of the least loss, what every class
+    # meets, and what leaves: sentences, or nothing.
+    parts: str
+    proof: str
+    met: str
+    leaves: str
+    remarks: tuple[Remark, ...]  # What the release may give away although it meets its models
+
+
+@dataclass(frozen=True, eq=False)
+class EngineRelease:
+    """A release that an engine made and wrote."""
+
+    plan: Plan  # What it was made by, and a fingerprint of that
+    settings: str
+    found: EngineFindings  # What is known of it
+    place: str  # Where it is
+    seconds: float  # How long all of it took
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +156,7 @@ class FoundBound:
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class Findings(SessionPart):
     """All that was worked out for a table: replaced whole when there is another one."""
 
     # The last finished run, comparison, measurement of the searches, and greatest k with a model.
@@ -159,5 +188,3 @@ class Findings:
     simulations: Mapping[str, tuple[RunResult, ...]] = field(default_factory=dict)
     # What no release can lose less than, by a fingerprint of all that it depends on.
     bounds: Mapping[str, FoundBound] = field(default_factory=dict)
-    # What was chosen when the last of each calculation began, without what was found then.
-    made_with: Mapping[str, Work] = field(default_factory=dict)

@@ -17,10 +17,10 @@ from kanon.studio.session.choices import (
     starting_text,
     with_tree,
 )
-from kanon.studio.session.history import ChangedChoice, History
+from kanon.studio.session.parts import Message
 from kanon.studio.session.samples import ADULT_FOLDER, bundled_file
-from kanon.studio.session.table_state import Missing
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.table_state import ChangedChoice, History, Missing
+from kanon.studio.session.work import Work
 
 
 def with_role(work: Work, column: str, role: Role) -> Work:
@@ -36,13 +36,18 @@ def with_roles(work: Work, columns: Iterable[str], role: Role) -> Work:
         roles[column], reasons[column] = role, " ".join(filter(None, told))
     undecided = work.table.undecided.difference(columns)
     return with_choices(
-        with_fields(work, roles=roles, reasons=reasons, undecided=undecided, problem=None)
+        work.with_parts(
+            replace(work.table, roles=roles, reasons=reasons, undecided=undecided),
+            replace(work.message, problem=None),
+        )
     )
 
 
 def with_missing(work: Work, missing: Missing) -> Work:
     """The work with another rule for records that lack a quasi-identifier."""
-    return with_choices(with_fields(work, missing=missing, problem=None))
+    return with_choices(
+        work.with_parts(replace(work.table, missing=missing), replace(work.message, problem=None))
+    )
 
 
 def with_choice(work: Work, column: str, choice: HierarchyChoice) -> Work:
@@ -61,12 +66,13 @@ def with_chosen(work: Work, choices: Mapping[str, HierarchyChoice]) -> Work:
 
 
 def _chosen(work: Work, column: str, choice: HierarchyChoice, history: History) -> Work:
-    return with_fields(
-        work,
-        choices={**work.table.choices, column: choice},
-        histories={**work.table.histories, column: history},
-        problem=None,
-        notice=None,
+    return work.with_parts(
+        replace(
+            work.table,
+            choices={**work.table.choices, column: choice},
+            histories={**work.table.histories, column: history},
+        ),
+        Message(),
     )
 
 
@@ -90,7 +96,7 @@ def with_level(work: Work, column: str, level: int) -> Work:
     levels = {name: old for name, old in work.table.levels.items() if name != column}
     if level:
         levels[column] = level
-    return with_choices(with_fields(work, levels=levels, problem=None, notice=None))
+    return with_choices(work.with_parts(replace(work.table, levels=levels), Message()))
 
 
 def built(
@@ -169,7 +175,9 @@ def with_choices(work: Work, folder: str = ADULT_FOLDER) -> Work:
         for column, preview in work.table.previews.items()
         if column in work.table.hierarchy_columns
     }
-    return with_fields(work, choices=choices, histories=histories, previews=previews)
+    return work.with_parts(
+        replace(work.table, choices=choices, histories=histories, previews=previews)
+    )
 
 
 def _first_choice(folder: str, column: str, values: ValueCounts) -> HierarchyChoice:

@@ -23,47 +23,49 @@ from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.strategies import needs_sensitive
 from kanon.studio.session.collection import NamedConfiguration
-from kanon.studio.session.configurations import PlannedLine
+from kanon.studio.session.parts import Message
 from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 
 LONGEST_TITLE = 40  # the most characters in the name of a kept configuration
 
 
-def pin(work: Work, line: PlannedLine, title: str) -> Work:
-    """The work with a line kept under a name."""
-    kept = _with_pin(work, title, line.plan, line.ground.trees)
-    return with_fields(
-        kept,
-        notice=f"{quoted(kept.kept.pinned[-1].title)} is kept: it stays as it is, whatever is "
-        "chosen from now on.",
+def pin(work: Work, plan: Plan, trees: Mapping[str, Hierarchy], title: str) -> Work:
+    """The work with a plan and its hierarchies kept under a name."""
+    kept = _with_pin(work, title, plan, trees)
+    return kept.with_notice(
+        f"{quoted(kept.kept.pinned[-1].title)} is kept: it stays as it is, whatever is "
+        "chosen from now on."
     )
 
 
 def renamed(work: Work, old: str, title: str) -> Work:
     """The work with another name for a kept configuration."""
     title = checked_title(title, [each.title for each in work.kept.pinned if each.title != old])
-    return with_fields(
-        work,
-        pinned=tuple(
-            replace(each, title=title) if each.title == old else each for each in work.kept.pinned
+    return work.with_parts(
+        replace(
+            work.kept,
+            pinned=tuple(
+                replace(each, title=title) if each.title == old else each
+                for each in work.kept.pinned
+            ),
+            yardstick=title if work.kept.yardstick == old else work.kept.yardstick,
         ),
-        yardstick=title if work.kept.yardstick == old else work.kept.yardstick,
-        problem=None,
-        notice=None,
+        Message(),
     )
 
 
 def unpinned(work: Work, title: str) -> Work:
     """The work without a kept configuration; :func:`restored` brings it back."""
     gone = next(each for each in work.kept.pinned if each.title == title)
-    return with_fields(
-        work,
-        pinned=tuple(each for each in work.kept.pinned if each is not gone),
-        unpinned=gone,
-        yardstick="" if work.kept.yardstick == title else work.kept.yardstick,
-        problem=None,
-        notice=None,
+    return work.with_parts(
+        replace(
+            work.kept,
+            pinned=tuple(each for each in work.kept.pinned if each is not gone),
+            unpinned=gone,
+            yardstick="" if work.kept.yardstick == title else work.kept.yardstick,
+        ),
+        Message(),
     )
 
 
@@ -72,12 +74,8 @@ def restored(work: Work) -> Work:
     if work.kept.unpinned is None:
         return work
     checked_title(work.kept.unpinned.title, [each.title for each in work.kept.pinned])
-    return with_fields(
-        work,
-        pinned=(*work.kept.pinned, work.kept.unpinned),
-        unpinned=None,
-        problem=None,
-        notice=None,
+    return work.with_parts(
+        replace(work.kept, pinned=(*work.kept.pinned, work.kept.unpinned), unpinned=None), Message()
     )
 
 
@@ -87,7 +85,7 @@ def used(work: Work, title: str) -> Work:
     check_columns(work.table.records.columns, each.plan.columns)
     done = with_plan(work, each.plan)
     said = f"Roles, hierarchies and settings are those of {quoted(title)}."
-    return with_fields(done, notice=said)
+    return done.with_notice(said)
 
 
 def export(pinned: NamedConfiguration) -> str:
@@ -123,7 +121,7 @@ def imported(work: Work, content: bytes, title: str) -> Work:
     kept = _with_pin(work, title, plan, one.trees, one.findings)
     if not one.fits:
         said = [f"{quoted(title)} was imported.", _unfit([title]), change]
-        return with_fields(kept, notice=" ".join(filter(None, said)))
+        return kept.with_notice(" ".join(filter(None, said)))
     said = [
         (
             f"{quoted(kept.kept.pinned[-1].title)} was imported: it stays as it is, whatever is "
@@ -135,8 +133,9 @@ def imported(work: Work, content: bytes, title: str) -> Work:
         said.append(f"It asks for {listing(beyond)} too, which the curves over k leave out.")
     if change:
         said.append(change)
-    return with_fields(
-        kept, composed={**work.settings.composed, **plan.metrics}, notice=" ".join(said)
+    return kept.with_parts(
+        replace(kept.settings, composed={**work.settings.composed, **plan.metrics}),
+        replace(kept.message, notice=" ".join(said)),
     )
 
 
@@ -166,7 +165,9 @@ def carried(old: Work, new: Work) -> Work:
         said.append(f"{listing(fitting)} fits this table and stays kept.")
     if len(fitting) < len(pinned):
         said.append(_unfit([each.title for each in pinned if not each.fits]))
-    return with_fields(new, pinned=pinned, notice=" ".join(filter(None, said)))
+    return new.with_parts(
+        replace(new.kept, pinned=pinned), replace(new.message, notice=" ".join(filter(None, said)))
+    )
 
 
 def _unfit(titles: Sequence[str]) -> str:
@@ -224,7 +225,7 @@ def _with_pin(
     kept = NamedConfiguration(
         title, plan.model_copy(update={"algorithm": led}), dict(trees), findings=findings
     )
-    return with_fields(work, pinned=(*work.kept.pinned, kept), problem=None, notice=None)
+    return work.with_parts(replace(work.kept, pinned=(*work.kept.pinned, kept)), Message())
 
 
 def checked_title(title: str, taken: Sequence[str]) -> str:

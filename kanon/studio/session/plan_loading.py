@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,16 @@ from kanon.privacy.model import SensitiveModel
 from kanon.schema import Role
 from kanon.studio.session.choices import HierarchyChoice, choose, imported, start_with
 from kanon.studio.session.hierarchy_choices import with_choice, with_choices
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.parts import Message, RunSettings
+from kanon.studio.session.work import Work
 
 
 def with_plan(work: Work, plan: Plan) -> Work:
     """The work with all that a plan says; what the plan does not say stays."""
     named = plan.roles.roles
-    work = with_fields(
-        work,
+    settings = settings_said(work, plan)
+    table = replace(
+        work.table,
         roles={column: named.get(column, Role.INSENSITIVE) for column in work.table.roles},
         reasons={
             column: "As the plan says." if column in named else "The plan does not name it."
@@ -41,12 +44,10 @@ def with_plan(work: Work, plan: Plan) -> Work:
         undecided=frozenset(work.table.roles).difference(named),
         missing=plan.read.missing or work.table.missing,
         kinds=plan.read.column_kinds,
-        composed={**work.settings.composed, **plan.metrics},
-        **settings_said(work, plan),
-        problem=None,
-        notice=None,
+        person=plan.person,
     )
-    work = with_choices(work)
+    composed = {**work.settings.composed, **plan.metrics}
+    work = with_choices(work.with_parts(table, replace(settings, composed=composed), Message()))
     for column in work.table.hierarchy_columns:
         part = plan.columns[column].hierarchy
         work = with_choice(
@@ -55,30 +56,30 @@ def with_plan(work: Work, plan: Plan) -> Work:
     return work
 
 
-def settings_said(work: Work, plan: Plan) -> dict[str, Any]:
-    """The settings of a run that a plan says, by the names of the work's fields."""
+def settings_said(work: Work, plan: Plan) -> RunSettings:
+    """The settings of a run that a plan says."""
     chosen, limit = plan.algorithm, plan.suppression_limit
     if isinstance(limit, RecordsPlan):
         limit = min(1.0, limit.records / work.table.records.n_records)
-    return {
-        "algorithm": chosen.name,
-        "metric": chosen.metric,
-        "strategy": chosen.strategy,
-        "scope": chosen.scope,
-        "cost": chosen.cost,
-        "tie_seed": chosen.tie_seed,
-        "seed": chosen.seed,
-        "sensitive": plan.led_by,
-        "options": {**work.settings.options, chosen.name: chosen.options},
-        "node": chosen.node,
-        "attribute_weights": dict(chosen.attribute_weights),
-        "k": min(max(2, plan.k), max(2, work.table.records.n_records)),
-        "models": tuple(one for one in plan.models if isinstance(one, SensitiveModel)),
-        "suppression": limit,
-        "keep_suppressed": plan.suppressed == "keep",
-        "row_order": plan.order,
-        "person": plan.person,
-    }
+    return replace(
+        work.settings,
+        algorithm=chosen.name,
+        metric=chosen.metric,
+        strategy=chosen.strategy,
+        scope=chosen.scope,
+        cost=chosen.cost,
+        tie_seed=chosen.tie_seed,
+        seed=chosen.seed,
+        sensitive=plan.led_by,
+        options={**work.settings.options, chosen.name: chosen.options},
+        node=chosen.node,
+        attribute_weights=dict(chosen.attribute_weights),
+        k=min(max(2, plan.k), max(2, work.table.records.n_records)),
+        models=tuple(one for one in plan.models if isinstance(one, SensitiveModel)),
+        suppression=limit,
+        keep_suppressed=plan.suppressed == "keep",
+        row_order=plan.order,
+    )
 
 
 def _choice(column: str, part: HierarchyPlan | None, values: ValueCounts) -> HierarchyChoice:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from kanon.experiments.comparison import PAPER_K
 from kanon.hierarchy import Hierarchy
 from kanon.metrics import BESIDE, PUBLISHED, Metric, metric_named
 from kanon.plan import composed_metrics
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.parts import Message
+from kanon.studio.session.work import Work
 
 
 def metric_called(work: Work, name: str) -> Metric:
@@ -54,8 +56,8 @@ def undecided_columns(work: Work) -> list[str]:
 def with_option(work: Work, algorithm: str, name: str, value: str) -> Work:
     """The work with another choice for a parameter that an algorithm alone has."""
     chosen = {**work.settings.options.get(algorithm, {}), name: value}
-    return with_fields(
-        work, options={**work.settings.options, algorithm: chosen}, problem=None, notice=None
+    return work.with_parts(
+        replace(work.settings, options={**work.settings.options, algorithm: chosen}), Message()
     )
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from kanon.algorithms.catalogue import uses
+import numpy as np
+
+from kanon.algorithms.catalogue import unused_settings, uses
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.formatting import one_or_many
 from kanon.errors import PlanError, listing, quoted
+from kanon.hierarchy import Hierarchy
 from kanon.plan import VERSION, Plan
 from kanon.schema import Role
 from kanon.strategies import LOOKS_AT, needs_sensitive
 from kanon.studio.session.engine_classes import check_classes_here
 from kanon.studio.session.run_choices import missing_undecided, undecided_columns
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 
 
 def plan_of(work: Work, in_engine: bool = False) -> Plan:
@@ -179,61 +183,106 @@ def chosen_for(work: Work, algorithm: str) -> dict[str, Any]:
 
 def without_lost(work: Work) -> Work:
     """The work without models that no run meets: comparisons run over k, whatever is required."""
-    return with_fields(
-        work, models=tuple(one for one in work.settings.models if one not in work.models_lost)
+    return work.with_parts(
+        replace(
+            work.settings,
+            models=tuple(one for one in work.settings.models if one not in work.models_lost),
+        )
     )
 
 
-def fingerprint_of(*parts: object) -> str:
-    """A fingerprint of all that something depends on, by how its parts are written.
+@dataclass(frozen=True, eq=False)
+class ReleaseInputs:
+    """All that a release depends on but for its k: a result knows its own."""
 
-    >>> fingerprint_of("a", 1) == fingerprint_of("a", 1) != fingerprint_of("a", 2)
-    True
-    """
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
+    table: str  # The digest of the table, and the version of the session's work
+    version: int
+    plan: Mapping[str, Any]  # What a plan says, but for hierarchies and what nobody looks at
+    trees: Mapping[str, TreeInputs]  # Hierarchies count by their trees, however made
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonInputs:
+    """All that a comparison depends on, whatever leads its lines."""
+
+    table: str
+    version: int
+    columns: Mapping[str, Any]
+    read: Mapping[str, Any]
+    person: str | None
+    cost: str
+    attribute_weights: Mapping[str, float]
+    tie_seed: int | None
+    metrics: Mapping[str, Any]  # What is composed by those of its metrics that are
+    trees: Mapping[str, TreeInputs]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeInputs:
+    """What a hierarchy is."""
+
+    labels: tuple[str, ...]
+    parent: np.ndarray
+    weight: np.ndarray | None  # None too where nobody counts them
+
+    @classmethod
+    def of(cls, tree: Hierarchy, weighted: bool = False) -> TreeInputs:
+        """A hierarchy, with its drawn weights if they count."""
+        return cls(tree.labels, tree.parent, tree.weight if weighted else None)
 
 
 def settings_of(work: Work, plan: Plan) -> str:
-    """A fingerprint of all that a result depends on but for k: a result knows its own k."""
+    """A fingerprint of all that a result depends on but for k."""
     content = plan.model_dump(mode="json")
+    led = content["algorithm"]
     content["privacy"] = [part for part in content["privacy"] if part["model"] != "k-anonymity"]
     if not LOOKS_AT[plan.algorithm.strategy]:  # what is not looked at cannot change the result
-        content["algorithm"]["scope"] = None
+        led["scope"] = None
     if not needs_sensitive(plan.algorithm.strategy):
-        content["algorithm"]["sensitive"] = None
-    for setting in ("cost", "tie_seed", "seed", "attribute_weights"):
-        if not uses(plan.algorithm.name, setting):
-            content["algorithm"][setting] = None
+        led["sensitive"] = None
+    led.update(dict.fromkeys(led.keys() & unused_settings(plan.algorithm.name) - {"metric"}))
     content["metrics"] = content["metrics"].get(plan.algorithm.metric)
     content["order"] = None  # of the rows of a file
-    return _fingerprint(work, content, [plan.algorithm.metric])
+    trees = _tree_inputs(work, [plan.algorithm.metric])
+    content["columns"] = _columns_without(content, trees)
+    return fingerprint_of(ReleaseInputs(work.table.digest, work.version, content, trees))
 
 
 def release_settings(work: Work, plan: Plan) -> str:
     """A fingerprint of all that a release for the k of its plan depends on."""
-    return f"{settings_of(work, plan)}-k{plan.k}"
+    return fingerprint_of(settings_of(work, plan), plan.k)
 
 
 def comparison_settings(work: Work, plan: Plan, metrics: Iterable[str]) -> str:
     """A fingerprint of all that a comparison of these metrics depends on, whatever guides now."""
     content = plan.model_dump(mode="json")
-    content["privacy"] = []
-    # What leads a line is its own: the algorithm, its choices, what it may suppress.
-    kept = {name: content["algorithm"][name] for name in ("cost", "attribute_weights", "tie_seed")}
-    content["algorithm"] = kept
-    content["suppression_limit"] = content["suppressed"] = content["order"] = None
-    content["metrics"] = {name: content["metrics"].get(name) for name in sorted(metrics)}
-    return _fingerprint(work, content, content["metrics"])
+    led, composed = content["algorithm"], content["metrics"]
+    guides = {name: composed.get(name) for name in metrics}
+    trees = _tree_inputs(work, guides)
+    return fingerprint_of(
+        ComparisonInputs(
+            work.table.digest,
+            work.version,
+            _columns_without(content, trees),
+            content["read"],
+            content["person"],
+            led["cost"],
+            led["attribute_weights"],
+            led["tie_seed"],
+            guides,
+            trees,
+        )
+    )
 
 
-def _fingerprint(work: Work, content: dict[str, Any], metrics: Iterable[str]) -> str:
-    """A fingerprint of a plan's content; hierarchies count by their trees, however made."""
-    found = hashlib.sha256(f"{work.table.digest}{work.version}".encode())
-    for column, tree in work.table.trees.items():
-        content["columns"][column]["hierarchy"] = None
-        found.update(repr((column, tree.labels)).encode())
-        found.update(tree.parent.tobytes())
-        if tree.weight is not None and "custom" in metrics:  # else nobody counts them
-            found.update(tree.weight.tobytes())
-    found.update(str(content).encode())
-    return found.hexdigest()
+def _tree_inputs(work: Work, metrics: Iterable[str]) -> dict[str, TreeInputs]:
+    weighted = "custom" in metrics
+    return {column: TreeInputs.of(tree, weighted) for column, tree in work.table.trees.items()}
+
+
+def _columns_without(content: Mapping[str, Any], trees: Mapping[str, TreeInputs]) -> dict[str, Any]:
+    """The columns of a plan without the hierarchies that count by their trees."""
+    return {
+        column: {**part, "hierarchy": None} if column in trees else part
+        for column, part in content["columns"].items()
+    }

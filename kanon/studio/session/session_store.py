@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import secrets
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon.base.formatting import counted
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 
 
 def new_token() -> str:
@@ -36,11 +36,10 @@ class Desk:
         """The same work for another session, which shares no run and no secret with this one."""
         work = self.work
         if work is not None:
-            work = with_fields(
+            work = replace(
                 work,
                 running={},
-                made=[*work.kept.made],
-                reports=[*work.kept.reports],
+                kept=replace(work.kept, made=[*work.kept.made], reports=[*work.kept.reports]),
             )
         return Desk(work)
 

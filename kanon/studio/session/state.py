@@ -2,7 +2,7 @@
 
 A session owns one frozen :class:`~kanon.studio.session.work.Work` under a key that no widget has,
 because Streamlit drops the keys of widgets when the user leaves a page. Widgets are seeded from it
-and copied back in their callbacks: see :mod:`kanon.studio.session.binding`.
+and copied back in their callbacks: see :func:`bound`.
 
 What a session owns also lies on a desk of the server, from where :func:`come_back` fetches it when
 the page was reloaded or the connection dropped; :func:`forget_everything` clears both.
@@ -11,6 +11,7 @@ the page was reloaded or the connection dropped; :func:`forget_everything` clear
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -19,13 +20,13 @@ from streamlit.runtime.uploaded_file_manager import DeletedFile
 
 from kanon.errors import KanonError
 from kanon.studio.session.named_configurations import carried
-from kanon.studio.session.request import called
+from kanon.studio.session.parts import Message, SessionPart
 from kanon.studio.session.samples import FIRST
-from kanon.studio.session.server import desks, owner, seat
+from kanon.studio.session.server import desks, owner, seat, ticking
 from kanon.studio.session.session_store import Desk, new_token
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, begun_since, for_another_table, value_of, with_fields
+from kanon.studio.session.work import Work, begun_since, called, for_another_table, is_same
 
 _WORK, _SALT, _MEMORY, _ENTERED = "kanon-work", "kanon-salt", "kanon-memory", "kanon-entered"
 _TOKEN, _SETTLED, _FORGOTTEN = "kanon-token", "kanon-settled", "kanon-forgotten"
@@ -66,7 +67,7 @@ def _without_the_rest(old: Work, new: Work) -> Work:
     if not told:
         return new
     said = f"Stopped, as there is another table now: {', '.join(told)}."
-    return with_fields(new, notice=" ".join(filter(None, [new.message.notice, said])))
+    return new.with_notice(" ".join(filter(None, [new.message.notice, said])))
 
 
 def enter() -> None:
@@ -79,18 +80,15 @@ def entered() -> bool:
     return _ENTERED in st.session_state
 
 
-def change(view: object = None, **fields: Any) -> None:
-    """Change some fields; whatever was said before is no longer shown."""
-    now = work()
-    same = view is None or now.view(type(view)) == view
-    if same and all(value_of(now, name) == value for name, value in fields.items()):
-        return
-    put(with_fields(silent(), view, **fields))
+def change(*parts: SessionPart) -> None:
+    """Put other parts in place; whatever was said before is no longer shown."""
+    if not all(is_same(work().view(type(part)), part) for part in parts):
+        put(silent().with_parts(*parts))
 
 
 def silent() -> Work:
     """What this session works on, without what was said last."""
-    return with_fields(work(), problem=None, notice=None, problem_at="")
+    return work().with_parts(Message())
 
 
 def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
@@ -98,7 +96,7 @@ def attempt(make: Callable[[], Work], at: str = "", carry: bool = True) -> bool:
     try:
         new = make()
     except KanonError as error:
-        change(problem=error.sentence, problem_at=at)
+        change(Message(problem=error.sentence, problem_at=at))
         return False
     put(new, carry)
     return True
@@ -165,6 +163,35 @@ def salt() -> str:
         st.session_state[_SALT] = Desk().salt
     found: str = st.session_state[_SALT]
     return found
+
+
+def bound(
+    key: str,
+    value: object,
+    take: str | Callable[..., object],
+    *args: Any,
+    into: type[SessionPart] | Callable[..., object] = change,
+    read: Callable[[Any], Any] = lambda value: value,
+    keep: bool = False,
+) -> dict[str, Any]:
+    """The key and the callback of a widget that shows a value of the session, as its arguments."""
+    seeded(key, value)
+
+    def changed() -> None:
+        if ticking():  # of a browser that has not drawn the new value yet: nobody chose the old one
+            return
+        chosen = typed(key)
+        if keep and chosen is None:
+            return
+        new = read(chosen)
+        if callable(take):
+            take(*args, new)
+        elif isinstance(into, type):
+            change(replace(work().view(into), **{take: new}))
+        else:
+            into(**{take: new})
+
+    return {"key": key, "on_change": changed}
 
 
 # --- what outlives the page -----------------------------------------------------------------

@@ -16,7 +16,7 @@ from kanon.studio.session.findings import Findings
 from kanon.studio.session.hierarchy_choices import with_choices
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_state import TableState
-from kanon.studio.session.work import Work, views_read_again, with_fields
+from kanon.studio.session.work import Work
 
 
 def sample_work(name: str, version: int = 0) -> Work:
@@ -25,9 +25,12 @@ def sample_work(name: str, version: int = 0) -> Work:
     content = sample.path.read_bytes()
     with of_our_own():
         file = read_table(content, sample.path.name)
-    work = with_fields(_work(file, content, sample.title, name, version), k=sample.k)
+    work = _work(file, content, sample.title, name, version)
+    work = work.with_parts(replace(work.settings, k=sample.k))
     reasons = dict.fromkeys(sample.roles, "")
-    work = with_fields(work, roles=sample.roles, reasons=reasons, undecided=frozenset())
+    work = work.with_parts(
+        replace(work.table, roles=sample.roles, reasons=reasons, undecided=frozenset())
+    )
     return with_choices(work, folder=name)
 
 
@@ -67,37 +70,43 @@ def read_again(work: Work, again: Work) -> Work:
     missing cells, a column may turn out to hold dates or numbers.
     """
     return with_choices(
-        with_fields(
+        replace(
             work,
             version=work.version + 1,
-            choices={
-                column: choice
-                for column, choice in work.table.choices.items()
-                if not as_started(choice, column, work.table.kinds.get(column))
-            },
-            file=again.table.file,
-            digest=again.table.digest,
-            roles={
-                column: work.table.roles.get(column, role)
-                for column, role in again.table.roles.items()
-            },
-            reasons={
-                column: work.table.reasons.get(column, reason)
-                for column, reason in again.table.reasons.items()
-            },
-            undecided=frozenset(
-                column
-                for column in again.table.roles
-                if column in (work if column in work.table.roles else again).table.undecided
-            ),
             running={},
             findings=Findings(),
-            views=views_read_again(work.views),
-            # Else what was handed out is of other values.
-            handed=work.kept.handed if again.table.digest == work.table.digest else (),
-            made=work.kept.made if again.table.digest == work.table.digest else [],
-            imports=(),
-            problem=again.message.problem,
+            made_with={},
+            views=work.views_read_again,
+            table=replace(
+                work.table,
+                choices={
+                    column: choice
+                    for column, choice in work.table.choices.items()
+                    if not as_started(choice, column, work.table.kinds.get(column))
+                },
+                file=again.table.file,
+                digest=again.table.digest,
+                roles={
+                    column: work.table.roles.get(column, role)
+                    for column, role in again.table.roles.items()
+                },
+                reasons={
+                    column: work.table.reasons.get(column, reason)
+                    for column, reason in again.table.reasons.items()
+                },
+                undecided=frozenset(
+                    column
+                    for column in again.table.roles
+                    if column in (work if column in work.table.roles else again).table.undecided
+                ),
+                imports=(),
+            ),
+            kept=replace(
+                work.kept,
+                handed=work.kept.handed if again.table.digest == work.table.digest else (),
+                made=work.kept.made if again.table.digest == work.table.digest else [],
+            ),
+            message=replace(work.message, problem=again.message.problem),
         )
     )
 
@@ -116,8 +125,14 @@ def _adult_work(file: TableFile, version: int) -> Work:
     roles = dict.fromkeys(work.table.roles, Role.QUASI_IDENTIFIER)
     reasons = dict.fromkeys(roles, "As the papers.")
     return with_choices(
-        with_fields(
-            work, roles=roles, reasons=reasons, undecided=frozenset(), missing="drop-records"
+        work.with_parts(
+            replace(
+                work.table,
+                roles=roles,
+                reasons=reasons,
+                undecided=frozenset(),
+                missing="drop-records",
+            )
         )
     )
 
@@ -131,8 +146,9 @@ def _checked(work: Work) -> Work:
             f"The table has a column {quoted(taken[0])}, the name that a release gives to its "
             "mark of suppressed records; rename that column before you anonymise."
         )
-    return with_fields(
-        work, k=min(work.settings.k, max(2, work.table.records.n_records)), problem=problem
+    return work.with_parts(
+        replace(work.settings, k=min(work.settings.k, max(2, work.table.records.n_records))),
+        replace(work.message, problem=problem),
     )
 
 

@@ -1,59 +1,27 @@
-"""What one session works on, in parts. Pure functions; nothing here knows Streamlit."""
+"""The state of a session, and what a page asks to be worked out. Nothing here knows Streamlit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from kanon.algorithms.catalogue import uses
 from kanon.privacy.model import SensitiveModel
 from kanon.strategies import STRATEGIES, needs_sensitive
 from kanon.studio.session.collection import Collection
 from kanon.studio.session.findings import Findings
-from kanon.studio.session.purpose import Purpose
-from kanon.studio.session.run_settings import CompareSettings, RunSettings
+from kanon.studio.session.parts import (
+    CompareSettings,
+    Message,
+    Purpose,
+    RunSettings,
+    SessionPart,
+    SharedView,
+)
 from kanon.studio.session.table_state import TableState
 
-if TYPE_CHECKING:
-    from kanon.studio.session.request import Calculation, Request
-
-
-State = TypeVar("State")
-
-
-@dataclass(frozen=True, eq=False)
-class Message:
-    """The last thing that went wrong or happened, until something else is tried."""
-
-    problem: str | None = None  # A sentence each
-    notice: str | None = None
-    # Beside which control it went wrong, where that one hides what is said above it.
-    problem_at: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class CalculationState:
-    """A calculation under way: the worker's job, what it is for, and what was chosen then."""
-
-    job: Calculation
-    request: Request
-    began: Work
-
-
-@dataclass(frozen=True, eq=False)
-class SharedView:
-    """What several pages show."""
-
-    # The column that the pages on hierarchies and metrics look at; see :attr:`Work.looked_at`.
-    column: str | None = None
-    # How its hierarchy is shown, and whose weights stand on the edges: a metric's name, the drawn
-    # ones, or none.
-    tree_view: Literal["tree", "levels", "edges"] = "tree"
-    shown: str = ""
-    uploads: int = 0  # How often files were uploaded, so that their field is empty again
-    started: bool = False  # Whether the first run was started by itself
-    tour: int = 0  # The step of the guided tour that is shown; 0 without one
+AnyPart = TypeVar("AnyPart", bound=SessionPart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,15 +39,39 @@ class Work:
     findings: Findings = field(default_factory=Findings)  # What was worked out
     # The calculations under way, by what they do.
     running: Mapping[str, CalculationState] = field(default_factory=dict)
+    # What was chosen when the last of each calculation began, without what was found then.
+    made_with: Mapping[str, Work] = field(default_factory=dict)
     message: Message = field(default_factory=Message)  # What is said at the top of the page
     shared: SharedView = field(default_factory=SharedView)  # What several pages show
     # What each page shows, by the class of its state; see :meth:`view`.
-    views: Mapping[type, Any] = field(default_factory=dict)
+    views: Mapping[type[SessionPart], SessionPart] = field(default_factory=dict)
 
-    def view(self, kind: type[State]) -> State:
-        """What a page shows, by the class of its state: as it begins, until it is changed."""
-        found: State = self.views[kind] if kind in self.views else kind()
-        return found
+    @property
+    def parts(self) -> dict[type[SessionPart], SessionPart]:
+        """All parts by their class, but for those of pages that are as they begin."""
+        own = (getattr(self, each.name) for each in fields(self))
+        return {**{type(part): part for part in own if isinstance(part, SessionPart)}, **self.views}
+
+    def view(self, kind: type[AnyPart]) -> AnyPart:
+        """The part of a class; what a page shows is as it begins, until it is changed."""
+        found = self.views.get(kind) or self.parts.get(kind)
+        return found if isinstance(found, kind) else kind()
+
+    def with_parts(self, *parts: SessionPart) -> Work:
+        """The work with other parts in place of those of their classes."""
+        named = {type(getattr(self, each.name)): each.name for each in fields(self)}
+        own: dict[str, Any] = {named[type(part)]: part for part in parts if type(part) in named}
+        views = {type(part): part for part in parts if type(part) not in named}
+        return replace(self, **own, views={**self.views, **views})
+
+    def with_notice(self, notice: str | None) -> Work:
+        """The work with a sentence about what happened, beside what else is said."""
+        return self.with_parts(replace(self.message, notice=notice))
+
+    @property
+    def views_read_again(self) -> dict[type[SessionPart], SessionPart]:
+        """What pages show once the table is read again: all but what a part forgets by itself."""
+        return {kind: view.read_again() for kind, view in self.views.items()}
 
     @property
     def focus(self) -> str | None:
@@ -120,58 +112,23 @@ class Work:
         return columns[0] if columns else None
 
 
-def with_fields(work: Work, view: object = None, **values: Any) -> Work:
-    """The work with other values of some fields, its own and those of its parts.
-
-    The name of a field stands in one part alone, so that the part need not be named.
-    """
-    own = {name: value for name, value in values.items() if name in _OWN}
-    parts: dict[str, dict[str, Any]] = {}
-    for name in values.keys() - own.keys():
-        parts.setdefault(PART_OF[name], {})[name] = values[name]
-    for part, changed in parts.items():
-        own[part] = replace(own.get(part, getattr(work, part)), **changed)
-    if view is not None:
-        own["views"] = {**own.get("views", work.views), type(view): view}
-    return replace(work, **own)
-
-
-def value_of(work: Work, name: str) -> Any:
-    """The value of a field of a part, by the name that :func:`with_fields` takes."""
-    return getattr(getattr(work, PART_OF[name]), name)
-
-
-_OWN = frozenset(part.name for part in fields(Work))
-_PARTS = {
-    "table": TableState,
-    "settings": RunSettings,
-    "compare": CompareSettings,
-    "kept": Collection,
-    "purpose": Purpose,
-    "findings": Findings,
-    "message": Message,
-    "shared": SharedView,
-}
-PART_OF = {each.name: part for part, kind in _PARTS.items() for each in fields(kind)}
-"""The part that a field stands in, by its name."""
-
-
-def views_read_again(views: Mapping[type, Any]) -> dict[type, Any]:
-    """What pages show once the table is read again: all but what a state forgets by itself."""
-    return {
-        kind: view.read_again() if hasattr(view, "read_again") else view
-        for kind, view in views.items()
-    }
+def is_same(one: SessionPart, other: SessionPart) -> bool:
+    """Whether two parts of one class hold the same."""
+    pairs = ((getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
+    return all(before is after or before == after for before, after in pairs)
 
 
 def for_another_table(old: Work, new: Work) -> Work:
     """The new work with what belongs to the user: metrics, the board, what pages keep."""
-    views = dict(new.views)
-    for kind, view in old.views.items():
-        if kind not in views and hasattr(view, "for_another_table"):
-            views[kind] = view.for_another_table()
-    same = {name: value_of(old, name) for name in ("composed", "layout", "tour")}
-    return with_fields(new, views=views, **same)
+    staying = [
+        view.for_another_table() for kind, view in old.views.items() if kind not in new.views
+    ]
+    return new.with_parts(
+        *(view for view in staying if view is not None),
+        replace(new.settings, composed=old.settings.composed),
+        replace(new.compare, layout=old.compare.layout),
+        replace(new.shared, tour=old.shared.tour),
+    )
 
 
 def usable_strategies(work: Work) -> list[str]:
@@ -187,10 +144,158 @@ def begun_since(first: Work, now: Work) -> bool:
     if now.running.keys() - {"run", "bound"}:
         return True
     return any(
-        value_of(first, name) is not value_of(now, name)
-        for name in PART_OF
-        if name not in _BY_ITSELF
+        getattr(part, each.name) is not getattr(now.view(kind), each.name)
+        for kind, part in first.parts.items()
+        if kind not in first.views
+        for each in fields(part)
+        if each.name not in _BY_ITSELF
     )
 
 
-_BY_ITSELF = {"result", "bounds", "made_with", "started", "problem", "notice", "tour"}
+_BY_ITSELF = {"result", "bounds", "started", "problem", "notice", "tour"}
+
+
+# --- what is worked out for it ---------------------------------------------------------------
+Limit = Literal["job_minutes", "study_minutes", "engine_minutes"]
+"""The setting that says how long it may take."""
+
+Lane = Literal["short", "long", "study"]
+"""What it is held to be before it is known: short, longer than seconds, hours."""
+
+
+OPENINGS = ("uploading", "opening", "reading", "project", "people")
+"""What opens a file. A session opens one at a time, the last it asked for, as each takes memory."""
+
+
+def called(doing: str) -> str:
+    """What a calculation is called where it stands among others."""
+    return {
+        "advising": "The advisor",
+        "bound": "The lower bound",
+        "closer": "A closer lower bound",
+        "combining": "Releases put together",
+        "comparison": "Comparing",
+        "counting": "Counting the classes",
+        "exercises": "The exercise set",
+        "lattice": "The lattice",
+        "learning": "Learning",
+        "marking": "Marking",
+        "opening": "Opening a table",
+        "people": "Opening a table",
+        "predicting": "Learning from releases",
+        "project": "Reading the table",
+        "reading": "Reading the table",
+        "releasing": "Anonymising and writing the release",
+        "reporting": "The report",
+        "reverse": "The greatest k",
+        "run": "Anonymising",
+        "searches": "The searches",
+        "simulating": "The study",
+        "singling": "Columns together",
+        "uploading": "Opening a table",
+        "writing": "Writing the release",
+    }[doing]
+
+
+class Calculation(Protocol):
+    """A :class:`kanon.studio.jobs.pool.Job`, as far as a session and pages look at it."""
+
+    @property
+    def state(self) -> str:
+        """Where it stands."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has ended."""
+
+    @property
+    def progress(self) -> float:
+        """The share that is done."""
+
+    @property
+    def text(self) -> str:
+        """What it does now."""
+
+    @property
+    def result(self) -> object:
+        """What came out."""
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """What was found so far."""
+
+    @property
+    def error(self) -> str | None:
+        """What went wrong."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it has ended, at most so many seconds; whether it has."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken."""
+
+    @property
+    def remaining(self) -> float | None:
+        """How long it may still take."""
+
+    def cancel(self) -> None:
+        """End it."""
+
+
+def cancelled_run(work: Work) -> Work:
+    """The work after a run was cancelled: nothing has changed."""
+    return work.with_notice("The run was cancelled; nothing was changed.")
+
+
+def opening_cancelled(work: Work) -> Work:
+    """The work after the opening of a file or a table was cancelled: nothing has changed."""
+    return work.with_notice("Opening was cancelled; nothing was changed.")
+
+
+def reading_cancelled(work: Work) -> Work:
+    """The work after reading the table once more was cancelled: nothing has changed."""
+    return work.with_notice("Reading was cancelled; nothing was changed.")
+
+
+def said_on_page(work: Work, sentence: str) -> Work:
+    """The work with what went wrong said at the head of the page, after what is said there."""
+    return work.with_parts(
+        replace(work.message, problem=" ".join(filter(None, [work.message.problem, sentence])))
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What a page asks for."""
+
+    doing: str  # What is done, in a word of :func:`called`; a session does each once at a time
+    function: Callable[..., object]  # What a worker calls, after its progress
+    arguments: tuple[object, ...]
+    # The work with the result; with None of a study that ended early, whose findings are the parts
+    # of the job, and of what was complete although it was cancelled.
+    then: Callable[[Work, Any], Work]
+    limit: Limit = "job_minutes"  # See :data:`Limit`
+    # See :data:`Lane`. What is short may be begun twice, so that what writes never is.
+    lane: Lane = "short"
+    # The work while it is done, beside that it is.
+    begins: Callable[[Work], Work] = lambda work: work
+    # What is done whatever came of it; see :meth:`kanon.studio.jobs.pool.Jobs.submit`.
+    after: Callable[[], object] = lambda: None
+    cancelled: Callable[[Work], Work] = cancelled_run  # The work after it was cancelled
+    # The work with the sentence that says why it failed.
+    failed: Callable[[Work, str], Work] = said_on_page
+    # What is said where its worker died; see :meth:`kanon.studio.jobs.pool.Jobs.submit`.
+    died: str = ""
+    studying: str = ""  # Of a study the fingerprint that its findings are kept under
+    # Whether what is the user's comes along; see :func:`kanon.studio.session.state.put`.
+    carry: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class CalculationState:
+    """A calculation under way: the worker's job, what it is for, and what was chosen then."""
+
+    job: Calculation
+    request: Request
+    began: Work

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
+from functools import partial
 
 import streamlit as st
 
@@ -10,23 +12,40 @@ from kanon.algorithms.catalogue import FAMILIES, algorithm_named, algorithms, sh
 from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.sentences import records_said
 from kanon.errors import listing
+from kanon.sources.stored import StoredTable
 from kanon.strategies import PARTNERS, STRATEGIES
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.class_count import count_by_itself, counting_request
+from kanon.studio.jobs.stored_table import count_classes
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.engine_classes import ClassCount, classes_kept, said_kept, uncounted
+from kanon.studio.session.engine_classes import (
+    classes_kept,
+    counted_by,
+    counted_table,
+    said_kept,
+    uncounted,
+)
+from kanon.studio.session.parts import RunSettings, SessionPart
 from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.samples import SAMPLES
+from kanon.studio.session.state import bound
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.session.text import plain, shortened
-from kanon.studio.session.work import Work, usable_strategies
+from kanon.studio.session.work import Request, Work, usable_strategies
 from kanon.studio.shell.navigation import chosen_page
 from kanon.studio.shell.undecided import undecided
 from kanon.studio.widgets.algorithm_options import about, about_k
 from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.progress import calculations
 from kanon.studio.widgets.tie_rule import tie_rule
+
+
+@dataclass(frozen=True)
+class ClassCount(SessionPart):
+    """Which classes were counted by themselves last."""
+
+    of: str = ""  # What they are of, see :func:`counted_by`; empty before the first count
+    problem: str = ""  # Why that brought nothing
+
 
 # Less empty space above the question, so that the picture is on the first screen; captions and
 # filled buttons that are read in both themes; a sentence for a file that is too large, of which
@@ -160,7 +179,7 @@ def algorithm_choice(key: str) -> None:
     st.selectbox(
         "Algorithm",
         list(known),
-        **bound(key, work.settings.algorithm, "algorithm"),
+        **bound(key, work.settings.algorithm, "algorithm", into=RunSettings),
         format_func=lambda name: f"{short_title(name)} — {FAMILIES[known[name].FAMILY]}",
         help=about(work.settings.algorithm),
     )
@@ -179,7 +198,7 @@ def metric_choice(key: str) -> None:
     st.selectbox(
         "Metric",
         usable if work.settings.metric in usable else [*usable, work.settings.metric],
-        **bound(key, work.settings.metric, "metric"),
+        **bound(key, work.settings.metric, "metric", into=RunSettings),
         format_func=lambda name: titles[name],
         help=" ".join(about),
     )
@@ -200,7 +219,7 @@ def strategy_choice(key: str) -> None:
     st.selectbox(
         "Strategy",
         usable_strategies(work),
-        **bound(key, work.strategy_used, "strategy"),
+        **bound(key, work.strategy_used, "strategy", into=RunSettings),
         format_func=lambda name: STRATEGIES[name].title,
         help=" ".join(about),
     )
@@ -212,7 +231,7 @@ def sensitive_choice(key: str) -> None:
     st.selectbox(
         "Sensitive column",
         work.table.sensitive_columns,
-        **bound(key, work.focus, "sensitive"),
+        **bound(key, work.focus, "sensitive", into=RunSettings),
         help="Which sensitive column strategies look at, and whose l and t are shown.",
     )
 
@@ -292,7 +311,13 @@ def _line(work: Work) -> None:
                 else "k, persons per class at least",
                 min_value=2,
                 max_value=most,
-                **bound(f"frame-k-{work.settings.k}", min(work.settings.k, most), "k", read=int),
+                **bound(
+                    f"frame-k-{work.settings.k}",
+                    min(work.settings.k, most),
+                    "k",
+                    into=RunSettings,
+                    read=int,
+                ),
             )
 
 
@@ -328,3 +353,40 @@ def _guided(work: Work) -> None:
 def _take_sample(name: str) -> None:
     version = state.work().version
     state.attempt(lambda: sample_work(name, version + 1))
+
+
+def counting_request(work: Work) -> Request | None:
+    """Count the classes of the table; None where they are known, or certainly come here."""
+    table = counted_table(work)
+    if table is None or not uncounted(work):
+        return None
+    about = counted_by(work)
+    return Request(
+        "counting", count_classes, (table, work.table.quasi_identifiers), _counted,
+        limit="engine_minutes",
+        # What was said is about what somebody did; this begins by itself.
+        begins=lambda new: replace(new, message=work.message).with_parts(ClassCount(about)),
+        cancelled=partial(_not_counted, sentence="Counting the classes was cancelled."),
+        failed=_not_counted,
+    )  # fmt: skip
+
+
+def count_by_itself() -> None:
+    """Count the classes once for each choice of quasi-identifiers, if that is needed."""
+    work = state.work()
+    about = counted_by(work) if "counting" in work.running or uncounted(work) else ""
+    if "counting" in work.running and work.view(ClassCount).of != about:
+        runner.cancel("counting")
+        runner.collect()
+    if uncounted(state.work()) and state.work().view(ClassCount).of != about:
+        runner.run(counting_request)
+
+
+def _counted(work: Work, found: StoredTable) -> Work:
+    if isinstance(work.table.records, StoredTable):
+        work.table.records.learn(found)
+    return work.with_parts(ClassCount(work.view(ClassCount).of))
+
+
+def _not_counted(work: Work, sentence: str) -> Work:
+    return work.with_parts(ClassCount(work.view(ClassCount).of, sentence))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -11,16 +12,16 @@ from kanon.errors import KanonError
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import AT_ONCE, rereading_request
 from kanon.studio.session import state
-from kanon.studio.session.project import (
+from kanon.studio.session.server import desks
+from kanon.studio.session.session_store import new_token
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.shell.project_file import (
     check_savable,
     opened_project,
     reading_asked,
     saved_project,
 )
-from kanon.studio.session.server import desks
-from kanon.studio.session.session_store import new_token
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
 from kanon.studio.shell.tour import invite
 from kanon.studio.widgets.files import content, file_name
 from kanon.studio.widgets.popover import closing_popover
@@ -102,11 +103,12 @@ def _open(key: str) -> None:
 
 
 def _opened(made: bytes, work: Work, again: Work | None = None) -> Work:
-    return with_fields(opened_project(work, made, again), problem_at=_FILE)
+    work = opened_project(work, made, again)
+    return work.with_parts(replace(work.message, problem_at=_FILE))
 
 
 def _refused(work: Work, sentence: str) -> Work:
-    return with_fields(work, problem=sentence, problem_at=_FILE)
+    return work.with_parts(replace(work.message, problem=sentence, problem_at=_FILE))
 
 
 def _forget() -> None:

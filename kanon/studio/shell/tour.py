@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
@@ -188,10 +188,10 @@ def guide(page: StreamlitPage) -> None:
                 "End the tour",
                 type="primary" if here and at == len(STEPS) else "tertiary",
                 key="tour-end",
-                on_click=lambda: state.change(tour=0),
+                on_click=lambda: state.change(replace(state.work().shared, tour=0)),
             )
 
 
 def _go_to(at: int) -> None:
-    state.change(tour=at)
+    state.change(replace(state.work().shared, tour=at))
     st.switch_page(STEPS[at - 1].page)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.formatting import one_or_many, percent, thin
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import round_apart, write_decimals
@@ -27,12 +28,11 @@ from kanon.plan import Plan
 from kanon.run import PreparedRun, prepare
 from kanon.schema import Role
 from kanon.studio.jobs.partial_results import learn_fits, study_request
-from kanon.studio.session.request import Request
 from kanon.studio.session.run_choices import metric_called
-from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of, without_lost
+from kanon.studio.session.run_plan import plan_of, settings_of, without_lost
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 from kanon.studio.utility.state import LearningView, UtilityView
 
 _how = Sections(__file__)
@@ -152,7 +152,7 @@ def with_outcomes(work: Work, key: str, parts: Sequence[object]) -> Work:
     found |= {one.fit: one for one in parts if isinstance(one, Outcome)}
     others = {name: each for name, each in work.findings.learnt.items() if name != key}
     kept = dict([*others.items()][-(_MOST_LESSONS - 1) :])
-    return with_fields(work, learnt={**kept, key: tuple(found.values())})
+    return work.with_parts(replace(work.findings, learnt={**kept, key: tuple(found.values())}))
 
 
 def remaining(lesson: LearningTask) -> str:

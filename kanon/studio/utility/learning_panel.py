@@ -19,8 +19,7 @@ from kanon.learning.experiments import outcomes_table
 from kanon.learning.representations import REPRESENTATIONS
 from kanon.learning.scores import SCORES, by_chance
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.utility.learning import (
@@ -47,7 +46,7 @@ from kanon.studio.utility.learning import (
     targets_offered,
 )
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.progress import begin_button, earlier_study
 
 _SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
@@ -56,7 +55,7 @@ _SHARES = {0.5: "1/2", 2 / 3: "2/3", 0.75: "3/4", 0.8: "4/5", 0.9: "9/10"}
 def _look(**fields: Any) -> None:
     """Choose something else for the experiments on learning."""
     view = state.work().view(UtilityView)
-    state.change(view=replace(view, learning=replace(view.learning, **fields)))
+    state.change(replace(view, learning=replace(view.learning, **fields)))
 
 
 def show_learning(work: Work) -> None:

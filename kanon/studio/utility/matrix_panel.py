@@ -14,9 +14,8 @@ from kanon.learning.representations import REPRESENTATIONS, Matrix, represent
 from kanon.run import Run
 from kanon.sources.memory import MemorySource
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
-from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import sensitive_choice
@@ -33,7 +32,7 @@ from kanon.studio.utility.representation import (
 )
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets.files import file_button, neutral_choice, order_choice
-from kanon.studio.widgets.picture import picture
+from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.result import checked, in_columns, name_in_files, noting
 
 _SHARES = "proportional"

@@ -17,9 +17,8 @@ from kanon.measures.distribution_change import Distribution
 from kanon.report.loss import ends_of, overview_of
 from kanon.run import Run
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.findings import Result
-from kanon.studio.session.picture_settings import PictureSettings
+from kanon.studio.session.state import bound
 from kanon.studio.session.work import Work
 from kanon.studio.utility.changes import (
     WAY,
@@ -35,7 +34,7 @@ from kanon.studio.utility.changes import (
 )
 from kanon.studio.utility.how_changes import how_changed
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.picture import data_button, picture
+from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.studio.widgets.result import in_columns
 
 

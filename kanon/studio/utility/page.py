@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kanon.studio.session.binding import bound
-from kanon.studio.session.outdated import outdated
+from kanon.studio.jobs.anonymisation import outdated
+from kanon.studio.session.state import bound
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere, head, unready
 from kanon.studio.utility.learning_panel import show_learning

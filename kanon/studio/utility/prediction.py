@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from kanon.algorithms.catalogue import short_title
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.formatting import one_or_many, thin
 from kanon.base.how_texts import Sections
 from kanon.cards import Card
@@ -29,12 +30,11 @@ from kanon.learning.scores import SCORES
 from kanon.metrics import PUBLISHED, metric_named
 from kanon.plan import Plan
 from kanon.run import PreparedRun
+from kanon.studio.jobs.configurations import algorithms_offered
 from kanon.studio.jobs.partial_results import learn_releases, study_request
-from kanon.studio.session.configurations import algorithms_offered
-from kanon.studio.session.request import Request
-from kanon.studio.session.run_plan import fingerprint_of, plan_of, settings_of
+from kanon.studio.session.run_plan import plan_of, settings_of
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Request, Work
 from kanon.studio.utility.learning import LearningInputs, ground_of, ks_typed, score_used
 from kanon.studio.utility.state import UtilityView
 
@@ -112,7 +112,7 @@ def trials_of(work: Work, ground: LearningInputs) -> Trials:
 
 def _plan_for(work: Work, algorithm: str) -> Plan:
     """The plan with another algorithm, for k-anonymity alone."""
-    return plan_of(with_fields(work, algorithm=algorithm, models=()))
+    return plan_of(work.with_parts(replace(work.settings, algorithm=algorithm, models=())))
 
 
 def _candidate(prepared: PreparedRun, plan: Plan) -> StudiedAlgorithm:
@@ -139,7 +139,7 @@ def with_found(work: Work, keys: Mapping[str, str], parts: Sequence[object]) -> 
     others = {key: each for key, each in work.findings.predicted.items() if key not in found}
     kept = dict([*others.items()][-_MOST_STUDIES:])
     new = {key: tuple(each.values()) for key, each in found.items()}
-    return with_fields(work, predicted={**kept, **new})
+    return work.with_parts(replace(work.findings, predicted={**kept, **new}))
 
 
 def _what(one: ReleaseMeasures | LearntScores) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Literal
 from kanon.experiments.comparison import PAPER_K
 from kanon.learning.experiments import FIRST_SEEDS, Trained
 from kanon.learning.labels import TRAINING_SHARE
+from kanon.studio.session.parts import SessionPart
 
 UtilityPart = Literal["changed", "matrix", "learning", "predicting"]
 
@@ -46,7 +47,7 @@ class PredictingView:
 
 
 @dataclass(frozen=True)
-class UtilityView:
+class UtilityView(SessionPart):
     """Which part of the page is open, and what its parts show."""
 
     part: UtilityPart = "changed"

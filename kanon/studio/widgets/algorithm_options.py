@@ -6,6 +6,7 @@ Keys of widgets in a popover hold their values.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import streamlit as st
 
@@ -13,9 +14,10 @@ from kanon.algorithms.catalogue import algorithm_named, uses
 from kanon.cards import Parameter
 from kanon.plan import parameters_of
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.parts import RunSettings
 from kanon.studio.session.run_choices import with_option
 from kanon.studio.session.run_plan import node_used
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 
@@ -144,6 +146,7 @@ def suppression_field(work: Work, name: str, usual: str, more: str) -> None:
             f"{name}-{work.version}",
             None if share is None else round(100 * share, 6),
             "suppression",
+            into=RunSettings,
             read=_share,
         ),
         help=(
@@ -158,7 +161,7 @@ def _rows_of_suppressed(work: Work) -> None:
     key = f"run-keep-{work.version}-{work.settings.keep_suppressed}"
     st.toggle(
         "Keep the rows of suppressed records, blanked",
-        **bound(key, work.settings.keep_suppressed, "keep_suppressed", read=bool),
+        **bound(key, work.settings.keep_suppressed, "keep_suppressed", into=RunSettings, read=bool),
         help="Else they are left out of the release. Blanked: every quasi-identifier at its root, "
         "all else empty, and a last column 'suppressed' that is 1.",
     )
@@ -173,7 +176,7 @@ def _cost(work: Work) -> None:
     st.selectbox(
         "A merge counts",
         list(_COUNTED),
-        **bound(key, work.settings.cost, "cost"),
+        **bound(key, work.settings.cost, "cost", into=RunSettings),
         format_func=lambda name: _COUNTED[name],
         help="Whether the cost of merging two classes counts each of their records, or one "
         "representative of each.",
@@ -189,7 +192,7 @@ def _ties(work: Work) -> None:
         value=None,
         step=1,
         placeholder="tree order",
-        **bound(key, work.settings.tie_seed, "tie_seed"),
+        **bound(key, work.settings.tie_seed, "tie_seed", into=RunSettings),
         help="Often several partners are equally good. Without a seed, the first in tree order is "
         "taken; a seed takes another one, the same each time. Other seeds show how much was "
         "chance.",
@@ -203,7 +206,11 @@ def _seed(work: Work) -> None:
         min_value=0,
         max_value=2**31,
         step=1,
-        **bound(key, work.settings.seed, lambda value: state.change(seed=int(value or 0))),
+        **bound(
+            key,
+            work.settings.seed,
+            lambda value: state.change(replace(state.work().settings, seed=int(value or 0))),
+        ),
         help="The algorithm draws at random. The same seed draws the same each time; other seeds "
         "show how much was chance.",
     )

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice
+from kanon.studio.session.state import bound
 
 
 def builder_fields(

@@ -20,7 +20,8 @@ from kanon.sources.separators import shown
 from kanon.sources.text_form import FOR_EXCEL, FORMS, PLAIN, TextForm
 from kanon.sources.writing import MIME
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
+from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.state import bound
 from kanon.studio.session.work import Work
 
 OF_PLAN = "It can hold every value of the hierarchies, so it is not for publication."
@@ -32,7 +33,7 @@ _ICON = ":material/download:"
 
 
 @dataclass(frozen=True)
-class OriginalValuesAsked:
+class OriginalValuesAsked(SessionPart):
     """Whether this session was warned about files with original values."""
 
     at: str = ""  # the key of the button at which it was; empty if it was not
@@ -115,7 +116,7 @@ def original_given() -> bool:
 
 
 def _ask(key: str) -> None:
-    state.change(view=OriginalValuesAsked(key))
+    state.change(OriginalValuesAsked(key))
 
 
 def neutral_choice(name: str, kind: str = "csv") -> bool:
@@ -145,7 +146,7 @@ def order_choice(work: Work, name: str) -> str:
 
 
 def _keep_order(keep: bool) -> None:
-    state.change(row_order="table" if keep else "released")
+    state.change(replace(state.work().settings, row_order="table" if keep else "released"))
 
 
 def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -12,8 +13,10 @@ from kanon.errors import KanonError, quoted
 from kanon.privacy.model import Range, SensitiveModel, ranges
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
-from kanon.studio.session.requirements import (
+from kanon.studio.session.state import bound
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.requirements import (
     DISTANCES,
     best,
     cards_to_add,
@@ -25,8 +28,6 @@ from kanon.studio.session.requirements import (
     summary,
     whole_table,
 )
-from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
 
 _UNORDERED = [name for name in DISTANCES if name != "emd-ordered"]
 
@@ -207,12 +208,19 @@ def _adding(work: Work, found: EquivalenceClasses | None) -> None:
 # --- what the controls do -------------------------------------------------------------------
 def _add(found: EquivalenceClasses, name: str) -> None:
     work = state.work()
-    state.change(models=(*work.settings.models, suggested(work, name, found)))
+    state.change(
+        replace(state.work().settings, models=(*work.settings.models, suggested(work, name, found)))
+    )
 
 
 def _remove(model: SensitiveModel) -> None:
     _forget_typed(model)
-    state.change(models=tuple(one for one in state.work().settings.models if one != model))
+    state.change(
+        replace(
+            state.work().settings,
+            models=tuple(one for one in state.work().settings.models if one != model),
+        )
+    )
 
 
 def _take(model: SensitiveModel, part: str, typed: Any) -> None:
@@ -226,7 +234,12 @@ def _take(model: SensitiveModel, part: str, typed: Any) -> None:
     for other, value in _forget_typed(model).items():
         if getattr(new, other) == getattr(model, other):  # t is another one on another scale
             _mistyped(state.work())[new, other] = value
-    state.change(models=tuple(new if one == model else one for one in state.work().settings.models))
+    state.change(
+        replace(
+            state.work().settings,
+            models=tuple(new if one == model else one for one in state.work().settings.models),
+        )
+    )
 
 
 def _forget_typed(model: SensitiveModel, part: str | None = None) -> dict[str, float | None]:

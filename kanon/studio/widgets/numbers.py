@@ -22,7 +22,7 @@ from kanon.measures import alteration, at_root, generalised, minimum_k
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.model import rounded
 from kanon.run import Run
-from kanon.studio.session.exposure import ExposureNumbers
+from kanon.studio.jobs.stored_table import ExposureNumbers
 from kanon.studio.session.text import plain, shortened
 
 

@@ -12,7 +12,7 @@ from kanon.run import Run
 from kanon.schema import SUPPRESSED, Role
 from kanon.sources.rows import missing_named
 from kanon.sources.tables import Table
-from kanon.studio.session.preview_size import preview_rows
+from kanon.studio.jobs.stored_table import preview_rows
 
 _TINTS: Mapping[Role, str] = {
     Role.IDENTIFIER: "rgba(192, 57, 43, 0.14)",

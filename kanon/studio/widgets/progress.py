@@ -8,9 +8,8 @@ import streamlit as st
 
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
-from kanon.studio.session.request import Calculation, Request, called
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Work
+from kanon.studio.session.work import Calculation, Request, Work, called
 
 _EARLIER = (
     "A study with earlier settings is running. What it finds is kept with those settings, and is "

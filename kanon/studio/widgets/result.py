@@ -23,20 +23,20 @@ from kanon.run import Run
 from kanon.sources.text_form import PLAIN, TextForm
 from kanon.strategies import LOOKS_AT
 from kanon.studio.jobs import runner
-from kanon.studio.jobs.anonymisation import anonymisation_request
+from kanon.studio.jobs.anonymisation import anonymisation_request, result_depends_on
 from kanon.studio.jobs.reporting import fingerprint_of_table
 from kanon.studio.session import state
-from kanon.studio.session.binding import bound
 from kanon.studio.session.changed_settings import changed_since
-from kanon.studio.session.earlier_releases import EarlierRelease
+from kanon.studio.session.collection import EarlierRelease
 from kanon.studio.session.findings import Result
-from kanon.studio.session.outdated import result_depends_on
-from kanon.studio.session.requirements import in_file_name, others_of
+from kanon.studio.session.parts import RunSettings
 from kanon.studio.session.run_choices import k_grid
 from kanon.studio.session.server import login_name
+from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.widgets.numbers import Number
+from kanon.studio.widgets.requirements import in_file_name, others_of
 
 _NAMED = 5  # so many changed settings are named
 
@@ -104,7 +104,7 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
     st.select_slider(
         "Choose k: every small one, then in growing steps" if known is None else "Choose k",
         k_grid(n, also=k) if known is None else known,
-        **bound(key, k, "k"),
+        **bound(key, k, "k", into=RunSettings),
         format_func=thin,
     )
     if known is not None:

@@ -42,7 +42,7 @@ from kanon.studio.session.hierarchy_choices import (
     with_chosen,
 )
 from kanon.studio.session.run_choices import counted_records, metric_called
-from kanon.studio.session.work import Work, with_fields
+from kanon.studio.session.work import Work
 
 LARGEST_DRAWING = 50_000
 """A tree with more values than this is not drawn, nor one with three times as many nodes."""
@@ -79,12 +79,16 @@ def edited(work: Work, operation: Mapping[str, Any]) -> Work:
         done, select, said = _performed(work, column, operation)
     except KanonError as error:
         refused = replace(history, answered=name, said=error.sentence, refused=True, select=())
-        return with_fields(work, histories={**work.table.histories, column: refused})
+        return work.with_parts(
+            replace(work.table, histories={**work.table.histories, column: refused})
+        )
     after = done.table.histories[column]
     after = replace(after, answered=name, said=said, refused=False, select=tuple(select))
     if operation.get("kind") == "weigh":
-        done = with_fields(done, shown=DRAWN)  # all that was shown is the user's own now
-    return with_fields(done, histories={**done.table.histories, column: after})
+        done = done.with_parts(
+            replace(done.shared, shown=DRAWN)
+        )  # all that was shown is the user's own now
+    return done.with_parts(replace(done.table, histories={**done.table.histories, column: after}))
 
 
 def _performed(
@@ -104,7 +108,13 @@ def _performed(
     made, select = perform(_Asked(work, column, tree, operation))
     if made == tree:
         # Nothing to undo; the browser learns that its operation was dealt with.
-        return with_fields(work, histories={**work.table.histories, column: history}), select, ""
+        return (
+            work.with_parts(
+                replace(work.table, histories={**work.table.histories, column: history})
+            ),
+            select,
+            "",
+        )
     left = [label for label in _groups(tree) if label not in made.node_of]
     said = ""
     if kind in ("move", "group") and left:
@@ -248,7 +258,7 @@ def with_edges(work: Work, column: str, table: pd.DataFrame) -> Work:
     """The work with the tree of a table of edges; if it has weights, those are shown."""
     tree = tree_from_edges(table)
     done = with_tree_drawn(work, column, tree)
-    return done if tree.weight is None else with_fields(done, shown=DRAWN)
+    return done if tree.weight is None else done.with_parts(replace(done.shared, shown=DRAWN))
 
 
 def proposed_spellings(work: Work, column: str) -> list[Spellings]:

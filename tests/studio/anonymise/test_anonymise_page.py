@@ -25,7 +25,6 @@ from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.metrics.composed_metrics import with_composed
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from kanon.studio.widgets.model_editor import key_of_model
 from kanon.studio.widgets.result import name_in_files
 from support.dashboard import (
@@ -54,6 +53,7 @@ from support.dashboard import (
     work,
 )
 from support.random_tables import examples
+from support.works import with_fields
 
 ENTROPY, T = "entropy-l-diversity", "t-closeness"
 

@@ -10,12 +10,11 @@ import streamlit as st
 from kanon.base.formatting import counted
 from kanon.release.common_classes import Release
 from kanon.release.composition import combine
-from kanon.studio.session import earlier_releases
-from kanon.studio.session.earlier_releases import EarlierRelease
-from kanon.studio.session.project import opened_project, saved_project
+from kanon.studio.anonymise import combined_releases
+from kanon.studio.session.collection import EarlierRelease
 from kanon.studio.session.session_store import Desk
 from kanon.studio.session.table_loading import read_again, sample_work
-from kanon.studio.session.work import with_fields
+from kanon.studio.shell.project_file import opened_project, saved_project
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -34,6 +33,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.works import with_fields
 
 
 @pytest.fixture(autouse=True)
@@ -169,7 +169,7 @@ def test_a_column_that_is_shown_elsewhere_is_named(start, download):
 def test_what_takes_long_is_worked_out_by_the_worker(hospital, monkeypatch, download):
     at = at_k(download(hospital), 5)
     at_once = numbers(at)
-    monkeypatch.setattr(earlier_releases, "_CLASSES_AT_ONCE", 0)
+    monkeypatch.setattr(combined_releases, "_CLASSES_AT_ONCE", 0)
     go(at)
     assert "Smallest group" not in numbers(at)
     settled(press(at, "Work out what they say together"))

@@ -13,8 +13,8 @@ from kanon.studio.compare import board_layout
 from kanon.studio.compare.board_layout import with_layout_file
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from support.dashboard import COMPARE, DATA, go, press, problems, settled, told_to_cursor, work
+from support.works import with_fields
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from kanon.run import run
 from kanon.studio.session.named_configurations import export
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from kanon.studio.widgets.standings import MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY
 from support.dashboard import (
     ANONYMISE,
@@ -39,6 +38,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.works import with_fields
 
 MEANS = [MEAN_RANK, MEAN_RANK_OF_LOSS, MEAN_RANK_OF_PRIVACY]
 NOTHING_COMPARED = "Nothing has been compared for this table yet"

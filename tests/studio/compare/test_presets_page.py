@@ -10,9 +10,8 @@ import pytest
 from kanon.charts.layout import Layout, Panel
 from kanon.metrics import METRICS, PUBLISHED
 from kanon.studio.compare.presets import MOST_NODES, PRESETS, matrix_column
-from kanon.studio.session import binding, server
+from kanon.studio.session import server, state
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     COMPARE,
     DATA,
@@ -30,6 +29,7 @@ from support.dashboard import (
     work,
 )
 from support.visits import VISITS
+from support.works import with_fields
 
 SENSITIVE = {"l_percent", "t_percent"}
 
@@ -149,7 +149,7 @@ def test_a_part_that_draws_itself_again_brings_nobody_s_choice(start, monkeypatc
         ticks.setattr(server, "get_script_run_ctx", lambda: parts)
         assert server.ticking()
     with monkeypatch.context() as ticks:
-        ticks.setattr(binding, "ticking", lambda: True)
+        ticks.setattr(state, "ticking", lambda: True)
         at.button_group(key="compare-metrics").set_value(["ncp"])
         go(at)
     assert work(at).compare.compared == PUBLISHED and not server.ticking()

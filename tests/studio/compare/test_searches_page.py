@@ -15,7 +15,6 @@ from kanon.studio.compare.searches import (
     plan_of_searches,
     settings_of_searches,
 )
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     COMPARE,
     DATA,
@@ -35,6 +34,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.works import with_fields
 
 NOT_RUN, OUTDATED = "have not been run against each other", "press Run the three searches to renew"
 

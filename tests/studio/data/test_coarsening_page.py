@@ -12,10 +12,10 @@ from kanon.cli.main import main
 from kanon.errors import PlanError
 from kanon.run import run
 from kanon.studio.session.plan_loading import with_plan
-from kanon.studio.session.project import opened_project, saved_project
-from kanon.studio.session.requirements import best, suggested, whole_table
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
+from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.widgets.requirements import best, suggested, whole_table
 from support.dashboard import (
     DATA,
     anonymised,

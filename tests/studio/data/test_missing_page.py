@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from kanon.sources.memory import MemoryTable
-from kanon.studio.session.exposure import exposed
+from kanon.studio.jobs.stored_table import exposed
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -152,6 +152,6 @@ def test_rows_that_were_suppressed_before_are_in_no_class(monkeypatch):
     known = SimpleNamespace(
         complete_records=MemoryTable(table), quasi_identifiers=["zip", "sex"], person_counted=None
     )
-    monkeypatch.setattr("kanon.studio.session.exposure.classes_kept", lambda work: None)
+    monkeypatch.setattr("kanon.studio.jobs.stored_table.classes_kept", lambda work: None)
     found = exposed(SimpleNamespace(table=known))
     assert (found.exposure.min_k, found.exposure.n_classes, found.suppressed) == (6, 2, 1)

@@ -8,12 +8,11 @@ import pytest
 
 from kanon.cli.main import main
 from kanon.schema import Role
-from kanon.studio.session.configurations import incomparable
+from kanon.studio.jobs.configurations import incomparable
 from kanon.studio.session.named_configurations import imported
-from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
-from kanon.studio.session.work import with_fields
+from kanon.studio.shell.project_file import opened_project, saved_project
 from support.dashboard import (
     COMPARE,
     DATA,
@@ -35,6 +34,7 @@ from support.dashboard import (
     work,
 )
 from support.visits import VISITS, known
+from support.works import with_fields
 
 PRIVACY = "pages/privacy.py"
 

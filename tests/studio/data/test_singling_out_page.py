@@ -10,7 +10,6 @@ import pandas as pd
 from kanon.schema import Role
 from kanon.studio.data.singling_out_state import SinglingView
 from kanon.studio.session.table_loading import reread
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     DATA,
     WORK,
@@ -25,6 +24,7 @@ from support.dashboard import (
     warnings,
     work,
 )
+from support.works import with_fields
 
 # Nobody is alone in a sector or a cohort; in both, everybody but the first two is.
 SECTORS = pd.DataFrame(

@@ -9,11 +9,11 @@ import pytest
 from kanon.errors import PlanError
 from kanon.schema import Role
 from kanon.studio.session.hierarchy_choices import with_role
-from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.run_choices import undecided_columns
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.shell.project_file import opened_project, saved_project
 from support.dashboard import (
     ANONYMISE,
     DATA,

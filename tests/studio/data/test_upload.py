@@ -13,13 +13,12 @@ from kanon.base.progress import no_progress
 from kanon.errors import PlanError, TableError
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.sources.writing import table_bytes
-from kanon.studio.jobs import server_pool
-from kanon.studio.jobs.memory import limited_memory
-from kanon.studio.jobs.upload import open_upload, upload_request
-from kanon.studio.session.project import opened_project, saved_project
-from kanon.studio.session.request import Request
+from kanon.studio.jobs import runner
+from kanon.studio.jobs.upload import limited_memory, open_upload, upload_request
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import uploaded_work
+from kanon.studio.session.work import Request
+from kanon.studio.shell.project_file import opened_project, saved_project
 from support import job_functions
 from support.dashboard import (
     DATA,
@@ -145,7 +144,7 @@ def test_a_worker_that_dies_of_a_file_ends_in_the_same_sentence(workers, start):
     at = start(DATA)
     request = upload_request(work(at), b"a,b\n1,2\n", "people.csv")
     assert isinstance(request, Request)
-    job = server_pool.jobs().submit(job_functions.die, died=request.died)
+    job = runner.jobs().submit(job_functions.die, died=request.died)
     assert job.wait(60)
     assert job.error is not None and "needs more memory to be opened than it may take" in job.error
 

@@ -22,7 +22,6 @@ from kanon.studio.decide.settings_undo import as_before
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     DATA,
     WORK,
@@ -37,6 +36,7 @@ from support.dashboard import (
     warnings,
     work,
 )
+from support.works import with_fields
 
 DECIDE = "pages/decide.py"
 RUN, AGAIN, USE = "Try every way", "Run 2 proposals again", "Use these settings"

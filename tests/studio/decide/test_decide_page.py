@@ -27,9 +27,8 @@ from kanon.studio.report.report_request import (
     plan_of_report,
 )
 from kanon.studio.report.state import ReportView
-from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
+from kanon.studio.shell.project_file import opened_project, saved_project
 from support.dashboard import (
     OUTDATED,
     WORK,
@@ -42,6 +41,7 @@ from support.dashboard import (
     warnings,
     work,
 )
+from support.works import with_fields
 
 DECIDE = "pages/decide.py"
 MADE = re.compile(rb'<p class="small" id="made">[^<]*</p>')

@@ -9,9 +9,8 @@ from kanon.experiments.greatest_k import WAYS, reverse
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.t_closeness import TCloseness
 from kanon.studio.decide.greatest_k import model_given, plan_of_reverse, settings_of_reverse
-from kanon.studio.session.requirements import whole_table
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.work import with_fields
+from kanon.studio.widgets.requirements import whole_table
 from support.dashboard import (
     DATA,
     button,
@@ -25,6 +24,7 @@ from support.dashboard import (
     warnings,
     work,
 )
+from support.works import with_fields
 
 DECIDE, FIND, OUTDATED = (
     "pages/decide.py",

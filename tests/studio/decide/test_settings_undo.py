@@ -15,10 +15,9 @@ from kanon.studio.decide.decision import out_of_reach, with_context, with_wishes
 from kanon.studio.decide.greatest_k import with_reached
 from kanon.studio.decide.settings_undo import as_before, can_go_back
 from kanon.studio.decide.state import DecideView
-from kanon.studio.session.project import opened_project, saved_project
-from kanon.studio.session.requirements import whole_table
 from kanon.studio.session.table_loading import reread, sample_work
-from kanon.studio.session.work import value_of, with_fields
+from kanon.studio.shell.project_file import opened_project, saved_project
+from kanon.studio.widgets.requirements import whole_table
 from support.dashboard import (
     DATA,
     WORK,
@@ -32,6 +31,7 @@ from support.dashboard import (
     work,
 )
 from support.visits import VISITS, known
+from support.works import value_of, with_fields
 
 DECIDE, USE, BACK = "pages/decide.py", "Use as models", "Back to the settings before"
 MIXED = EntropyLDiversity(l=2.0, column="disease")
@@ -106,7 +106,9 @@ def test_a_project_or_the_table_read_again_forgets_the_way(begun, part):
     taken = TAKEN[part](begun)
     opened = opened_project(taken, saved_project(taken).encode())
     changed = taken.view(DecideView).taken[part].changed
-    assert all(value_of(opened, name) == after for name, (_, after) in changed.items())
+    assert all(
+        getattr(opened.view(kind), name) == after for (kind, name), (_, after) in changed.items()
+    )
     assert not can_go_back(opened, part) and not can_go_back(reread(taken), part)
 
 

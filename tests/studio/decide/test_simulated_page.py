@@ -28,7 +28,6 @@ from kanon.studio.decide.simulated import best_said, simulation_of, with_results
 from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.decide.state import DecideView
 from kanon.studio.session.run_plan import plan_content
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     DATA,
     WORK,
@@ -47,6 +46,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.works import with_fields
 
 DECIDE = "pages/decide.py"
 RUN, GO_ON = "Run the study", "Go on: {} of 147 results to find"

@@ -15,7 +15,6 @@ from kanon.hierarchy.graphs import to_graphml, to_node_link
 from kanon.studio.hierarchies import page as hierarchies_page
 from kanon.studio.hierarchies.import_review import meant, with_imports
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from kanon.studio.widgets import tree_edits
 from support.dashboard import (
     ANONYMISE,
@@ -35,6 +34,7 @@ from support.dashboard import (
     upload,
     work,
 )
+from support.works import with_fields
 
 ADULT_FILES = sorted(
     [

@@ -5,12 +5,11 @@ import socket
 
 import pytest
 
-from kanon.studio.jobs import runner, server_pool
+from kanon.studio.jobs import runner
 from kanon.studio.jobs.anonymisation import anonymisation_request
 from kanon.studio.jobs.lanes import SHORT, STUDY
-from kanon.studio.session.request import Request, called
 from kanon.studio.session.session_store import Desk
-from kanon.studio.session.work import CalculationState, with_fields
+from kanon.studio.session.work import CalculationState, Request, called
 from support import job_functions
 from support.dashboard import (
     ANONYMISE,
@@ -32,6 +31,7 @@ from support.dashboard import (
     work,
 )
 from support.paths import ROOT
+from support.works import with_fields
 
 PAGES = sorted(f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py"))
 REPORT = "pages/report.py"
@@ -58,7 +58,7 @@ def advising(at, lane=STUDY, visitor="somebody"):
         listening.settimeout(60)
         port, name = listening.getsockname()[1], called("advising")
         how = {"lane": lane, "visitor": visitor, "name": name}
-        job = server_pool.jobs().submit(job_functions.hold, port, **how)
+        job = runner.jobs().submit(job_functions.hold, port, **how)
         request = Request("advising", job_functions.hold, (), lambda work, found: work)
         running = {**work(at).running, "advising": CalculationState(job, request, work(at))}
         at.session_state[WORK] = with_fields(work(at), running=running)
@@ -163,7 +163,7 @@ def test_what_one_finds_while_another_fails_stays(start):
     at = start(sample="hospital")
     with held_worker():
         press(at, "Anonymise")
-        failing = server_pool.jobs().submit(job_functions.fail)
+        failing = runner.jobs().submit(job_functions.fail)
         request = Request("advising", job_functions.fail, (), lambda work, found: work)
         running = {"advising": CalculationState(failing, request, work(at)), **work(at).running}
         at.session_state[WORK] = with_fields(work(at), running=running)

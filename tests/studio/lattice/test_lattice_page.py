@@ -31,7 +31,6 @@ from kanon.studio.lattice.subject import (
 )
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -50,6 +49,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.works import with_fields
 
 LATTICE = "pages/lattice.py"
 

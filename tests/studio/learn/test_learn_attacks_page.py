@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 from kanon.studio.learn.attacks_panel import own_case
 from kanon.studio.learn.state import AttackView, LessonsView
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from kanon.teaching.attack_tables import preset
 from kanon.teaching.attacks import ATTACKS, attack, targets
 from kanon.teaching.case import texts_of
@@ -31,6 +30,7 @@ from support.dashboard import (
     upload,
     work,
 )
+from support.works import with_fields
 
 LEARN = "pages/learn.py"
 

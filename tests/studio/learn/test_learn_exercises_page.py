@@ -14,7 +14,6 @@ from kanon.cli.main import main
 from kanon.studio.jobs import runner
 from kanon.studio.learn.state import ExercisesView, LessonsView
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from kanon.teaching.answers import Answers, read_answers
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import handout
@@ -24,6 +23,7 @@ from kanon.teaching.worked import worked
 from support import dashboard
 from support.dashboard import APP, DATA, WORK, go, job_of, press, problems, settled, texts, work
 from support.exercise_sets import handed_in
+from support.works import with_fields
 
 LEARN = "pages/learn.py"
 SET = read_exercises(BUILT_IN)

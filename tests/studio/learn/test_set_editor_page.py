@@ -11,11 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from kanon.studio.learn.state import EditorView, LessonsView
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from kanon.teaching.exercise_draft import draft_of, records_of, set_of
 from kanon.teaching.exercises import BUILT_IN, read_exercises
 from kanon.teaching.handout import handout
 from support.dashboard import APP, DATA, WORK, button, go, press, problems, settled, texts, work
+from support.works import with_fields
 
 LEARN = "pages/learn.py"
 SET = read_exercises(BUILT_IN)

@@ -16,7 +16,6 @@ from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.privacy.reidentification import THRESHOLD
 from kanon.studio.privacy import attack_panel
 from kanon.studio.privacy.attacker import PrivacyView
-from kanon.studio.session.work import with_fields
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -41,6 +40,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.works import with_fields
 
 PRIVACY = "pages/privacy.py"
 NOTHING_YET = "There is no result for this table yet"

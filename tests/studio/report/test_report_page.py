@@ -25,10 +25,9 @@ from kanon.studio.jobs.stored_table import open_work
 from kanon.studio.report.report_request import form_of, plan_of_report
 from kanon.studio.report.state import ReportView
 from kanon.studio.session.hierarchy_choices import with_role
-from kanon.studio.session.project import opened_project, saved_project
-from kanon.studio.session.purpose import LABELS
+from kanon.studio.session.parts import TEXT_TITLES
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_fields
+from kanon.studio.shell.project_file import opened_project, saved_project
 from support.dashboard import (
     ANONYMISE,
     DATA,
@@ -47,6 +46,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.works import with_fields
 
 REPORT = "pages/report.py"
 DAY = datetime.date(2026, 1, 31)
@@ -249,7 +249,7 @@ def test_before_a_report_there_is_the_way_to_one_and_no_download(start):
     assert not [one for one in at.get("download_button") if one.label.startswith("Report")]
     assert at.get("iframe") == []
     assert [one.label for one in (*at.text_input, *at.text_area)]
-    assert {one.label for one in (*at.text_input, *at.text_area)} == set(LABELS.values())
+    assert {one.label for one in (*at.text_input, *at.text_area)} == set(TEXT_TITLES.values())
     assert all(field_of(at, name).help == said for name, said in ASKED.items())
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import kanon.studio.session.comparison_runs as module
+import kanon.studio.jobs.comparison as module
 from kanon.errors import KanonError, PlanError
 from kanon.experiments.comparison import TIE_SEEDS, before_and_after
 from kanon.experiments.sweep import solve_sweep, sweep
@@ -16,9 +16,8 @@ from kanon.metrics import PUBLISHED
 from kanon.plan import RecordsPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
-from kanon.studio.metrics.composed_metrics import with_composed, without_composed
-from kanon.studio.session.comparison_runs import as_compared, lacking, made_of, outlook, planned
-from kanon.studio.session.configurations import (
+from kanon.studio.jobs.comparison import as_compared, lacking, made_of, outlook, planned
+from kanon.studio.jobs.configurations import (
     algorithms_offered,
     compared_strategies,
     incomparable,
@@ -26,6 +25,7 @@ from kanon.studio.session.configurations import (
     wanted_lines,
     yardsticks,
 )
+from kanon.studio.metrics.composed_metrics import with_composed, without_composed
 from kanon.studio.session.hierarchy_choices import undone, with_builder, with_missing, with_role
 from kanon.studio.session.named_configurations import (
     carried,
@@ -40,8 +40,8 @@ from kanon.studio.session.named_configurations import (
 from kanon.studio.session.plan_loading import with_plan
 from kanon.studio.session.run_plan import node_used, plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_fields
 from kanon.studio.widgets.tree_edits import with_added, with_drawn_weights
+from support.works import with_fields
 
 MODULE = module
 
@@ -205,7 +205,8 @@ def test_a_picked_node_is_forgotten_with_its_levels(work):
 
 # --- kept --------------------------------------------------------------------------------------
 def kept(work, place=0, title="before"):
-    return pin(work, wanted_lines(work)[place], title)
+    line = wanted_lines(work)[place]
+    return pin(work, line.plan, line.ground.trees, title)
 
 
 def test_what_is_kept_stays_as_it_is(work):

@@ -2,8 +2,8 @@
 
 from kanon.plan import Plan
 from kanon.run import prepare
-from kanon.studio.session.picture_settings import PictureSettings, begun_with
 from kanon.studio.session.table_loading import sample_work
+from kanon.studio.widgets.picture import PictureSettings, begun_with
 from support.dashboard import anonymised, choose, frame_metric, go, work
 from support.people_plans import PEOPLE, plan_with
 

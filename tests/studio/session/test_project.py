@@ -18,12 +18,12 @@ from kanon.schema import Role
 from kanon.sources.reading import ReadSettings
 from kanon.studio.session.hierarchy_choices import with_builder, with_missing, with_role
 from kanon.studio.session.named_configurations import imported
-from kanon.studio.session.project import opened_project, saved_project
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import value_of, with_fields
+from kanon.studio.shell.project_file import opened_project, saved_project
 from kanon.studio.widgets.tree_edits import with_tree_drawn
 from support.dashboard import ANONYMISE, HIERARCHIES, PEOPLE, go, job_of, problems, work
+from support.works import value_of, with_fields
 
 CSV = PEOPLE.to_csv(index=False).encode()
 

@@ -19,7 +19,8 @@ from kanon.privacy.t_closeness import TCloseness
 from kanon.schema import Role
 from kanon.sensitive import Sensitive
 from kanon.studio.session.hierarchy_choices import with_role
-from kanon.studio.session.requirements import (
+from kanon.studio.session.table_loading import sample_work, uploaded_work
+from kanon.studio.widgets.requirements import (
     KINDS,
     best,
     cards_to_add,
@@ -30,9 +31,8 @@ from kanon.studio.session.requirements import (
     suggested,
     whole_table,
 )
-from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_fields
 from support.dashboard import PEOPLE, as_bytes
+from support.works import with_fields
 
 
 def one_column(values):

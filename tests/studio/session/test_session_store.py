@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from kanon.studio.session import session_store as desks_module
-from kanon.studio.session.request import Request
 from kanon.studio.session.session_store import Desk, Desks, new_token
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import CalculationState, begun_since, with_fields
+from kanon.studio.session.work import CalculationState, Request, begun_since
+from support.works import with_fields
 
 
 def run(doing="run"):

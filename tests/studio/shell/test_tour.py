@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import begun_since, with_fields
+from kanon.studio.session.work import begun_since
 from kanon.studio.shell.tour import STEPS
 from support.dashboard import APP, DATA, with_people, work
+from support.works import with_fields
 
 
 def test_every_stop_is_a_page_of_its_own():

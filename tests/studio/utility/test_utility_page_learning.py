@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from kanon.learning.experiments import Fit, Outcome
-from kanon.studio.session.work import with_fields
 from kanon.studio.utility.state import UtilityView
 from support.dashboard import (
     DATA,
@@ -31,6 +30,7 @@ from support.dashboard import (
     with_people,
     work,
 )
+from support.works import with_fields
 
 UTILITY = "pages/utility.py"
 TREE = "decision-tree"

@@ -18,7 +18,6 @@ from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.studio.session.table_loading import sample_work
-from kanon.studio.session.work import with_fields
 from kanon.studio.utility.representation import which_attribute
 from kanon.studio.utility.state import UtilityView
 from kanon.studio.widgets import files
@@ -35,6 +34,7 @@ from support.dashboard import (
     warnings,
     work,
 )
+from support.works import with_fields
 
 UTILITY = "pages/utility.py"
 

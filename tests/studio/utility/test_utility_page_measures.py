@@ -19,7 +19,6 @@ from kanon.measures import association_change
 from kanon.measures.distribution_change import Distribution, distributions
 from kanon.measures.query_error import study
 from kanon.recoding import Recoding
-from kanon.studio.session.work import with_fields
 from kanon.studio.utility.changes import (
     WAY,
     Changes,
@@ -40,6 +39,7 @@ from support.dashboard import (
 )
 from support.measured_tables import AGES, SEX, by_hand, recoded
 from support.random_tables import PlainTree, Problem
+from support.works import with_fields
 
 UTILITY = "pages/utility.py"
 

@@ -12,7 +12,6 @@ from kanon.report.optimality_gap import OptimalityGap
 from kanon.run import prepare, run
 from kanon.studio.lattice.state import LatticeView
 from kanon.studio.session.run_plan import plan_of
-from kanon.studio.session.work import with_fields
 from kanon.studio.widgets import lower_bound as widget
 from support.dashboard import (
     ANONYMISE,
@@ -31,6 +30,7 @@ from support.dashboard import (
     texts,
     work,
 )
+from support.works import with_fields
 
 LATTICE, REPORT = "pages/lattice.py", "pages/report.py"
 ASK, CLOSER = "How close to the least possible?", "Search more closely"

@@ -29,13 +29,13 @@ from kanon.studio.session.hierarchy_choices import (
     with_missing,
     with_role,
 )
-from kanon.studio.session.history import LEAST, STEPS
 from kanon.studio.session.run_choices import usable_metrics
 from kanon.studio.session.run_plan import comparison_settings, plan_of, settings_of
 from kanon.studio.session.table_loading import sample_work, uploaded_work
-from kanon.studio.session.work import with_fields
+from kanon.studio.session.table_state import LEAST, STEPS
 from kanon.studio.widgets import tree_edits
 from support.random_tables import examples
+from support.works import with_fields
 
 CSV = b"animal,sex\n" + b"".join(
     f"{animal},{sex}\n".encode()
@@ -164,11 +164,11 @@ def test_the_past_is_bounded(work):
 
 
 def test_of_large_trees_fewer_steps_are_kept(work, monkeypatch):
-    monkeypatch.setattr("kanon.studio.session.history.NODES", 12 * tree(work).n_nodes)
+    monkeypatch.setattr("kanon.studio.session.table_state.NODES", 12 * tree(work).n_nodes)
     for step in range(20):
         work = ask(work, "rename", node=tree(work).labels[-1], name=f"all {step}")
     assert len(work.table.histories["animal"].past) == 12
-    monkeypatch.setattr("kanon.studio.session.history.NODES", 1)
+    monkeypatch.setattr("kanon.studio.session.table_state.NODES", 1)
     work = ask(work, "rename", node="all 19", name="everything")
     assert len(work.table.histories["animal"].past) == LEAST
 

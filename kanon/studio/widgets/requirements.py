@@ -1,7 +1,4 @@
-"""What every class has to meet beside k: which models fit a table, and how much can be asked for.
-
-Pure functions over privacy models; nothing here knows Streamlit.
-"""
+"""Which privacy models fit a table beside k, and how much can be asked for."""
 
 from __future__ import annotations
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from kanon.algorithms.catalogue import algorithms, uses
+from kanon.base.fingerprint import fingerprint_of
 from kanon.base.formatting import one_or_many
 from kanon.errors import PlanError, listing, quoted
 from kanon.experiments.comparison import TIE_SEEDS
@@ -22,8 +20,14 @@ from kanon.schema import Role
 from kanon.strategies import LOOKS_AT
 from kanon.studio.session.collection import NamedConfiguration
 from kanon.studio.session.run_choices import compared_metrics, incomplete_records
-from kanon.studio.session.run_plan import chosen_for, plan_of, suppression_used, without_lost
-from kanon.studio.session.work import Work, usable_strategies, with_fields
+from kanon.studio.session.run_plan import (
+    TreeInputs,
+    chosen_for,
+    plan_of,
+    suppression_used,
+    without_lost,
+)
+from kanon.studio.session.work import Work, usable_strategies
 
 MOST_LINES = 48  # the most lines of one comparison: more would be a picture that nobody can read
 
@@ -35,6 +39,22 @@ class RunInputs:
     plan: Plan
     trees: Mapping[str, Hierarchy]
     digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class GroundInputs:
+    """All that runs depend on, whatever leads them."""
+
+    table: str
+    version: int
+    trees: Mapping[str, TreeInputs]
+    columns: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    coarsened: Mapping[str, object]
+    missing: str | None
+    person: str | None
+    cost: str
+    attribute_weights: tuple[float, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +85,11 @@ class PlannedLine:
 def strategies_offered(work: Work) -> list[str]:
     """The strategies that can be compared: S1 alone without GAA."""
     led = next((name for name in compared_algorithms(work) if uses(name, "strategy")), None)
-    return usable_strategies(with_fields(work, algorithm=led)) if led is not None else ["s1"]
+    return (
+        usable_strategies(work.with_parts(replace(work.settings, algorithm=led)))
+        if led is not None
+        else ["s1"]
+    )
 
 
 def algorithms_offered() -> list[str]:
@@ -242,37 +266,26 @@ def _ground(work: Work, plan: Plan, trees: Mapping[str, Hierarchy]) -> RunInputs
     bare = plan.model_copy(update={"privacy": []}).with_k(2)
     columns = plan.roles.quasi_identifiers
     weights = plan.algorithm.attribute_weights
-    found = hashlib.sha256(
-        repr(
-            (
-                work.table.digest,
-                work.version,
-                columns,
-                plan.roles.columns(Role.SENSITIVE),
-                plan.coarsened,
-                plan.read.missing,
-                plan.person,
-                plan.algorithm.cost,
-                [weights.get(column, 1.0) for column in columns],
-            )
-        ).encode()
+    inputs = GroundInputs(
+        work.table.digest,
+        work.version,
+        {column: TreeInputs.of(trees[column]) for column in columns},
+        tuple(columns),
+        tuple(plan.roles.columns(Role.SENSITIVE)),
+        plan.coarsened,
+        plan.read.missing,
+        plan.person,
+        plan.algorithm.cost,
+        tuple(weights.get(column, 1.0) for column in columns),
     )
-    for column in columns:
-        tree = trees[column]
-        found.update(repr((column, tree.labels)).encode())
-        found.update(tree.parent.tobytes())
-    return RunInputs(bare, trees, found.hexdigest())
+    return RunInputs(bare, trees, fingerprint_of(inputs))
 
 
 def identity(metric: Metric, trees: Mapping[str, Hierarchy]) -> str:
     """What a metric is, beside its name: its phases, or the weights that are drawn."""
     if metric.intermediate:
         return "|".join((metric.name, *phases(metric)))
-    found = hashlib.sha256()
-    for column in sorted(trees):
-        weight = trees[column].weight
-        found.update(b"none" if weight is None else np.asarray(weight).tobytes())
-    return f"{metric.name}|{found.hexdigest()}"
+    return f"{metric.name}|{fingerprint_of({name: tree.weight for name, tree in trees.items()})}"
 
 
 def phases(metric: Metric) -> tuple[str, str]:

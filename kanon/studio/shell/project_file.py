@@ -1,12 +1,10 @@
-"""A project file: all that was chosen for a table, and none of its records.
-
-Pure functions between the state of a session and JSON.
-"""
+"""A project file: all that was chosen for a table, and none of its records."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kanon import __version__
@@ -26,14 +24,16 @@ from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice, choo
 from kanon.studio.session.collection import NamedConfiguration
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.hierarchy_choices import with_choices
-from kanon.studio.session.history import History
 from kanon.studio.session.named_configurations import carried, check_whole, checked_title
 from kanon.studio.session.plan_loading import settings_said
 from kanon.studio.session.run_plan import plan_content
 from kanon.studio.session.table_loading import read_again, reread
-from kanon.studio.session.work import Work, views_read_again, with_fields
+from kanon.studio.session.table_state import History
+from kanon.studio.session.work import Work
 
 _FORMAT = 1
+
+
 _TREES = ("drawn", "imported")
 """What a choice may hold beside texts: a tree that was drawn, and one that stood in a file."""
 
@@ -109,24 +109,29 @@ def opened_project(work: Work, content: bytes, again: Work | None = None) -> Wor
     change = change or next(filter(None, (of_this_version(each)[1] for each in earlier)), "")
     if "words" in given:  # earlier files have none
         words = parse_words(given["words"], "The project file: the key words")
-        work = with_fields(work, texts=words_given(words))
+        work = work.with_parts(replace(work.purpose, texts=words_given(words)))
     if "context" in given:
         try:
             context = Context.from_content(given["context"])
         except PlanError as error:
             raise error.within("The project file") from None
-        work = with_fields(work, context=context)
-    work = _read_as(with_fields(work, problem=None), plan, again)
+        work = work.with_parts(replace(work.purpose, context=context))
+    work = _read_as(work.with_parts(replace(work.message, problem=None)), plan, again)
     kept: list[NamedConfiguration] = []
     for part in given["kept"]:
         kept.append(_pinned(part, [each.title for each in kept]))
-    work = with_fields(work, levels=_levels(given.get("levels", {})))  # earlier files have none
+    work = work.with_parts(
+        replace(work.table, levels=_levels(given.get("levels", {})))
+    )  # earlier files have none
     opened = _with_choices_of(with_choices(work), given["hierarchies"])
     opened = _with_settings(opened, plan, given["compared"])
     reports = _reports(given.get("reports", []))
     return carried(
-        with_fields(opened, pinned=tuple(kept)),
-        with_fields(opened, reports=reports, notice=_said(work, opened, plan, change)),
+        opened.with_parts(replace(opened.kept, pinned=tuple(kept))),
+        opened.with_parts(
+            replace(opened.kept, reports=reports),
+            replace(opened.message, notice=_said(work, opened, plan, change)),
+        ),
     )
 
 
@@ -234,7 +239,7 @@ def _with_choices_of(work: Work, given: Mapping[str, Any]) -> Work:
             builder, typed, column, work.table.complete_records.counted(column)
         )
         histories[column] = History(version=work.table.history(column).version + 1)
-    return with_fields(work, choices=choices, histories=histories)
+    return work.with_parts(replace(work.table, choices=choices, histories=histories))
 
 
 def _typed(column: str, part: Any) -> tuple[str, dict[str, Any]]:
@@ -290,7 +295,7 @@ def _read_as(work: Work, plan: Plan, again: Work | None) -> Work:
     """The table read as in the project, with the project's roles."""
     wanted = _other_reading(work, plan)
     if wanted is not None and work.table.content is not None:
-        asked = with_fields(work, asked=wanted)
+        asked = work.with_parts(replace(work.table, asked=wanted))
         work = reread(asked) if again is None else read_again(asked, again)
     missing = [
         name
@@ -306,13 +311,15 @@ def _read_as(work: Work, plan: Plan, again: Work | None) -> Work:
     roles = {name: plan.columns[name].role if name in plan.columns else role
              for name, role in work.table.roles.items()}  # fmt: skip
     chosen = dict.fromkeys(plan.columns, "As in the project.")
-    work = with_fields(
-        work,
-        roles=roles,
-        reasons={**work.table.reasons, **chosen},
-        undecided=work.table.undecided.difference(plan.columns),
-        missing=plan.read.missing or work.table.missing,
-        kinds=plan.read.column_kinds,
+    work = work.with_parts(
+        replace(
+            work.table,
+            roles=roles,
+            reasons={**work.table.reasons, **chosen},
+            undecided=work.table.undecided.difference(plan.columns),
+            missing=plan.read.missing or work.table.missing,
+            kinds=plan.read.column_kinds,
+        )
     )
     return with_choices(work)
 
@@ -324,17 +331,16 @@ def _with_settings(work: Work, plan: Plan, compared: Mapping[str, Any]) -> Work:
         for name, among in kinds.items()
         if name in compared
     }
-    return with_fields(
+    return replace(
         work,
         version=work.version + 1,
-        composed=dict(plan.metrics),
+        table=replace(work.table, imports=(), previews={}, person=plan.person),
+        settings=replace(settings_said(work, plan), composed=dict(plan.metrics)),
+        compare=replace(work.compare, **chosen),
         running={},
         findings=Findings(),
-        imports=(),
-        previews={},
-        views=views_read_again(work.views),
-        **settings_said(work, plan),
-        **chosen,
+        made_with={},
+        views=work.views_read_again,
     )
 
 
