@@ -40,8 +40,8 @@ from kanon.release.remarks import coarsened_remark, release_remarks
 from kanon.schema import Role, check_columns
 from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
+from kanon.sources.formats import find_format
 from kanon.sources.memory import MemorySource, as_table, require_records
-from kanon.sources.names import kind_of
 from kanon.sources.row_order import sort_rows
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
@@ -436,7 +436,7 @@ class Run:
         if isinstance(source, StoredSource):
             write_stored(source, self.recoding, self.prepared.plan, target, progress, record)
         else:
-            content, found = self._file(kind_of(target.path.name), neutral, form)
+            content, found = self._file(find_format(target.path.name).name, neutral, form)
             if record is not None:
                 record(hashlib.sha256(content).hexdigest(), found)
             write_whole(content, target.path)

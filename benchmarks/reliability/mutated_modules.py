@@ -81,20 +81,20 @@ def _privacy() -> dict[str, Sequence[str]]:
     return found | {f"kanon/privacy/{name}.py": (*_MODELS, *tests) for name, tests in more.items()}
 
 
+_WRITING = ("tests/sources/test_writing.py", "tests/release/test_formulas.py")
+
 AREAS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "recoding": {"kanon/recoding.py": _RECODING},
     "privacy": _privacy(),
     "release check": {
         "kanon/release/check.py": _CHECK,
         "kanon/release/model_checks.py": _CHECK,
-        "kanon/release/read_back.py": ("tests/release/test_release_file.py",),
+        "kanon/sources/read_back.py": ("tests/release/test_release_file.py",),
     },
     "merging until models hold": {"kanon/algorithms/merge_until_models_hold.py": _MERGING},
     "writing": {
-        "kanon/sources/writing.py": (
-            "tests/sources/test_writing.py",
-            "tests/release/test_formulas.py",
-        )
+        f"kanon/sources/{name}.py": _WRITING
+        for name in ("writing", "arrow_tables", "sheet_writing", "text_form")
     },
     "kernels": {f"kanon/kernels/{name}.py": tests for name, tests in _KERNELS.items()},
 }

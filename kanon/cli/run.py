@@ -28,8 +28,8 @@ from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.report.released_file import ReleasedFile
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
+from kanon.sources.formats import find_format
 from kanon.sources.memory import MemoryTable
-from kanon.sources.names import kind_of
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
@@ -123,7 +123,9 @@ def execute(given: argparse.Namespace) -> None:
         from kanon.report.archive import archive
 
         out = given.out.path
-        file = ReleasedFile(out.read_bytes(), kind_of(out.name), form, done.released(index=True))
+        file = ReleasedFile(
+            out.read_bytes(), find_format(out.name).name, form, done.released(index=True)
+        )
         write_whole(archive(done, file, datetime.now().date(), publish), given.bundle)
     print(_outcome(done))
     if bound is not None:
@@ -193,7 +195,7 @@ def _check_text(out: Address, table: Table, option: str) -> None:
             f"{option} needs a table in memory, as an engine writes the file by itself; leave it "
             "out, or add --engine memory."
         )
-    if kind_of(out.path.name) not in ("csv", "tsv"):
+    if find_format(out.path.name).cells != "text":
         raise PlanError(
             f"{option} is for CSV and TSV: cells of an XLSX are marked as text anyway, and Parquet "
             "and Feather have neither formulas nor separators."
@@ -203,7 +205,7 @@ def _check_text(out: Address, table: Table, option: str) -> None:
 def _check_kind(out: Address) -> None:
     """Check that a table in memory can be written so."""
     try:
-        kind_of(out.shown)
+        find_format(out.shown)
     except TableError as error:
         if not out.path.suffix or out.table:
             raise PlanError(

@@ -17,9 +17,11 @@ from kanon.errors import TableError, UnclearHeader, quoted
 from kanon.settings import bytes_of, settings
 from kanon.sources import adult
 from kanon.sources.addresses import DATABASES, Address
+from kanon.sources.formats import find_stored_format
 from kanon.sources.missing import about_missing
-from kanon.sources.reading import ReadSettings, TableFile, about_blank, file_content, read_table
-from kanon.sources.stored import STORED_KINDS, StoredTable, open_stored
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import TableFile, about_blank, file_content, read_table
+from kanon.sources.stored import StoredTable, open_stored
 from kanon.sources.tables import Table
 
 
@@ -130,9 +132,10 @@ def _fits(address: Address) -> bool:
     """Whether a file is read into memory: it is small, or of a kind that no engine reads."""
     if address.is_url or address.kind in ("folder", *DATABASES.values()):
         return False
-    if address.kind not in STORED_KINDS:
+    its = find_stored_format(address)
+    if its is None:
         return True
-    if address.kind in ("parquet", "pq"):
+    if its.cells == "typed":
         with contextlib.suppress(pa.ArrowException, OSError):  # what is damaged is said later
             inside = pyarrow.parquet.read_metadata(address.path)
             return bool(inside.num_rows * inside.num_columns <= settings().memory_cells)

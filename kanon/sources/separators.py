@@ -1,6 +1,6 @@
 """The separator of a text file: what may be one, and which one it is.
 
->>> find_separator(b"age;zip\\n39;1,5\\n50;2,5\\n", "csv")
+>>> find_separator(b"age;zip\\n39;1,5\\n50;2,5\\n")
 ';'
 """
 
@@ -65,13 +65,13 @@ def check_separates(content: bytes, separator: str, name: str) -> None:
             )
 
 
-def find_separator(content: bytes, kind: str) -> str | None:
+def find_separator(content: bytes, likely: str = "") -> str | None:
     """The likely separator, or None if nothing seems to separate cells.
 
     One that cuts all records into equally many cells wins; the next best is kept for a ragged
-    file, so that the bad line can be named.
+    file, so that the bad line can be named. Of several as good the likely one wins.
 
-    >>> find_separator(b"age;zip\\n39\\n", "csv"), find_separator(b"age\\n39\\n", "csv")
+    >>> find_separator(b"age;zip\\n39\\n"), find_separator(b"age\\n39\\n")
     (';', None)
     """
 
@@ -89,8 +89,7 @@ def find_separator(content: bytes, kind: str) -> str | None:
             return 1, widths[0]
         return 0, 0
 
-    order = ("\t", ",", ";", "|") if kind == "tsv" else SEPARATORS
-    best = max(order, key=rank)
+    best = max(sorted(SEPARATORS, key=lambda sign: sign != likely), key=rank)
     return best if rank(best)[0] else None
 
 

@@ -34,7 +34,7 @@ from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sensitive_values
 from kanon.sources.memory import all_records_incomplete, require_records
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.stored_values import (
     EXCERPT,
@@ -46,9 +46,6 @@ from kanon.sources.stored_values import (
     sizes_of,
 )
 from kanon.stored_classes import too_many_classes
-
-STORED_KINDS = ("parquet", "pq", "csv", "txt", "tsv", "tab")
-"""The kinds of file that an engine reads where they are, beside folders and databases."""
 
 
 def open_stored(

@@ -34,6 +34,7 @@ from kanon.sources.engine_classes import EngineClasses, EngineRecoding
 from kanon.sources.engine_groups import keys
 from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_cells, rank_nodes
 from kanon.sources.engine_rows import GONE, keyed, with_labels, with_released
+from kanon.sources.formats import FORMATS, WRITTEN_BY_ENGINES
 from kanon.sources.memory import require_records
 from kanon.sources.room import check_room, growing, size_of
 from kanon.sources.rows import excerpt_of
@@ -310,9 +311,8 @@ class StoredSource:
             lengths = np.array([len(label) for label in tree.labels])
             length += float(lengths @ cells) / max(records, 1)
         length += len(table.columns)
-        return int((records - recoding.suppressed_records) * length) // (
-            1 if written in ("csv", "tsv") else _PACKED
-        )
+        is_text = written != "folder" and FORMATS[written].cells == "text"
+        return int((records - recoding.suppressed_records) * length) // (1 if is_text else _PACKED)
 
 
 _KEY = f"{OURS} key"
@@ -383,7 +383,7 @@ def kind_written(target: Address) -> str:
     if path.is_dir() and any(path.iterdir()):
         raise TableError(f"The folder {quoted(path, 200)} is not empty: give another one.")
     ending = path.suffix.lower()
-    kind = _WRITTEN.get(ending)
+    kind = WRITTEN_BY_ENGINES.get(ending)
     if kind == "duckdb" and target.table is None:
         raise TableError(
             f"{quoted(path.name)} is a database: name the new table too, such as "
@@ -396,20 +396,6 @@ def kind_written(target: Address) -> str:
             "DuckDB file (such as data.duckdb#released)."
         )
     return kind
-
-
-_WRITTEN = {
-    "": "folder",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".duckdb": "duckdb",
-    ".ddb": "duckdb",
-}
-"""What is written, by the ending of the path."""
 
 
 def _matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:

@@ -38,7 +38,7 @@ from kanon.sources.engines import other as other_engine
 from kanon.sources.engines.rows import saying
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.row_order import sort_rows
 from kanon.sources.stored import StoredTable, open_stored
 from kanon.sources.tables import Table

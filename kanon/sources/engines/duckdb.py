@@ -38,9 +38,10 @@ from kanon.sources.engines.rows import (
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling, scratch
 from kanon.sources.engines.workspace import parts_here
 from kanon.sources.first_line import SAMPLE, read_first_line
-from kanon.sources.names import column_names, kind_of, names_in_view
+from kanon.sources.formats import ENGINE_KINDS, FORMATS, find_format, find_stored_format
+from kanon.sources.names import column_names, names_in_view
 from kanon.sources.padding import is_padded
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.room import growing, size_of
 from kanon.sources.separators import SEPARATORS, check_separator, find_separator
 from kanon.sources.text_files import without_separator_line
@@ -77,7 +78,8 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     with saying(name, _ERRORS, partial(_said, address)):
         connection = ibis.duckdb.connect(":memory:", **duckdb_settings(bool(writes)))
         limit_spilling(connection.raw_sql)
-        opened = _KINDS.get(address.kind)
+        its = find_stored_format(address)
+        opened = _KINDS.get(address.kind if its is None else its.cells)
         if opened is None:
             raise TableError(
                 f"{quoted(name)} cannot be read where it is: allowed are Parquet (a file or a "
@@ -109,8 +111,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
             )
 
     workspace = _Workspace(connection, partial(saying, name, _ERRORS, partial(_said, address)))
-    kinds = ("folder", "parquet", "csv", "tsv")
-    return Rows(expression, fetch, write, kinds, found, used, workspace)
+    return Rows(expression, fetch, write, ENGINE_KINDS, found, used, workspace)
 
 
 class _Workspace:
@@ -167,10 +168,10 @@ def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
     if kind == "folder":  # several files would be written side by side, in no order
         path.mkdir()
         connection.to_parquet(wanted, path / "data_0.parquet")
-    elif kind == "parquet":
-        connection.to_parquet(wanted, path)
+    elif FORMATS[kind].cells == "text":
+        connection.to_csv(wanted, path, delimiter=FORMATS[kind].separator or ",")
     else:
-        connection.to_csv(wanted, path, delimiter={"csv": ",", "tsv": "\t"}[kind])
+        connection.to_parquet(wanted, path)
 
 
 @contextmanager
@@ -368,7 +369,6 @@ def _parquet(connection: Any, address: Address, settings: ReadSettings) -> _Open
 
 def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
     path, name = address.path.resolve(), address.name
-    kind = kind_of(path.name)
     with path.open("rb") as file:
         content = file.read(_SAMPLE)
     if not content.strip():
@@ -379,7 +379,11 @@ def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
         raise TableError(f"The first line of {quoted(name)} is longer than a megabyte.")
     sample, encoding, _ = decode(content, name, settings.encoding)
     sample, named_separator = without_separator_line(sample)
-    separator = settings.separator or named_separator or find_separator(sample, kind)
+    separator = (
+        settings.separator
+        or named_separator
+        or find_separator(sample, find_format(path.name).separator)
+    )
     if separator is None:
         separator = next(sign for sign in SEPARATORS if sign.encode() not in sample)
     check_separator(separator)
@@ -478,16 +482,7 @@ def _cell(name: str, kind: str) -> str:
     return name if wanted == kind else f"CAST({name} AS {wanted}) AS {name}"
 
 
-_KINDS = {
-    "folder": _parquet,
-    "parquet": _parquet,
-    "pq": _parquet,
-    "csv": _csv,
-    "txt": _csv,
-    "tsv": _csv,
-    "tab": _csv,
-    "duckdb": _database,
-}
+_KINDS = {"typed": _parquet, "text": _csv, "duckdb": _database}
 
 
 def _said(address: Address, message: str) -> str | None:

@@ -20,7 +20,8 @@ from kanon.sources.addresses import Address
 from kanon.sources.engines import sqlite
 from kanon.sources.engines.duckdb import sorted_batches
 from kanon.sources.engines.rows import Rows, chosen_table, named, saying
-from kanon.sources.reading import ReadSettings
+from kanon.sources.formats import ENGINE_KINDS, FORMATS
+from kanon.sources.read_settings import ReadSettings
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
@@ -60,8 +61,7 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
             connection, partial(saying, name, errors, partial(_said, name))
         )
     found = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
-    kinds = ("folder", "parquet", "csv", "tsv")
-    return Rows(rows, fetch, write, kinds, found, workspace=workspace, writes_anywhere=True)
+    return Rows(rows, fetch, write, ENGINE_KINDS, found, workspace=workspace, writes_anywhere=True)
 
 
 def _server(address: Address) -> Any:
@@ -90,8 +90,8 @@ def _write(batches: Any, path: Path, kind: str) -> None:
     if kind == "folder":
         path.mkdir()
         path = path / "part-0.parquet"
-    if kind in ("csv", "tsv"):
-        options = pyarrow.csv.WriteOptions(delimiter={"csv": ",", "tsv": "\t"}[kind])
+    if kind != "folder" and FORMATS[kind].cells == "text":
+        options = pyarrow.csv.WriteOptions(delimiter=FORMATS[kind].separator or ",")
         writer: Any = pyarrow.csv.CSVWriter(path, batches.schema, write_options=options)
     else:
         writer = pyarrow.parquet.ParquetWriter(path, batches.schema)

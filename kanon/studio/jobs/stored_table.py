@@ -18,7 +18,7 @@ from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.run import measured_metrics, prepare, write_stored
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_in_doubt, open_stored_file
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
 from kanon.studio.session.engine_classes import uncounted
