@@ -42,6 +42,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.formats import find_format
 from kanon.sources.memory import MemorySource, as_table, require_records
+from kanon.sources.opening import open_source
 from kanon.sources.row_order import sort_rows
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
@@ -550,7 +551,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         if column.role is Role.IDENTIFIER and column.pseudonym
     ]
     keeps = plan.suppressed == "keep"
-    source = kept.source(schema, trees, pseudonyms, keeps, plan.person)
+    source = open_source(kept, schema, trees, pseudonyms, keeps, plan.person)
     return PreparedRun(plan, source, incomplete if drops else 0, coarsened)
 
 

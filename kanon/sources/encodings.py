@@ -10,7 +10,15 @@ import codecs
 
 from kanon.base.encodings import find_marked_encoding, guess_text, is_binary
 from kanon.errors import TableError, quoted
-from kanon.sources.sentences import empty
+
+
+def empty(name: str) -> TableError:
+    """The error for a file that holds nothing.
+
+    >>> print(empty("people.csv"))
+    'people.csv' is empty: a header and at least one record are needed.
+    """
+    return TableError(f"{quoted(name)} is empty: a header and at least one record are needed.")
 
 
 def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, str, bool]:

@@ -24,13 +24,13 @@ from kanon.base.formatting import thin
 from kanon.base.spelling import KNOWN_MARKERS
 from kanon.errors import NotAFile, TableError, quoted
 from kanon.settings import bytes_of, exceeded
+from kanon.sources.encodings import empty
 from kanon.sources.formats import find_format
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
 from kanon.sources.missing import OddNumber, about_missing, mark_missing, odd_numbers
 from kanon.sources.mixed_numbers import about_long_numbers, about_mixed_numbers
 from kanon.sources.read_settings import ReadSettings
-from kanon.sources.sentences import empty
 from kanon.sources.sheet_rows import about_footer, count_footer, without_footer
 from kanon.sources.text_form import PLAIN, TextForm
 

@@ -12,9 +12,7 @@ import pandas as pd
 from kanon.base.kinds import ColumnKind
 from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
 from kanon.classes import EquivalenceClasses
-from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
-from kanon.schema import Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.coarsening import Coarsening
 
@@ -139,20 +137,4 @@ class Table(Protocol):
 
         They are marked by 1 in a column ``suppressed`` of nothing but 0 and 1. Counted as they
         stand they would form a class, which they are not.
-        """
-
-    def source(
-        self,
-        schema: Schema,
-        hierarchies: Mapping[str, Hierarchy],
-        pseudonyms: Sequence[str] = (),
-        keep_suppressed: bool = False,
-        person: str | None = None,
-    ) -> Source:
-        """The table with its roles and hierarchies; see :class:`kanon.sources.memory`.
-
-        Raises
-        ------
-        PlanError
-            A person is asked for, and an engine has the rows.
         """

@@ -23,14 +23,15 @@ from kanon.settings import bytes_of, exceeded, settings
 from kanon.sources.encodings import decode
 from kanon.sources.first_line import SAMPLE, FirstLine, is_filled, read_first_line
 from kanon.sources.limits import check_size
-from kanon.sources.padding import is_padded, without_padding
 from kanon.sources.read_settings import FileContent, ReadSettings
 from kanon.sources.separators import (
     SEPARATORS,
     check_separates,
     check_separator,
     find_separator,
+    is_padded,
     shown,
+    without_padding,
 )
 from kanon.sources.sheet_rows import fill_notes
 from kanon.sources.text_form import TextForm

@@ -11,8 +11,7 @@ import pandas as pd
 
 from kanon.errors import TableError
 from kanon.sources.formulas import neutralised
-from kanon.sources.padding import is_padded
-from kanon.sources.separators import check_separator
+from kanon.sources.separators import check_separator, is_padded
 
 _LONGEST_HEADER = 1 << 20
 
