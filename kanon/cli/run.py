@@ -30,7 +30,6 @@ from kanon.run import Run, run
 from kanon.sources.addresses import Address
 from kanon.sources.formats import find_format
 from kanon.sources.memory import MemoryTable
-from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
 from kanon.sources.text_form import FORMS, PLAIN, TextForm
@@ -88,7 +87,7 @@ def execute(given: argparse.Namespace) -> None:
     publish = read_publish(given, "--bundle")
     check_record()
     table = read_records(given, plan)
-    if given.bundle is not None and isinstance(table, StoredTable):
+    if given.bundle is not None and table.in_engine:
         raise PlanError(
             "--bundle needs a table in memory, as the report in it checks the released rows again; "
             "leave it out, or add --engine memory."
@@ -97,7 +96,7 @@ def execute(given: argparse.Namespace) -> None:
         _check_text(given.out, table, "--neutralise-formulas")
     if given.csv is not None:
         _check_text(given.out, table, "--csv")
-    if isinstance(table, StoredTable):
+    if table.in_engine:
         kind = kind_written(given.out)
         check_outside(given.out, given.table)
         if kind == "duckdb":
@@ -190,7 +189,7 @@ def _moved(plan: Plan, old: Path, new: Path) -> Plan:
 
 def _check_text(out: Address, table: Table, option: str) -> None:
     """Check that a text file is written, to which an option applies, and that kanon writes it."""
-    if isinstance(table, StoredTable):
+    if table.in_engine:
         raise PlanError(
             f"{option} needs a table in memory, as an engine writes the file by itself; leave it "
             "out, or add --engine memory."

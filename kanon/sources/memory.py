@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -145,6 +145,8 @@ class MemoryTable:
     >>> table.n_records, table.incomplete(["age"]), table.complete(["age"]).n_records
     (2, 1, 1)
     """
+
+    in_engine: ClassVar[bool] = False
 
     def __init__(
         self,

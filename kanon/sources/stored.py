@@ -15,7 +15,7 @@ from functools import cached_property, reduce
 from importlib import import_module
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -70,6 +70,8 @@ _INSTALL = {"spark": "pyspark"}
 
 class StoredTable:
     """A table whose rows stay where they are; see :class:`kanon.sources.tables.Table`."""
+
+    in_engine: ClassVar[bool] = True
 
     def __init__(
         self,

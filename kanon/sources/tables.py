@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
@@ -60,6 +60,8 @@ class Source(Protocol):
 
 class Table(Protocol):
     """The records of a table: what they say is asked for in numbers, never as a whole."""
+
+    in_engine: ClassVar[bool]  # whether an engine has the rows, and no file in memory
 
     @property
     def columns(self) -> tuple[str, ...]:
