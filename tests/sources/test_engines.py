@@ -33,8 +33,8 @@ from kanon.plan import Plan
 from kanon.run import Run, prepare, run
 from kanon.schema import Role, Schema
 from kanon.sources.addresses import Address, check_address
-from kanon.sources.engines import duckdb as duckdb_engine
 from kanon.sources.engines import other as other_engine
+from kanon.sources.engines.duckdb_errors import DUCKDB_ERRORS, duckdb_sentence
 from kanon.sources.engines.rows import saying
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address, open_source
@@ -815,8 +815,8 @@ def test_times_of_day_say_what_to_do(tmp_path, kind):
 )
 def test_what_duckdb_lacks_is_said_with_what_to_do(tmp_path, error, part):
     (tmp_path / "t.csv").write_text("a\n1\n", "utf-8")
-    said = functools.partial(duckdb_engine._said, Address(str(tmp_path / "t.csv")))
-    with pytest.raises(TableError, match=part), saying("t", duckdb_engine._ERRORS, said):
+    said = functools.partial(duckdb_sentence, Address(str(tmp_path / "t.csv")))
+    with pytest.raises(TableError, match=part), saying("t", DUCKDB_ERRORS, said):
         raise error
 
 
