@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -42,6 +43,7 @@ class EquivalenceClasses:
     counts: np.ndarray
     sensitive: tuple[Sensitive, ...] = ()
     persons: Sensitive | None = None
+    in_engine: ClassVar[bool] = False  # whether an engine keeps the classes: too many to come here
 
     def __post_init__(self) -> None:
         if self.persons is not None and self.persons.n_classes != len(self.counts):

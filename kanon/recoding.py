@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -120,6 +121,7 @@ class Recoding:
     assigned: np.ndarray
     ranged: tuple[Hierarchy, ...] = ()
     trace: Trace = field(default_factory=Trace)
+    in_engine: ClassVar[bool] = False  # whether an engine keeps which class became what
 
     @classmethod
     def from_targets(

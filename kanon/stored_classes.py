@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding, Trace
+from kanon.sensitive import Sensitive
 from kanon.settings import exceeded, settings
 
 PartWork = Callable[[pa.Table, Progress], pa.Table]
@@ -159,6 +160,8 @@ class PartCells:
 class StoredRecoding(Recoding, ABC):
     """A recoding that the engine keeps: which original class became what is not known here."""
 
+    in_engine = True
+
     @property
     @abstractmethod
     def sizes(self) -> ClassSizes:
@@ -178,39 +181,53 @@ class StoredRecoding(Recoding, ABC):
 
 
 class StoredClasses(EquivalenceClasses, ABC):
-    """The classes of a table, kept by the engine that has its rows."""
+    """The classes of a table, kept by the engine that has its rows.
+
+    Their number is known, and what each quasi-identifier holds by itself. What lists the classes
+    is refused.
+    """
+
+    in_engine = True
 
     def __init__(
-        self,
-        attributes: tuple[str, ...],
-        hierarchies: tuple[Any, ...],
-        cells: tuple[np.ndarray, ...],
-        number: int,
-        whole: EquivalenceClasses,
+        self, whole: EquivalenceClasses, cells: tuple[np.ndarray, ...], number: int
     ) -> None:
-        for name, value in {
-            "attributes": attributes, "hierarchies": hierarchies, "cells": cells, "_number": number,
-            "_whole": whole, "persons": None,
-        }.items():  # fmt: skip
-            object.__setattr__(self, name, value)
-
-    _number: int
-    _whole: EquivalenceClasses
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("nodes", "counts"):
-            raise self.refusal
-        raise AttributeError(name)
+        self._whole, self._cells, self._number = whole, cells, number
 
     @property
-    def sensitive(self) -> Any:
-        """Not known per class."""
+    def attributes(self) -> tuple[str, ...]:
+        """The quasi-identifiers, in the plan's order."""
+        return self._whole.attributes
+
+    @property
+    def hierarchies(self) -> tuple[Hierarchy, ...]:
+        """Their hierarchies."""
+        return self._whole.hierarchies
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """Refused."""
+        raise self.refusal
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Refused."""
+        raise self.refusal
+
+    @property
+    def sensitive(self) -> tuple[Sensitive, ...]:
+        """Refused."""
         raise self.refusal
 
     @property
     def refusal(self) -> PlanError:
         """That the classes are too many for what was asked."""
         return too_many_classes(self._number)
+
+    @property
+    def cells(self) -> tuple[np.ndarray, ...]:
+        """Per quasi-identifier the number of its cells at each node, int64. Shapes (N_j,)."""
+        return self._cells
 
     @property
     def n_classes(self) -> int:
@@ -265,7 +282,7 @@ class PartMerge(Protocol):
 
 def released_stay(recoding: Recoding) -> bool:
     """Whether even the released classes are too many to come here."""
-    return isinstance(recoding, StoredRecoding) and recoding.n_classes > settings().classes
+    return recoding.in_engine and recoding.n_classes > settings().classes
 
 
 def too_many_classes(number: int) -> PlanError:

@@ -21,7 +21,7 @@ from kanon.schema import Role, Schema
 from kanon.settings import MEGABYTE, settings
 from kanon.sources.addresses import Address, check_address
 from kanon.sources.memory import MemorySource
-from kanon.sources.opening import open_address, open_table
+from kanon.sources.opening import open_address, open_source, open_table
 from kanon.sources.stored import open_stored
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.lanes import STUDY
@@ -45,10 +45,10 @@ def table(request, tmp_path):
 
 def test_classes(table, limits):
     limits(classes=4)
-    assert table().source(ROLES, TREES).classes.n_classes == 4
+    assert open_source(table(), ROLES, TREES).classes.n_classes == 4
     limits(classes=3)
     with pytest.raises(PlanError) as refused:
-        table().source(ROLES, TREES).classes.nodes  # noqa: B018
+        open_source(table(), ROLES, TREES).classes.nodes  # noqa: B018
     assert "the most allowed is 3 (classes, see docs/operate" in refused.value.sentence
 
 

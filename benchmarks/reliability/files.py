@@ -31,9 +31,10 @@ from kanon.errors import KanonError, PrivacyWarning, ReleaseError
 from kanon.plan import Plan
 from kanon.run import prepare, run
 from kanon.sources.addresses import Address
-from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.formats import FORMATS
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import read_table
 from kanon.sources.stored import open_stored
-from kanon.sources.writing import KINDS
 
 __all__ = ["Files", "read_file", "release_files"]
 
@@ -198,7 +199,7 @@ def _writers(
     settings = ReadSettings(",", "utf-8", markers)
     if engine == "memory":
         done = run(plan, read_table(given, given.name, settings).records)
-        for kind in KINDS:
+        for kind in FORMATS:
             yield kind, lambda kind=kind: _READERS[kind](done.content(kind))
         return
     if engine == "sqlite":

@@ -25,7 +25,7 @@ from kanon.plan import Plan
 from kanon.run import PreparedRun, prepare
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored_source import StoredSource, part_of, remove
 from kanon.studio.jobs.pool import Job, Jobs
 from kanon.studio.jobs.stored_table import open_work, prepare_and_solve, write_release

@@ -81,6 +81,8 @@ def _privacy() -> dict[str, Sequence[str]]:
     return found | {f"kanon/privacy/{name}.py": (*_MODELS, *tests) for name, tests in more.items()}
 
 
+_WRITING = ("tests/sources/test_writing.py", "tests/release/test_formulas.py")
+
 AREAS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "recoding": {"kanon/recoding.py": _RECODING},
     "privacy": _privacy(),
@@ -91,14 +93,12 @@ AREAS: Mapping[str, Mapping[str, Sequence[str]]] = {
             "tests/privacy/test_spellings.py",
             "tests/base/test_kinds.py",
         ),
-        "kanon/release/read_back.py": ("tests/release/test_release_file.py",),
+        "kanon/sources/read_back.py": ("tests/release/test_release_file.py",),
     },
     "merging until models hold": {"kanon/algorithms/merge_until_models_hold.py": _MERGING},
     "writing": {
-        "kanon/sources/writing.py": (
-            "tests/sources/test_writing.py",
-            "tests/release/test_formulas.py",
-        )
+        f"kanon/sources/{name}.py": _WRITING
+        for name in ("writing", "arrow_tables", "sheet_writing", "text_form")
     },
     "kernels": {f"kanon/kernels/{name}.py": tests for name, tests in _KERNELS.items()},
 }

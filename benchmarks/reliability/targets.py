@@ -47,7 +47,8 @@ from kanon.hierarchy.tables import (
 from kanon.plan import Plan
 from kanon.run import prepare, run
 from kanon.schema import Role
-from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import read_table
 from kanon.studio.session.hierarchy_choices import with_role
 from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.session.work import Work

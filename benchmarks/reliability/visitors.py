@@ -27,7 +27,7 @@ from kanon.run import prepare
 from kanon.settings import settings
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.studio.jobs.kernels import load_kernels
 from kanon.studio.jobs.lanes import STUDY
 from kanon.studio.jobs.partial_results import simulate_runs

@@ -11,7 +11,6 @@ from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.cards import parts_of
 from kanon.errors import PlanError
-from kanon.stored_classes import StoredClasses
 
 FAMILIES: Mapping[str, str] = {
     "merging": "merging",
@@ -76,7 +75,7 @@ def check_task(name: str, task: Task) -> None:
         It cannot; the message says why.
     """
     module = algorithm_named(name)
-    if isinstance(task.classes, StoredClasses) and not runs_stored(name):
+    if task.classes.in_engine and not runs_stored(name):
         raise PlanError(needs_memory(name, task.classes.n_classes))
     check = getattr(module, "check", None)
     if check is not None:

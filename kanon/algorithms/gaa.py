@@ -13,7 +13,6 @@ from kanon.cards import Card, Parameter
 from kanon.errors import PlanError
 from kanon.recoding import MergePath, Recoding
 from kanon.settings import settings
-from kanon.stored_classes import StoredClasses
 from kanon.strategies import LOOKS_AT
 
 CARD = Card(
@@ -98,7 +97,7 @@ def number_of_parts(task: Task) -> int:
     if chosen != PARTS.default:
         return int(chosen)
     size = task.classes.n_classes
-    if isinstance(task.classes, StoredClasses):  # none of its parts is whole
+    if task.classes.in_engine:  # none of its parts is whole
         return _power_for(size, min(_MOST_IN_PART, settings().classes))
     if size <= MOST_WHOLE or not _separable(task):
         return 1
@@ -165,7 +164,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     Unsatisfiable
         No release of the table can meet k or a model.
     """
-    if not isinstance(task.classes, StoredClasses):
+    if not task.classes.in_engine:
         return repaired(merge_path(task, progress).at(task.k), task, progress)
     check(task)
     return merge_stored(task, number_of_parts(task), progress)

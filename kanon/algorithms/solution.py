@@ -18,7 +18,6 @@ from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.metrics import Metric
 from kanon.privacy.conjunction import broken
 from kanon.recoding import MergePath, Recoding
-from kanon.stored_classes import StoredClasses
 
 FINISHED_K = (
     *(2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 250, 350, 500, 750, 1000, 1500, 2000, 3000),
@@ -60,7 +59,7 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
     """Run an algorithm on a task: what a worker process is given."""
     module = algorithm_named(algorithm)
     started = time.perf_counter()
-    stored = isinstance(task.classes, StoredClasses)
+    stored = task.classes.in_engine
     if stored or not serves_every_k(algorithm):
         recoding = module.anonymise(task, progress)
         seconds = time.perf_counter() - started

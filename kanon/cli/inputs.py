@@ -16,7 +16,7 @@ from kanon.release.context import Context
 from kanon.report.words import FIGURES
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_address, open_table
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.tables import Table
 
 

@@ -18,7 +18,7 @@ from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.schema import SUPPRESSED
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_table
-from kanon.sources.people import people_in_classes
+from kanon.sources.population import people_in_classes
 from kanon.sources.suppressed_rows import describe_suppressed, find_suppressed
 
 

@@ -28,9 +28,8 @@ from kanon.report.origin import fingerprint_of_address, recorder
 from kanon.report.released_file import ReleasedFile
 from kanon.run import Run, run
 from kanon.sources.addresses import Address
+from kanon.sources.formats import find_format
 from kanon.sources.memory import MemoryTable
-from kanon.sources.names import kind_of
-from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import check_outside, kind_written
 from kanon.sources.tables import Table
 from kanon.sources.text_form import FORMS, PLAIN, TextForm
@@ -88,7 +87,7 @@ def execute(given: argparse.Namespace) -> None:
     publish = read_publish(given, "--bundle")
     check_record()
     table = read_records(given, plan)
-    if given.bundle is not None and isinstance(table, StoredTable):
+    if given.bundle is not None and table.in_engine:
         raise PlanError(
             "--bundle needs a table in memory, as the report in it checks the released rows again; "
             "leave it out, or add --engine memory."
@@ -97,7 +96,7 @@ def execute(given: argparse.Namespace) -> None:
         _check_text(given.out, table, "--neutralise-formulas")
     if given.csv is not None:
         _check_text(given.out, table, "--csv")
-    if isinstance(table, StoredTable):
+    if table.in_engine:
         kind = kind_written(given.out)
         check_outside(given.out, given.table)
         if kind == "duckdb":
@@ -123,7 +122,9 @@ def execute(given: argparse.Namespace) -> None:
         from kanon.report.archive import archive
 
         out = given.out.path
-        file = ReleasedFile(out.read_bytes(), kind_of(out.name), form, done.released(index=True))
+        file = ReleasedFile(
+            out.read_bytes(), find_format(out.name).name, form, done.released(index=True)
+        )
         write_whole(archive(done, file, datetime.now().date(), publish), given.bundle)
     print(_outcome(done))
     if bound is not None:
@@ -188,12 +189,12 @@ def _moved(plan: Plan, old: Path, new: Path) -> Plan:
 
 def _check_text(out: Address, table: Table, option: str) -> None:
     """Check that a text file is written, to which an option applies, and that kanon writes it."""
-    if isinstance(table, StoredTable):
+    if table.in_engine:
         raise PlanError(
             f"{option} needs a table in memory, as an engine writes the file by itself; leave it "
             "out, or add --engine memory."
         )
-    if kind_of(out.path.name) not in ("csv", "tsv"):
+    if find_format(out.path.name).cells != "text":
         raise PlanError(
             f"{option} is for CSV and TSV: cells of an XLSX are marked as text anyway, and Parquet "
             "and Feather have neither formulas nor separators."
@@ -203,7 +204,7 @@ def _check_text(out: Address, table: Table, option: str) -> None:
 def _check_kind(out: Address) -> None:
     """Check that a table in memory can be written so."""
     try:
-        kind_of(out.shown)
+        find_format(out.shown)
     except TableError as error:
         if not out.path.suffix or out.table:
             raise PlanError(

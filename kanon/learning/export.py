@@ -20,10 +20,11 @@ import pyarrow.parquet
 from kanon.errors import TableError, quoted
 from kanon.learning.representations import Matrix, columns_of, free_name, represent
 from kanon.recoding import Recoding
+from kanon.sources.arrow_tables import arrow_table
 from kanon.sources.formulas import neutral_text, neutralised
 from kanon.sources.memory import MemorySource
 from kanon.sources.row_order import sort_rows
-from kanon.sources.writing import arrow_table, misread_bare
+from kanon.sources.text_form import misread_bare
 
 FILE_KINDS = ("parquet", "csv")
 """The kinds of file that a release with its representation is written as."""

@@ -38,7 +38,6 @@ from kanon.privacy.conjunction import broken
 from kanon.privacy.model import SensitiveModel, largest
 from kanon.recoding import Recoding
 from kanon.sensitive import Sensitive
-from kanon.stored_classes import StoredClasses
 
 MOST_CLASSES, MOST_WAYS = 60, 2_000
 """The most classes that are enumerated, and the most tables of values by groups of each."""
@@ -99,7 +98,7 @@ def measure_minimality(
     Minimality or None
         None without a model beside k, or where classes stay in an engine.
     """
-    if not models or isinstance(recoding.classes, StoredClasses) or not recoding.n_classes:
+    if not models or recoding.classes.in_engine or not recoding.n_classes:
         return None
     whole = recoding.trace.node is not None
     splits, untried = (list(_table_splits(recoding)), 0) if whole else _class_splits(recoding, k)

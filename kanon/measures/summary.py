@@ -17,7 +17,7 @@ from kanon.measures import (
 from kanon.measures.privacy import privacy_summary, risk_summary
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
-from kanon.stored_classes import StoredRecoding, released_stay
+from kanon.stored_classes import released_stay
 
 _OF_THEIR_OWN = (alteration, c_avg, classification_metric)
 """Measures of more than a release: of a metric, of the k asked for, of a sensitive column."""
@@ -44,7 +44,7 @@ def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[s
         measures of sensitive columns are not there either.
     """
     altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
-    found, stored = parts_of(kanon.measures), isinstance(recoding, StoredRecoding)
+    found, stored = parts_of(kanon.measures), recoding.in_engine
     return {
         "records": recoding.classes.n_records,
         "classes": recoding.n_classes,

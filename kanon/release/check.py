@@ -30,11 +30,12 @@ import pyarrow as pa
 
 from kanon.errors import ReleaseError
 from kanon.plan import Plan
-from kanon.release.read_back import UNREADABLE, read_back
 from kanon.release.released_rows import ReleasedRows, Verdict, make_cells_texts, number_persons
 from kanon.schema import Role
+from kanon.sources.arrow_tables import arrow_table
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling
-from kanon.sources.writing import arrow_table
+from kanon.sources.formats import FORMATS, read_back
+from kanon.sources.read_back import UNREADABLE
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -150,7 +151,7 @@ def check_content(
     Parameters
     ----------
     content, kind
-        See :func:`kanon.release.read_back.read_back`.
+        See :func:`kanon.sources.formats.read_back`.
     released
         The table that the file is of, whose columns and number of records it has to have.
     plan, roots, persons, coarse
@@ -216,8 +217,8 @@ def check_files(
         if not isinstance(written, Path):
             rows = connection.sql(f"SELECT * FROM {kind}")
             names = list(rows.columns)
-        elif kind in ("csv", "tsv"):
-            separator = {"csv": ",", "tsv": "\t"}[kind]
+        elif kind != "folder" and FORMATS[kind].cells == "text":
+            separator = FORMATS[kind].separator or ","
             names = _header(written, separator)
             # As it was written: nothing about the file is guessed.
             rows = connection.read_csv(

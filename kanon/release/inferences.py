@@ -18,7 +18,6 @@ from kanon.recoding import Recoding
 from kanon.release.remark_kinds import Remark
 from kanon.sensitive import Sensitive
 from kanon.sources.tables import Table
-from kanon.stored_classes import StoredClasses
 
 _FOLLOWS = 0.9
 """A sensitive value follows from other columns if so much of what chance leaves open is decided."""
@@ -42,7 +41,7 @@ def determined_by(column: str, recoding: Recoding, table: Table) -> str:
 def _groupings(column: str, recoding: Recoding, table: Table) -> Iterator[tuple[str, Sensitive]]:
     """The sensitive column by each quasi-identifier, and by all."""
     classes = recoding.classes
-    if isinstance(classes, StoredClasses):
+    if classes.in_engine:
         for name in classes.attributes:
             with suppress(PlanError):  # more pairs of values than come here
                 yield quoted(name), table.classes_of([name], [column]).sensitive_named(column)

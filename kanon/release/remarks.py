@@ -44,7 +44,7 @@ from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import MemorySource
 from kanon.sources.suppressed_rows import shows_nothing
 from kanon.sources.tables import Source, Table
-from kanon.stored_classes import StoredClasses, released_stay
+from kanon.stored_classes import released_stay
 
 _SAMPLE = 200  # so many records tell whether a column holds dates or free text
 _MANY = 100_000  # beyond so many texts, only a release is looked at for spellings: seconds
@@ -148,7 +148,7 @@ def _of_columns(
 
 
 def _suppressed_before(classes: EquivalenceClasses) -> Iterator[Remark]:
-    if isinstance(classes, StoredClasses):
+    if classes.in_engine:
         return
     silent = [
         [place for place, label in enumerate(tree.labels[: tree.n_leaves])

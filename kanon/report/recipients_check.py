@@ -48,6 +48,12 @@ def cell_text(cell: Any) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
+TYPED: dict[str, Any] = {
+    ".feather": pd.read_feather,
+    ".parquet": pd.read_parquet,
+}
+
+
 def read_table(
     path: Path, known: Container[str], how: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[list[str], list[Row]]:
@@ -62,8 +68,8 @@ def read_table(
         sheet = pd.read_excel(path, header=None, dtype=object, keep_default_na=False, engine=engine)
         names, *rows = [[cell_text(cell) for cell in row] for row in sheet.to_numpy()]
     else:
-        read = pd.read_feather if path.suffix == ".feather" else pd.read_parquet
-        table = read(path, dtype_backend="numpy_nullable")  # else blanks would blur long numbers
+        # Else blanks would blur long numbers.
+        table = TYPED[path.suffix](path, dtype_backend="numpy_nullable")
         names = [str(name) for name in table.columns]
         rows = [[cell_text(cell) for cell in row] for row in table.itertuples(index=False)]
     # An apostrophe may have been put in front of what a spreadsheet would take for a formula.

@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 
 from kanon.errors import ReleaseError, quoted
-from kanon.release.read_back import UNREADABLE, read_back
 from kanon.run import Run
-from kanon.sources.names import kind_of
+from kanon.sources.formats import FORMATS, find_format, read_back
+from kanon.sources.read_back import UNREADABLE
 from kanon.sources.reading import file_content
 from kanon.sources.separators import shown
 from kanon.sources.text_form import FORMS, PLAIN, TextForm
@@ -34,10 +34,10 @@ class ReleasedFile:
     @property
     def how_read(self) -> dict[str, str]:
         """The separator and the encoding of a text file, by the keys of a plan's ``read``."""
-        if self.kind not in ("csv", "tsv"):
-            return {}
-        separator = "\t" if self.kind == "tsv" else self.form.separator
-        return {"separator": separator, "encoding": self.form.encoding}
+        its = FORMATS[self.kind]
+        form = its.fit_form(self.form)
+        known = {"separator": form.separator, "encoding": form.encoding}
+        return known if its.cells == "text" else {}
 
     @property
     def fingerprint(self) -> tuple[str, str]:
@@ -67,7 +67,7 @@ def file_of(done: Run, path: Path | None = None) -> ReleasedFile:
         left = ", without its columns of pseudonyms, which are drawn anew each time"
         content = table_bytes(bare, "csv")
         return ReleasedFile(content, "csv", PLAIN, bare, left if pseudonyms else "")
-    kind, given = kind_of(path.name), file_content(path)
+    kind, given = find_format(path.name).name, file_content(path)
     own = getattr(done.prepared.source.table, "form", PLAIN)
     for form, neutral in product(map(done.fitting, (*FORMS.values(), own)), (False, True)):
         made = ReleasedFile(table_bytes(bare, kind, form, neutral), kind, form, bare).row_counts

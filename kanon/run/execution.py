@@ -30,8 +30,8 @@ from kanon.release.remark_kinds import Remark, sentences
 from kanon.release.remarks import coarsened_remark, release_remarks
 from kanon.run.preparation import PreparedRun, measured_metrics, prepare
 from kanon.sources.addresses import Address
+from kanon.sources.formats import find_format
 from kanon.sources.memory import MemorySource
-from kanon.sources.names import kind_of
 from kanon.sources.row_order import sort_rows
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.tables import Table
@@ -292,7 +292,7 @@ class Run:
         if isinstance(source, StoredSource):
             write_stored(source, self.recoding, self.prepared.plan, target, progress, record)
         else:
-            content, found = self._file(kind_of(target.path.name), neutral, form)
+            content, found = self._file(find_format(target.path.name).name, neutral, form)
             if record is not None:
                 record(hashlib.sha256(content).hexdigest(), found)
             write_whole(content, target.path)

@@ -26,6 +26,7 @@ from kanon.privacy.persons import KInPersons
 from kanon.schema import Role, check_columns
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.memory import as_table, require_records
+from kanon.sources.opening import open_source
 from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Source, Table
 
@@ -229,7 +230,7 @@ def prepare(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> P
         if column.role is Role.IDENTIFIER and column.pseudonym
     ]
     keeps = plan.suppressed == "keep"
-    source = kept.source(schema, trees, pseudonyms, keeps, plan.person)
+    source = open_source(kept, schema, trees, pseudonyms, keeps, plan.person)
     return PreparedRun(plan, source, incomplete if drops else 0, coarsened)
 
 

@@ -15,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from kanon.errors import TableError
-from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import TableFile, read_table
 
 ADULT_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.data"
 ADULT_SHA256 = "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"

@@ -10,8 +10,15 @@ import codecs
 
 from kanon.base.encodings import find_marked_encoding, guess_text, is_binary
 from kanon.errors import TableError, quoted
-from kanon.sources.names import ENDINGS
-from kanon.sources.sentences import empty
+
+
+def empty(name: str) -> TableError:
+    """The error for a file that holds nothing.
+
+    >>> print(empty("people.csv"))
+    'people.csv' is empty: a header and at least one record are needed.
+    """
+    return TableError(f"{quoted(name)} is empty: a header and at least one record are needed.")
 
 
 def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, str, bool]:
@@ -85,5 +92,5 @@ def _undecodable(name: str, encoding: str, line: int | None = None) -> TableErro
 def _not_text(name: str) -> TableError:
     return TableError(
         f"{quoted(name)} holds binary data, not text: if it is another kind of table, its name"
-        f" must end so (allowed are {', '.join(ENDINGS)})."
+        " must end so, such as .parquet or .xlsx."
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from operator import or_
-from typing import TYPE_CHECKING, Any
+from operator import add, or_
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,13 +20,15 @@ from kanon.sources.engine_groups import (
     RECORDS,
     EngineGroups,
     cells_by,
+    keyed,
     keys,
     renumbered,
     scaled,
     summed,
 )
-from kanon.sources.engine_rows import RELEASED, with_released
-from kanon.sources.stored_values import OURS, TableConnection, positions
+from kanon.sources.engine_order import NodeParts
+from kanon.sources.stored import StoredTable
+from kanon.sources.stored_values import OURS, TableConnection, columns_of, positions
 from kanon.stored_classes import (
     ClassSizes,
     PartCells,
@@ -38,10 +40,10 @@ from kanon.stored_classes import (
     below,
 )
 
-if TYPE_CHECKING:
-    from kanon.sources.stored import StoredTable
-
 _PART = "part"
+
+RELEASED, GONE = f"{OURS} released", f"{OURS} gone"
+"""The numbers of what a row is released as, and whether it is suppressed."""
 
 
 class EngineClasses(StoredClasses):
@@ -64,18 +66,20 @@ class EngineClasses(StoredClasses):
             attributes, hierarchies, roots, np.array([table.n_records]),
             tuple(_in_one_class(table, column) for column in sensitive),
         )  # fmt: skip
-        number = table.n_classes(attributes)
-        super().__init__(attributes, hierarchies, cells, number, whole)
-        for name, value in {"table": table, "of_code": tuple(of_code), "_parts": {}}.items():
-            object.__setattr__(self, name, value)
+        super().__init__(whole, cells, table.n_classes(attributes))
+        self.table = table
+        self.of_code = tuple(of_code)
+        self._groups: EngineGroups | None = None
+        self._parts: dict[tuple[tuple[PartCut, bool], ...], PartCells] = {}
 
-    table: StoredTable
-    of_code: tuple[np.ndarray, ...]
-    _parts: dict[tuple[tuple[PartCut, bool], ...], PartCells]
-
-    @cached_property
+    @property
     def groups(self) -> EngineGroups:
         """The classes as they are: counted by the engine when they are first asked for."""
+        if self._groups is None:
+            self._groups = self._count()
+        return self._groups
+
+    def _count(self) -> EngineGroups:
         table, connection = self.table, self.table.opened
         codes = TupleNumbers([len(nodes) for nodes in self.of_code])
         counted = table.kept_classes(self.attributes)
@@ -87,13 +91,12 @@ class EngineClasses(StoredClasses):
         """How often each value of a sensitive column occurs in each released class."""
         table, numbers = self.table, recoding.groups.numbers
         names, value = keys(numbers, RELEASED), f"{OURS} value"
-        rows = with_released(table, table.expression, recoding)
+        rows = recoding.add_released(table, table.expression)
         counted = rows.group_by(**{name: rows[name] for name in names}, **{value: rows[column]})
         found = table.opened.fetch(counted.aggregate(records=lambda t: t.count()))
         values = table.values(column)
         codes = values.codes_of(found[value])
-        packed = np.stack([found[name].to_numpy() for name in names], axis=1)
-        places = positions(recoding.nodes, numbers.unpacked(packed))
+        places = positions(recoding.nodes, numbers.unpacked(columns_of(found, names)))
         return table.sensitive_of(
             column, places, codes, found["records"].to_numpy(), recoding.n_classes
         )
@@ -166,8 +169,8 @@ class EngineClasses(StoredClasses):
         """Merge the classes of each part by themselves, where the engine does its work."""
         connection = self.groups.connection
         kept = connection.keep(self._in_parts(cuts))
-        self.groups.drop()  # counted again if somebody asks
-        del self.__dict__["groups"]
+        self.groups.drop()
+        self._groups = None  # counted again if somebody asks
         try:
             made = connection.by_part(
                 kept, _PART, dict(enumerate(sizes)), work, work.schema, progress
@@ -222,24 +225,33 @@ class EngineRecoding(StoredRecoding):
         least: int = 1,
         gone: np.ndarray | None = None,
     ) -> None:
-        for name, value in {
-            "classes": classes, "groups": groups, "become": become, "made": made, "trace": trace,
-            "ranged": (), "cuts": cuts, "least": least, "gone": gone,
-        }.items():  # fmt: skip
-            object.__setattr__(self, name, value)
+        self._classes, self._trace = classes, trace
+        self.groups = groups
+        self.become = become
+        self.made = made
+        self.cuts = cuts
+        self.least = least
+        self.gone = gone
 
-    classes: EngineClasses
-    groups: EngineGroups
-    become: tuple[np.ndarray, ...] | None
-    made: Any
-    cuts: tuple[PartCut, ...]
-    least: int
-    gone: np.ndarray | None
+    @property
+    def classes(self) -> EngineClasses:
+        """The original classes."""
+        return self._classes
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "assigned":
-            raise self.classes.refusal
-        raise AttributeError(name)
+    @property
+    def trace(self) -> Trace:
+        """What the algorithm did."""
+        return self._trace
+
+    @property
+    def ranged(self) -> tuple[Hierarchy, ...]:
+        """No range is ever used."""
+        return ()
+
+    @property
+    def assigned(self) -> np.ndarray:
+        """Refused: there would be one per original class."""
+        raise self.classes.refusal
 
     def _with(self, **changes: Any) -> EngineRecoding:
         names = ("classes", "groups", "become", "made", "trace", "cuts", "least", "gone")
@@ -350,23 +362,21 @@ class EngineRecoding(StoredRecoding):
 
     def staying(self, rows: Any, of: str) -> Any:
         """Those of some rows whose released class is not suppressed."""
-        names = keys(self.groups.numbers, of)
-        kept = self.staying_classes()
-        kept = kept.rename(
-            dict(zip([f"{name}, kept" for name in names], kept.columns, strict=True))
-        )
-        return rows.semi_join(kept, [(name, f"{name}, kept") for name in names])
+        kept, pairs = self.staying_classes(of)
+        return rows.semi_join(kept, pairs)
 
-    def staying_classes(self) -> Any:
-        """The numbers of the released classes that are not suppressed, as ``key 0``, …."""
+    def staying_classes(self, of: str) -> tuple[Any, list[tuple[str, str]]]:
+        """The released classes that are not suppressed, and what rows with their numbers join."""
         import ibis
 
         names, table = keys(self.groups.numbers), self.groups.table
         kept = table.filter(table[RECORDS] >= self.least).select(*names)
-        if self.gone is None:
-            return kept
-        gone = {f"{name}, gone": cells for name, cells in zip(names, self.gone.T, strict=True)}
-        return kept.anti_join(ibis.memtable(pa.table(gone)), list(zip(names, gone, strict=True)))
+        if self.gone is not None:
+            gone = {f"{name}, gone": cells for name, cells in zip(names, self.gone.T, strict=True)}
+            gone_ones = ibis.memtable(pa.table(gone))
+            kept = kept.anti_join(gone_ones, list(zip(names, gone, strict=True)))
+        pairs = [(name, f"{name}, kept") for name in keys(self.groups.numbers, of)]
+        return kept.rename({new: old for (_, new), old in zip(pairs, names, strict=True)}), pairs
 
     @cached_property
     def released_nodes(self) -> tuple[np.ndarray, ...]:
@@ -386,13 +396,61 @@ class EngineRecoding(StoredRecoding):
             at[tree.root] += self.suppressed_records
         return cells
 
+    # --- rows as they are released ------------------------------------------------------------
+    def add_released(self, table: StoredTable, rows: Any, keeps: bool = False) -> Any:
+        """Rows with the numbers of the tuples that they are released as."""
+        classes, numbers = self.classes, self.groups.numbers
+        columns, own = classes.attributes, self.groups.connection
+        names = keys(numbers, RELEASED)
+        if self.become is not None:
+            become = [row[nodes] for row, nodes in zip(self.become, classes.of_code, strict=True)]
+            rows = keyed(table.opened, rows, columns, numbers, become, RELEASED)
+        else:
+            before, key = keys(numbers), f"{OURS} key"
+            rows = keyed(table.opened, rows, columns, numbers, classes.of_code, key)
+            known_as = zip(names, keys(numbers, "released"), strict=True)
+            shown = {new: self.made[old] for new, old in known_as}
+            known = {f"{name}, known": self.made[name] for name in before}
+            made = _move(self.made.select(**known, **shown), own, table.opened)
+            rows = rows.inner_join(made, list(zip(keys(numbers, key), known, strict=True)))
+        if not self.suppressed_records:
+            return rows.mutate(**{GONE: False}) if keeps else rows
+        kept, pairs = self.staying_classes(RELEASED)
+        kept = _move(kept, own, table.opened)
+        if not keeps:
+            return rows.semi_join(kept, pairs)
+        rows = rows.left_join(kept, pairs)
+        return rows.mutate(**{GONE: rows[pairs[0][1]].isnull()})
+
+    def add_labels(self, rows: Any, parts: NodeParts, keeps: bool) -> Any:
+        """Rows with their released labels, ``kanon: label 0``, …, and the keys to sort by."""
+        import ibis
+
+        numbers = self.groups.numbers
+        for j, tree in enumerate(self.hierarchies):
+            _, each = numbers.place(j)
+            value = scaled(rows, numbers, j, RELEASED)
+            if keeps:
+                value = rows[GONE].ifelse(int(tree.root) * each, value)
+            labels = pa.DictionaryArray.from_arrays(np.arange(tree.n_nodes), pa.array(tree.labels))
+            known, name = f"{OURS} node {j}, known", f"{OURS} label {j}"
+            adds = {f"{key}, part {j}": of[j] for key, of in parts.items() if j in of}
+            given = pa.table({known: np.arange(tree.n_nodes) * each, name: labels, **adds})
+            # A list with other labels would go into the types of the release.
+            used = pa.array(self.released_nodes[j])
+            rows = rows.mutate(**{f"{OURS} node {j}": value})
+            rows = rows.inner_join(ibis.memtable(given.take(used)), [(f"{OURS} node {j}", known)])
+        sums = {
+            key: reduce(add, (rows[f"{key}, part {j}"] for j in of)) for key, of in parts.items()
+        }
+        return rows.mutate(**sums)
+
     # --- what goes on from it -------------------------------------------------------------------
     def lowest_hashes(self, most: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The original classes with the lowest hashes, their records, and their parts."""
         classes, wanted = self.classes, [*keys(self.classes.numbers), RECORDS]
         found = self.groups.connection.fetch(self.made.order_by("hash").limit(most).select(*wanted))
-        packed = np.stack([found[name].to_numpy() for name in wanted[:-1]], axis=1)
-        nodes = classes.numbers.unpacked(packed)
+        nodes = classes.numbers.unpacked(columns_of(found, wanted[:-1]))
         order = np.lexsort(nodes.T[::-1])
         nodes, counts = nodes[order], found[RECORDS].to_numpy().astype(np.int64)[order]
         parts = np.zeros(len(nodes), dtype=np.int64)
@@ -420,3 +478,10 @@ class EngineRecoding(StoredRecoding):
         connection.drop(self.made)
         trace = replace(self.trace, steps=self.trace.steps + further.trace.steps)
         return self._with(groups=groups, made=made, trace=trace)
+
+
+def _move(kept: Any, own: TableConnection, other: TableConnection) -> Any:
+    """What a connection keeps, through another one."""
+    import ibis
+
+    return kept if own is other else other.keep(ibis.memtable(own.fetch(kept)))

@@ -13,7 +13,7 @@ import pyarrow as pa
 from kanon.classes import EquivalenceClasses, cells_at, sum_tuples
 from kanon.hierarchy import Hierarchy
 from kanon.settings import settings
-from kanon.sources.stored_values import OURS, TableConnection
+from kanon.sources.stored_values import OURS, TableConnection, columns_of
 from kanon.stored_classes import ClassSizes, StoredGroups, TupleNumbers, too_many_classes
 
 RECORDS = "records"  # the column of a kept table that says how many records a class has
@@ -74,6 +74,32 @@ def renumbered(
     kept = [name for name in table.columns if name not in total]
     found = rows.select(*kept, **{name: cell.cast("int64") for name, cell in total.items()})
     return found.filter(True)  # what is joined next is joined to these columns, not to those before
+
+
+def keyed(
+    connection: TableConnection,
+    rows: Any,
+    columns: Sequence[str],
+    numbers: TupleNumbers,
+    of_code: Sequence[np.ndarray],
+    of: str,
+) -> Any:
+    """Rows with the numbers of the tuples that they become, as ``of 0``, …."""
+    import ibis
+
+    sums: list[list[Any]] = [[] for _ in numbers.numbers]
+    for j, (column, become) in enumerate(zip(columns, of_code, strict=True)):
+        place, each = numbers.place(j)
+        known, part = f"{OURS} known {j}", f"{OURS} part {j}"
+        values = connection.values(column)
+        given = values.map_of(known, part, become[values.codes].astype(np.int64) * each)
+        rows = rows.left_join(ibis.memtable(given), [(column, known)])
+        sums[place].append((part, int(become[0]) * each))
+    total = {
+        name: reduce(add, (rows[part].fill_null(missing) for part, missing in sums[place]))
+        for place, name in enumerate(keys(numbers, of))
+    }
+    return rows.mutate(**total)
 
 
 def cells_by(
@@ -154,8 +180,7 @@ class EngineGroups(StoredGroups):
             raise too_many_classes(number)
         rows = self.table.filter(self.table[RECORDS] >= least) if least > 1 else self.table
         found = self.connection.fetch(rows)
-        packed = np.stack([found[name].to_numpy() for name in keys(self.numbers)], axis=1)
-        nodes = self.numbers.unpacked(packed)
+        nodes = self.numbers.unpacked(columns_of(found, keys(self.numbers)))
         counts = found[RECORDS].to_numpy().astype(np.int64)
         nodes, counts = sum_tuples(nodes, counts, nodes)
         return EquivalenceClasses(self.attributes, self.hierarchies, nodes, counts)

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from kanon.base.kinds import moments, numbers
 from kanon.base.spelling import KNOWN_MARKERS, LIKELY_MARKERS
 from kanon.errors import UnclearHeader, quoted
+from kanon.sources.encodings import empty
 from kanon.sources.names import column_names
-from kanon.sources.sentences import empty
 
 SAMPLE = 1000  # so many records are looked at to tell names from a record
 

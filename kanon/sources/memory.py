@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -146,6 +146,8 @@ class MemoryTable:
     (2, 1, 1)
     """
 
+    in_engine: ClassVar[bool] = False
+
     def __init__(
         self,
         frame: pd.DataFrame,
@@ -155,7 +157,7 @@ class MemoryTable:
         kinds: Mapping[str, ColumnKind] | None = None,
     ) -> None:
         self.frame = frame
-        self._given = frame if given is None else given
+        self.given = frame if given is None else given
         self.form = form
         self.kinds = kinds or {}
         self.numbered = numbers_rows(frame.index) if numbered is None else numbered
@@ -230,20 +232,6 @@ class MemoryTable:
         """A release without its blanked rows; see :func:`without_suppressed`."""
         kept, gone = without_suppressed(self.frame)
         return MemoryTable(kept, self.numbered, kinds=self.kinds), gone
-
-    def source(
-        self,
-        schema: Schema,
-        hierarchies: Mapping[str, Hierarchy],
-        pseudonyms: Sequence[str] = (),
-        keep_suppressed: bool = False,
-        person: str | None = None,
-    ) -> MemorySource:
-        """The table with its roles and hierarchies; see :class:`MemorySource`."""
-        return MemorySource(
-            self.frame, schema, hierarchies, pseudonyms, keep_suppressed, person, self.numbered,
-            self._given, self.kinds,
-        )  # fmt: skip
 
 
 def numbers_rows(index: pd.Index) -> bool:

@@ -1,52 +1,12 @@
-"""The name of a file, which tells its kind, and the names of its columns, which must differ.
-
->>> kind_of("people.tab"), column_names([" age ", "zip"], "people.tab")
-('tsv', ['age', 'zip'])
-"""
+"""The names of the columns of a table, which must differ."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePath
 
 from kanon.errors import TableError, listing, quoted
-
-ENDINGS: Mapping[str, str] = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".xlsx": "xlsx",
-}
-"""The kind of table that each allowed file ending stands for."""
-
-
-_PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tgz")
-
-
-def kind_of(name: str) -> str:
-    """The kind of table by the ending of a file name.
-
-    >>> kind_of("People.CSV")
-    'csv'
-    """
-    ending = PurePath(name).suffix.lower()
-    if ending in _PACKED:
-        raise TableError(
-            f"{quoted(name)} is packed, and kanon unpacks no tables: unpack it first, so that its "
-            f"name ends like a table ({', '.join(ENDINGS)})."
-        )
-    if ending not in ENDINGS:
-        raise TableError(
-            f"{quoted(name)} does not end like a table: allowed are {', '.join(ENDINGS)}."
-        )
-    return ENDINGS[ending]
 
 
 def column_names(cells: Iterable[str], name: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -13,14 +13,20 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from kanon.base.progress import Progress, no_progress, stretch
-from kanon.errors import TableError, UnclearHeader, quoted
+from kanon.errors import PlanError, TableError, UnclearHeader, quoted
+from kanon.hierarchy import Hierarchy
+from kanon.schema import Schema
 from kanon.settings import bytes_of, settings
 from kanon.sources import adult
 from kanon.sources.addresses import DATABASES, Address
+from kanon.sources.formats import find_stored_format
+from kanon.sources.memory import MemorySource, MemoryTable
 from kanon.sources.missing import about_missing
-from kanon.sources.reading import ReadSettings, TableFile, about_blank, file_content, read_table
-from kanon.sources.stored import STORED_KINDS, StoredTable, open_stored
-from kanon.sources.tables import Table
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import TableFile, about_blank, file_content, read_table
+from kanon.sources.stored import StoredTable, open_stored
+from kanon.sources.stored_source import StoredSource
+from kanon.sources.tables import Source, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +136,10 @@ def _fits(address: Address) -> bool:
     """Whether a file is read into memory: it is small, or of a kind that no engine reads."""
     if address.is_url or address.kind in ("folder", *DATABASES.values()):
         return False
-    if address.kind not in STORED_KINDS:
+    its = find_stored_format(address)
+    if its is None:
         return True
-    if address.kind in ("parquet", "pq"):
+    if its.cells == "typed":
         with contextlib.suppress(pa.ArrowException, OSError):  # what is damaged is said later
             inside = pyarrow.parquet.read_metadata(address.path)
             return bool(inside.num_rows * inside.num_columns <= settings().memory_cells)
@@ -172,3 +179,32 @@ def open_table(
     if isinstance(source, bytes) and hashlib.sha256(source).hexdigest() == adult.ADULT_SHA256:
         return adult.parse_adult(source, "This is the Adult table of the UCI repository.")
     return read_table(source, name, settings)
+
+
+def open_source(
+    table: Table,
+    schema: Schema,
+    hierarchies: Mapping[str, Hierarchy],
+    pseudonyms: Sequence[str] = (),
+    keep_suppressed: bool = False,
+    person: str | None = None,
+) -> Source:
+    """A table with its roles and hierarchies.
+
+    Raises
+    ------
+    PlanError
+        A person is asked for, and an engine has the rows.
+    """
+    if isinstance(table, MemoryTable):
+        return MemorySource(
+            table.frame, schema, hierarchies, pseudonyms, keep_suppressed, person, table.numbered,
+            table.given, table.kinds,
+        )  # fmt: skip
+    assert isinstance(table, StoredTable)
+    if person is not None:
+        raise PlanError(
+            f"k is counted in persons (plan key person: {quoted(person)}) for a table in "
+            "memory alone; add --engine memory, or load the table as a file."
+        )
+    return StoredSource(table, schema, hierarchies, pseudonyms, keep_suppressed)

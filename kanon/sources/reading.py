@@ -13,7 +13,7 @@ not 7 and ``1.10`` is not 1.1. Files that know their types keep them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -24,44 +24,15 @@ from kanon.base.formatting import thin
 from kanon.base.spelling import KNOWN_MARKERS
 from kanon.errors import NotAFile, TableError, quoted
 from kanon.settings import bytes_of, exceeded
+from kanon.sources.encodings import empty
+from kanon.sources.formats import find_format
 from kanon.sources.limits import check_unpacked
 from kanon.sources.memory import MemoryTable
 from kanon.sources.missing import OddNumber, about_missing, mark_missing, odd_numbers
 from kanon.sources.mixed_numbers import about_long_numbers, about_mixed_numbers
-from kanon.sources.names import kind_of
-from kanon.sources.sentences import empty
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.sheet_rows import about_footer, count_footer, without_footer
-from kanon.sources.text_files import read_text
 from kanon.sources.text_form import PLAIN, TextForm
-from kanon.sources.typed_files import read_arrow, read_sheet
-
-
-@dataclass(frozen=True)
-class ReadSettings:
-    """How a file is to be read; None means that it is to be found out.
-
-    Attributes
-    ----------
-    separator
-        One character between two cells of a CSV or TSV.
-    encoding
-        The encoding of a CSV or TSV, by a name that Python knows.
-    missing_markers
-        The texts that count as a missing cell; an empty tuple means none.
-    sheet
-        The sheet of an XLSX file that has several.
-    header
-        Whether the first line holds the names of the columns; else they are numbered.
-    footer
-        How many rows at the end of a CSV, TSV or XLSX are totals or notes, and no records.
-    """
-
-    separator: str | None = None
-    encoding: str | None = None
-    missing_markers: tuple[str, ...] | None = None
-    sheet: str | None = None
-    header: bool | None = None
-    footer: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +44,7 @@ class TableFile:
     name
         The name of the file, as given.
     kind
-        ``csv``, ``tsv``, ``parquet``, ``feather`` or ``xlsx``.
+        A name of :data:`kanon.sources.formats.FORMATS`.
     table
         The records; missing cells are missing for ``pandas.isna``.
     settings
@@ -112,7 +83,7 @@ class TableFile:
     @property
     def notices(self) -> tuple[str, ...]:
         """What of :attr:`found` the command line says: all but the separator and encoding."""
-        return self.found[1:] if self.kind in ("csv", "tsv") else self.found
+        return self.found if self.settings.separator is None else self.found[1:]
 
     @cached_property
     def records(self) -> MemoryTable:
@@ -149,47 +120,36 @@ def read_table(
     """
     settings = settings or ReadSettings()
     name = name or (data.name if isinstance(data, Path) else "")
-    kind = kind_of(name)
+    its = find_format(name)
     content = file_content(data) if isinstance(data, Path) else bytes(data)
     if not content.strip():
         raise empty(name)
 
-    separator = encoding = sheet = None
-    sheets: Mapping[str, tuple[int, int]] = {}
-    form, found = PLAIN, list[str]()
-    if kind in ("csv", "tsv"):
-        table, separator, encoding, found = read_text(
-            content, name, kind, settings.separator, settings.encoding, settings.header
-        )
-        form = TextForm.of_content(content, separator if kind == "csv" else ",", encoding)
-    elif kind == "xlsx":
-        read = read_sheet(content, name, settings.sheet, settings.header, settings.footer)
-        table, found, sheets = read.table, read.found, read.sizes
-        sheet = read.name if len(sheets) > 1 else None
-    else:
-        table = read_arrow(content, name, kind)
-    table, blank = without_blank_records(table)
-    if kind in ("csv", "tsv"):
+    read = its.read(content, name, settings)
+    table, blank = without_blank_records(read.table)
+    if its.cells == "text":
         table = without_footer(table, settings.footer, name)
     if table.empty:
         raise TableError(f"{quoted(name)} has a header but no records.")
-    found += about_blank(blank)
+    found = [*read.found, *about_blank(blank)]
 
     _check_lengths(table, name)
-    untyped = kind == "xlsx"  # there a column of numbers is one in which all cells are
+    untyped = its.cells == "sheet"  # there a column of numbers is one in which all cells are
     given = settings.missing_markers
     table, present = mark_missing(table, KNOWN_MARKERS if given is None else given, untyped)
     used = tuple(m for m in KNOWN_MARKERS if m in present) if given is None else given
     missing = {str(c): int(n) for c, n in table.isna().sum().items() if n}
-    footer_like = 0
-    if settings.footer is None and kind in ("csv", "tsv", "xlsx"):
-        footer_like = count_footer(table)
+    looked_for = settings.footer is None and its.cells != "typed"
+    footer_like = count_footer(table) if looked_for else 0
     found += [*about_footer(settings.footer, footer_like), *about_long_numbers(table, untyped)]
     found += [*about_missing(missing, present, used), *about_mixed_numbers(table)]
+    used_settings = replace(
+        settings, separator=read.separator, encoding=read.encoding, missing_markers=used,
+        sheet=read.sheet,
+    )  # fmt: skip
     return TableFile(
-        name, kind, table,
-        ReadSettings(separator, encoding, used, sheet, settings.header, settings.footer),
-        tuple(found), missing, present, odd_numbers(table, untyped), sheets, form, footer_like,
+        name, its.name, table, used_settings, tuple(found), missing, present,
+        odd_numbers(table, untyped), read.sheets, read.form, footer_like,
     )  # fmt: skip
 
 

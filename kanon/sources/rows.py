@@ -10,7 +10,7 @@ import pandas as pd
 from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.recoding import Recoding
 from kanon.schema import SUPPRESSED, Role, Schema
-from kanon.sources.plain_columns import bare_column, bare_index
+from kanon.sources.arrow_tables import bare_column, bare_index
 from kanon.sources.tables import Excerpt
 
 

@@ -1,6 +1,6 @@
 """The separator of a text file: what may be one, and which one it is.
 
->>> find_separator(b"age;zip\\n39;1,5\\n50;2,5\\n", "csv")
+>>> find_separator(b"age;zip\\n39;1,5\\n50;2,5\\n")
 ';'
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
@@ -65,13 +66,13 @@ def check_separates(content: bytes, separator: str, name: str) -> None:
             )
 
 
-def find_separator(content: bytes, kind: str) -> str | None:
+def find_separator(content: bytes, likely: str = "") -> str | None:
     """The likely separator, or None if nothing seems to separate cells.
 
     One that cuts all records into equally many cells wins; the next best is kept for a ragged
-    file, so that the bad line can be named.
+    file, so that the bad line can be named. Of several as good the likely one wins.
 
-    >>> find_separator(b"age;zip\\n39\\n", "csv"), find_separator(b"age\\n39\\n", "csv")
+    >>> find_separator(b"age;zip\\n39\\n"), find_separator(b"age\\n39\\n")
     (';', None)
     """
 
@@ -89,8 +90,7 @@ def find_separator(content: bytes, kind: str) -> str | None:
             return 1, widths[0]
         return 0, 0
 
-    order = ("\t", ",", ";", "|") if kind == "tsv" else SEPARATORS
-    best = max(order, key=rank)
+    best = max(sorted(SEPARATORS, key=lambda sign: sign != likely), key=rank)
     return best if rank(best)[0] else None
 
 
@@ -108,3 +108,41 @@ def _widths(content: bytes, separator: str) -> list[int]:
 
 def _steady(widths: Sequence[int]) -> bool:
     return bool(widths) and min(widths) == max(widths) > 1
+
+
+def is_padded(content: bytes, separator: str) -> bool:
+    """Whether a blank follows every separator below the first line, outside quotes.
+
+    Some programs write it.
+
+    >>> is_padded(b"a,b\\n39, x\\n", ","), is_padded(b"a,b\\n39, x\\n40,y\\n", ",")
+    (True, False)
+    """
+    mark = separator.encode()
+    start = content.find(b"\n") + 1
+    if separator == " " or content.find(mark + b" ", start) < 0:
+        return False
+    body = _masked(content[start:], mark)
+    return body.count(mark) == body.count(mark + b" ") > 0
+
+
+def without_padding(content: bytes, separator: str) -> bytes:
+    """The content without blanks after separators; quoted parts stay.
+
+    >>> without_padding(b'a, b\\n39, "x, y"\\n', ",")
+    b'a,b\\n39,"x, y"\\n'
+    """
+    mark = separator.encode()
+    content = _masked(content, mark)
+    while mark + b" " in content:
+        content = content.replace(mark + b" ", mark)
+    return content.replace(b"\0", mark)
+
+
+def _masked(content: bytes, mark: bytes) -> bytes:
+    """The content with NUL, which no text has, for every separator inside quotes."""
+    if b'"' not in content:
+        return content
+    # A quote opens a cell only at its beginning: 5'11" is a plain text.
+    inside = rb'"(?<![^\s"' + re.escape(mark) + rb']")[^"]*"'
+    return re.sub(inside, lambda match: match.group().replace(mark, b"\0"), content)

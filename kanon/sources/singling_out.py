@@ -168,11 +168,7 @@ class SinglingOut:
             "complete": self.complete,
             "together": self.together,
             "sets": [
-                {
-                    "columns": [*one.columns],
-                    self.of: one.singled_out,
-                    "share": one.singled_out / n,
-                }
+                {"columns": [*one.columns], self.of: one.singled_out, "share": one.singled_out / n}
                 for one in self.sets
             ],
             "columns": [
@@ -337,9 +333,9 @@ def singling_out(
         candidates = list(islice(_candidates(below, len(columns)), most - len(found) + 1))
         if len(found) + len(candidates) > most:
             break
-        below = []
+        below, text = [], f"{counted(len(candidates), 'set')} of {counted(level, 'column')}"
         for one in candidates:
-            progress(len(found) / min(expected, most), _told(level, len(candidates)))
+            progress(len(found) / min(expected, most), text)
             found[one] = singled(one)
             (smallest if found[one] >= least else below).append(one)
         done = level
@@ -390,10 +386,6 @@ def _check_k(k: int, of: str, n: int) -> None:
         )
 
 
-def _told(level: int, sets: int) -> str:
-    return f"{counted(sets, 'set')} of {counted(level, 'column')}"
-
-
 def _candidates(below: Sequence[tuple[int, ...]], columns: int) -> Iterator[tuple[int, ...]]:
     """The sets with one column more of which no part reaches the threshold, in their order.
 
@@ -440,11 +432,11 @@ def _counting(
     _check_k(k, "records", n)
     if isinstance(table, MemoryTable):
         return "records", n, _InMemory(table.classes_of(columns), k).singled
-    return (
-        "records",
-        n,
-        lambda chosen: table.group_sizes([columns[j] for j in chosen]).rarer_than(k),
-    )
+
+    def singled(chosen: Sequence[int]) -> int:
+        return table.group_sizes([columns[j] for j in chosen]).rarer_than(k)
+
+    return "records", n, singled
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from functools import cached_property, reduce
 from importlib import import_module
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -25,8 +25,7 @@ from kanon.base.spelling import BLANK, KNOWN_MARKERS
 from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
 from kanon.classes import EquivalenceClasses, cells_at
 from kanon.errors import PlanError, TableError, listing, quoted
-from kanon.hierarchy import Hierarchy
-from kanon.schema import SUPPRESSED, Schema, check_columns
+from kanon.schema import SUPPRESSED, check_columns
 from kanon.sensitive import Sensitive
 from kanon.settings import settings
 from kanon.sources.addresses import Address
@@ -34,8 +33,7 @@ from kanon.sources.coarsening import Coarsening
 from kanon.sources.engines import ENGINES
 from kanon.sources.histograms import check_persons, sensitive_values
 from kanon.sources.memory import all_records_incomplete, require_records
-from kanon.sources.reading import ReadSettings
-from kanon.sources.stored_source import StoredSource
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored_values import (
     EXCERPT,
     StoredAnswers,
@@ -46,9 +44,6 @@ from kanon.sources.stored_values import (
     sizes_of,
 )
 from kanon.stored_classes import too_many_classes
-
-STORED_KINDS = ("parquet", "pq", "csv", "txt", "tsv", "tab")
-"""The kinds of file that an engine reads where they are, beside folders and databases."""
 
 
 def open_stored(
@@ -75,6 +70,8 @@ _INSTALL = {"spark": "pyspark"}
 
 class StoredTable:
     """A table whose rows stay where they are; see :class:`kanon.sources.tables.Table`."""
+
+    in_engine: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -153,8 +150,7 @@ class StoredTable:
         """n."""
         if not self.leaving:
             return self.opened.sizes["records"]
-        found = self.opened.fetch(self.expression.aggregate(n=lambda t: t.count()))
-        return int(found["n"][0].as_py())
+        return self.opened.count(self.expression)
 
     @property
     def expression(self) -> Any:
@@ -243,9 +239,7 @@ class StoredTable:
         """The number of classes by some columns; the engine keeps those that it has counted."""
         known = self.known_classes(columns)
         if known is None:
-            kept = self.kept_classes(columns)
-            found = self.opened.fetch(kept.aggregate(n=kept.count()))
-            known = int(found["n"][0].as_py())
+            known = self.opened.count(self.kept_classes(columns))
             self._asked.n_classes[self.leaving, tuple(columns)] = known
         return known
 
@@ -319,9 +313,8 @@ class StoredTable:
             return 0
         key = (self.leaving, lacking)
         if key not in self._asked.incomplete:
-            rows = self._staying(self.expression, lacking)
-            found = self.opened.fetch(rows.aggregate(n=rows.count()))
-            self._asked.incomplete[key] = self.n_records - int(found["n"][0].as_py())
+            complete = self.opened.count(self._staying(self.expression, lacking))
+            self._asked.incomplete[key] = self.n_records - complete
         return self._asked.incomplete[key]
 
     def complete(self, columns: Sequence[str]) -> StoredTable:
@@ -432,22 +425,6 @@ class StoredTable:
             return self, 0
         gone = marks.counts.get("1", 0)
         return (self._without((SUPPRESSED, "1")) if gone else self), gone
-
-    def source(
-        self,
-        schema: Schema,
-        hierarchies: Mapping[str, Hierarchy],
-        pseudonyms: Sequence[str] = (),
-        keep_suppressed: bool = False,
-        person: str | None = None,
-    ) -> StoredSource:
-        """The table with its roles and hierarchies."""
-        if person is not None:
-            raise PlanError(
-                f"k is counted in persons (plan key person: {quoted(person)}) for a table in "
-                "memory alone; add --engine memory, or load the table as a file."
-            )
-        return StoredSource(self, schema, hierarchies, pseudonyms, keep_suppressed)
 
 
 def _module(engine: str) -> Any:

@@ -13,7 +13,7 @@ from functools import partial, reduce
 from importlib import import_module
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,20 +30,18 @@ from kanon.sensitive import Sensitive
 from kanon.settings import settings
 from kanon.sources.addresses import Address
 from kanon.sources.coverage import check_covered, with_missing_leaf
-from kanon.sources.engine_classes import EngineClasses, EngineRecoding
-from kanon.sources.engine_groups import keys
+from kanon.sources.engine_classes import GONE, EngineClasses, EngineRecoding
+from kanon.sources.engine_groups import keyed, keys
 from kanon.sources.engine_order import KEY, NodeParts, pack_ranks, rank_cells, rank_nodes
-from kanon.sources.engine_rows import GONE, keyed, with_labels, with_released
+from kanon.sources.formats import FORMATS, WRITTEN_BY_ENGINES
 from kanon.sources.memory import require_records
 from kanon.sources.room import check_room, growing, size_of
 from kanon.sources.rows import excerpt_of
+from kanon.sources.stored import StoredTable
 from kanon.sources.stored_values import EXCERPT, OURS, frame, positions
 from kanon.sources.tables import Excerpt
 from kanon.sources.writing import check_replaceable, keep_mode
 from kanon.stored_classes import TupleNumbers
-
-if TYPE_CHECKING:
-    from kanon.sources.stored import StoredTable
 
 
 class StoredSource:
@@ -152,7 +150,7 @@ class StoredSource:
     def fetch_row_classes(self, recoding: Recoding, most: int) -> np.ndarray | None:
         """Per row of the release, in the order of the engine, its class; None if it is too much."""
         table, columns = self._table, self.classes.attributes
-        if isinstance(self.classes, EngineClasses) or table.n_records > most:
+        if self.classes.in_engine or table.n_records > most:
             return None
         cells, nodes = table.opened.fetch(table.expression.select(*columns)), []
         for column, lookup in zip(columns, self._lookup, strict=True):
@@ -173,8 +171,8 @@ class StoredSource:
             rows = _with_pseudonyms(table, rows, column, f"{OURS} pseudonym {number}")
         if isinstance(recoding, EngineRecoding):
             by, parts = self._sorting(recoding, recoding.released_nodes, order)
-            rows = with_released(table, rows, recoding, keeps)
-            rows = with_labels(rows, recoding, parts, keeps)
+            rows = recoding.add_released(table, rows, keeps)
+            rows = recoding.add_labels(rows, parts, keeps)
             return self._select_columns(table, rows, rows[GONE] if keeps else None, by)
         place, assigned = f"{OURS} place", recoding.assigned
         members = np.arange(len(assigned)) if keeps else np.flatnonzero(assigned >= 0)
@@ -215,7 +213,7 @@ class StoredSource:
         import ibis
 
         numbers, key = TupleNumbers([tree.n_nodes for tree in self.classes.hierarchies]), _KEY
-        rows = keyed(table, rows, self.classes.attributes, numbers, self._lookup, key)
+        rows = keyed(table.opened, rows, self.classes.attributes, numbers, self._lookup, key)
         names = keys(numbers, key)
         packed = numbers.packed(self.classes.nodes[members])
         tuples = {f"{name}, known": cells for name, cells in zip(names, packed.T, strict=True)}
@@ -310,9 +308,8 @@ class StoredSource:
             lengths = np.array([len(label) for label in tree.labels])
             length += float(lengths @ cells) / max(records, 1)
         length += len(table.columns)
-        return int((records - recoding.suppressed_records) * length) // (
-            1 if written in ("csv", "tsv") else _PACKED
-        )
+        is_text = written != "folder" and FORMATS[written].cells == "text"
+        return int((records - recoding.suppressed_records) * length) // (1 if is_text else _PACKED)
 
 
 _KEY = f"{OURS} key"
@@ -383,7 +380,7 @@ def kind_written(target: Address) -> str:
     if path.is_dir() and any(path.iterdir()):
         raise TableError(f"The folder {quoted(path, 200)} is not empty: give another one.")
     ending = path.suffix.lower()
-    kind = _WRITTEN.get(ending)
+    kind = WRITTEN_BY_ENGINES.get(ending)
     if kind == "duckdb" and target.table is None:
         raise TableError(
             f"{quoted(path.name)} is a database: name the new table too, such as "
@@ -396,20 +393,6 @@ def kind_written(target: Address) -> str:
             "DuckDB file (such as data.duckdb#released)."
         )
     return kind
-
-
-_WRITTEN = {
-    "": "folder",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".duckdb": "duckdb",
-    ".ddb": "duckdb",
-}
-"""What is written, by the ending of the path."""
 
 
 def _matching(rows: Any, known: Any, keys: Sequence[str]) -> Any:

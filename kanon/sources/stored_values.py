@@ -105,6 +105,10 @@ class TableConnection:
             self._check()
             return self.rows.fetch(wanted)
 
+    def count(self, rows: Any) -> int:
+        """How many rows there are."""
+        return int(self.fetch(rows.aggregate(n=rows.count()))["n"][0].as_py())
+
     @property
     def sizes(self) -> Mapping[str, int]:
         """The numbers of ``records``, and of rows without any value, which are ``blank``."""
@@ -116,7 +120,7 @@ class TableConnection:
             blank = 0
             if counts["first"]:  # seldom: only then all columns are read
                 rows = rows.filter(self._are_blank(rows))
-                blank = self.fetch(rows.aggregate(n=rows.count())).to_pylist()[0]["n"]
+                blank = self.count(rows)
             known |= {"records": counts["n"] - blank, "blank": blank}
         return known
 
@@ -167,7 +171,7 @@ class TableConnection:
         check_classes(found.num_rows)
         if not leaving:
             _check_sum(found[_COUNT], self.values(columns[0]))
-        tuples = np.stack([found[name].to_numpy() for name in wanted], axis=1)
+        tuples = columns_of(found, wanted)
         counts = found[_COUNT].to_numpy().astype(np.int64)
         del found
         tuples, counts = sum_tuples(tuples, counts, tuples)
@@ -262,6 +266,11 @@ class TableConnection:
         }
         listed = grouped.select(**wanted, **{_COUNT: grouped[_COUNT]})
         return listed, [*wanted], numbers
+
+
+def columns_of(found: Any, names: Sequence[str]) -> np.ndarray:
+    """Some columns of numbers that an engine answered, side by side."""
+    return np.stack([found[name].to_numpy() for name in names], axis=1)
 
 
 def sizes_of(found: Any) -> Frequencies:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,7 @@ import pandas as pd
 from kanon.base.kinds import ColumnKind
 from kanon.base.values import DistinctCounts, Frequencies, ValueCounts
 from kanon.classes import EquivalenceClasses
-from kanon.hierarchy import Hierarchy
 from kanon.recoding import Recoding
-from kanon.schema import Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.coarsening import Coarsening
 
@@ -62,6 +60,8 @@ class Source(Protocol):
 
 class Table(Protocol):
     """The records of a table: what they say is asked for in numbers, never as a whole."""
+
+    in_engine: ClassVar[bool]  # whether an engine has the rows, and no file in memory
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -139,20 +139,4 @@ class Table(Protocol):
 
         They are marked by 1 in a column ``suppressed`` of nothing but 0 and 1. Counted as they
         stand they would form a class, which they are not.
-        """
-
-    def source(
-        self,
-        schema: Schema,
-        hierarchies: Mapping[str, Hierarchy],
-        pseudonyms: Sequence[str] = (),
-        keep_suppressed: bool = False,
-        person: str | None = None,
-    ) -> Source:
-        """The table with its roles and hierarchies; see :class:`kanon.sources.memory`.
-
-        Raises
-        ------
-        PlanError
-            A person is asked for, and an engine has the rows.
         """

@@ -1,7 +1,7 @@
 """CSV and TSV, every cell a text exactly as written.
 
->>> table, separator, encoding, found = read_text(b"age|zip\\n39|007\\n", "t.csv", "csv")
->>> table.to_numpy().tolist(), separator, encoding
+>>> content = read_text(b"age|zip\\n39|007\\n", "t.csv", ReadSettings())
+>>> content.table.to_numpy().tolist(), content.separator, content.encoding
 ([['39', '007']], '|', 'utf-8')
 """
 
@@ -23,48 +23,46 @@ from kanon.settings import bytes_of, exceeded, settings
 from kanon.sources.encodings import decode
 from kanon.sources.first_line import SAMPLE, FirstLine, is_filled, read_first_line
 from kanon.sources.limits import check_size
-from kanon.sources.padding import is_padded, without_padding
+from kanon.sources.read_settings import FileContent, ReadSettings
 from kanon.sources.separators import (
     SEPARATORS,
     check_separates,
     check_separator,
     find_separator,
+    is_padded,
     shown,
+    without_padding,
 )
 from kanon.sources.sheet_rows import fill_notes
+from kanon.sources.text_form import TextForm
 
 
-def read_text(
-    data: bytes,
-    name: str,
-    kind: str,
-    separator: str | None = None,
-    encoding: str | None = None,
-    header: bool | None = None,
-) -> tuple[pd.DataFrame, str, str, list[str]]:
-    """Read a CSV or TSV."""
+def read_text(data: bytes, name: str, settings: ReadSettings, separates: str = "") -> FileContent:
+    """Read a CSV, or a TSV, in which a tab is likely to separate."""
+    given = settings.separator
     _check_ends(data, name)  # before anything is made of a line without an end
-    content, used_encoding, guessed = decode(data, name, encoding)
+    content, encoding, guessed = decode(data, name, settings.encoding)
     content, named_separator = without_separator_line(content)
     likely: str | None
-    if separator is None:
-        likely = named_separator or find_separator(content, kind)
+    if given is None:
+        likely = named_separator or find_separator(content, separates)
     else:
-        check_separator(separator)
-        check_separates(content, separator, name)
-        likely = separator
-    found = [_about(likely, separator is not None, used_encoding, encoding is not None)]
+        check_separator(given)
+        check_separates(content, given, name)
+        likely = given
+    found = [_about(likely, given is not None, encoding, settings.encoding is not None)]
     # A single column needs some separator for its settings: one that splits nothing.
     free = (s for s in SEPARATORS if s.encode() not in content)
-    used_separator = likely or next(free, SEPARATORS[0])
+    separator = likely or next(free, SEPARATORS[0])
     if guessed:
-        found.append(f"{used_encoding.upper()} is a guess: check names with accents.")
-    if is_padded(content, used_separator):
-        content = without_padding(content, used_separator)
+        found.append(f"{encoding.upper()} is a guess: check names with accents.")
+    if is_padded(content, separator):
+        content = without_padding(content, separator)
         found.append("The blank after every separator was skipped.")
-    content = fill_notes(content, used_separator)
-    table, first = _parse(content, used_separator, name, header)
-    return table, used_separator, used_encoding, [*found, *first.remarks]
+    content = fill_notes(content, separator)
+    table, first = _parse(content, separator, name, settings.header)
+    form = TextForm.of_content(data, "," if separates else separator, encoding)
+    return FileContent(table, [*found, *first.remarks], separator, encoding, form)
 
 
 def _about(separator: str | None, told_separator: bool, encoding: str, told_encoding: bool) -> str:

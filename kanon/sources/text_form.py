@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import codecs
+import csv
 from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
 
 from kanon.errors import TableError
+from kanon.sources.formulas import neutralised
+from kanon.sources.separators import check_separator, is_padded
 
 _LONGEST_HEADER = 1 << 20
 
@@ -62,3 +68,33 @@ FOR_EXCEL = TextForm(";", "utf-8-sig", "\r\n")
 """What Excel opens by a double click where the decimal mark is a comma."""
 
 FORMS = {"plain": PLAIN, "excel": FOR_EXCEL}  # the forms that are not a table's own, by name
+
+
+def misread_bare(content: bytes, separator: str = ",") -> bool:
+    """Whether a CSV with quotes only where the csv module puts them would not be read as it is.
+
+    It leaves some bytes bare that a reader would take for a line's end, for padding, or for the
+    mark of the encoding.
+
+    >>> misread_bare(b"a,b\\r"), misread_bare(b"a,b\\n")
+    (True, False)
+    """
+    return b"\r" in content or is_padded(content, separator) or content.startswith(b"\xef\xbb\xbf")
+
+
+def text_bytes(table: pd.DataFrame, form: TextForm, neutral: bool) -> bytes:
+    """A CSV or TSV of a table, in quotes where they are needed, and throughout if neutral."""
+    check_separator(form.separator)
+    table = neutralised(table) if neutral else table
+
+    def written(quoting: Any, line_end: str = "\n") -> str:
+        return table.to_csv(
+            sep=form.separator, index=False, lineterminator=line_end, quoting=quoting
+        )
+
+    quoting: Any = csv.QUOTE_ALL if neutral else csv.QUOTE_MINIMAL
+    content = written(quoting)
+    if not neutral and misread_bare(content.encode(), form.separator):
+        quoting = csv.QUOTE_ALL
+        content = written(quoting)
+    return form.encoded(content if form.line_end == "\n" else written(quoting, form.line_end))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -31,6 +30,7 @@ from kanon.sources.first_line import SAMPLE, read_first_line
 from kanon.sources.limits import check_size, check_unpacked
 from kanon.sources.names import column_names
 from kanon.sources.number_formats import exact_cells
+from kanon.sources.read_settings import FileContent, ReadSettings
 from kanon.sources.sheet_rows import (
     find_header,
     has_second_header,
@@ -52,28 +52,42 @@ _SHEET_TYPES = {
 }
 
 
-def read_arrow(data: bytes, name: str, kind: str) -> pd.DataFrame:
-    """Read a Parquet or a Feather file (or a stream of Arrow records).
-
-    >>> read_arrow(b"a,b", "t.parquet", "parquet")
-    Traceback (most recent call last):
-    kanon.errors.TableError: 't.parquet' cannot be read as Parquet: it is damaged, locked or ...
-    """
+def read_arrow(
+    data: bytes, name: str, title: str, open_table: Callable[[bytes, str], Any]
+) -> FileContent:
+    """Read a file of Arrow's types, opened by a function that holds it to the limits."""
     try:
-        content = _parquet(data, name) if kind == "parquet" else _arrow(data, name)
+        content = open_table(data, name)
         check_size(name, content.num_rows, content.num_columns)
         content.validate(full=True)
         check_unpacked(name, sum(map(expanded_size, content.columns)))
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, ValueError):
-        raise _damaged(name, kind.capitalize()) from None
+        raise _damaged(name, title) from None
     names = column_names(content.column_names, name)
     if not names:
         raise TableError(f"{quoted(name)} has no columns.")
-    return pd.DataFrame(
-        {n: typed_column(column, n) for n, column in zip(names, content.columns, strict=True)}
+    return FileContent(
+        pd.DataFrame(
+            {n: typed_column(column, n) for n, column in zip(names, content.columns, strict=True)}
+        )
     )
+
+
+def read_parquet(data: bytes, name: str, *_: object) -> FileContent:
+    """Read a Parquet file.
+
+    >>> read_parquet(b"a,b", "t.parquet")
+    Traceback (most recent call last):
+    kanon.errors.TableError: 't.parquet' cannot be read as Parquet: it is damaged, locked or ...
+    """
+    return read_arrow(data, name, "Parquet", _parquet)
+
+
+def read_feather(data: bytes, name: str, *_: object) -> FileContent:
+    """Read a Feather file, or a stream of Arrow records."""
+    return read_arrow(data, name, "Feather", _arrow)
 
 
 def _parquet(data: bytes, name: str) -> Any:
@@ -118,25 +132,7 @@ def _arrow(data: bytes, name: str) -> Any:
     return reader.read_all()
 
 
-@dataclass(frozen=True, eq=False)
-class SheetTable:
-    """A sheet of an XLSX file."""
-
-    table: pd.DataFrame  # the records
-    name: str  # what the sheet is called
-    # the sheets that hold something, each with the rows and columns over which it does
-    sizes: Mapping[str, tuple[int, int]]
-    # sentences about the sheet, what stands above its header, and empty rows, if there is any
-    found: list[str]
-
-
-def read_sheet(
-    data: bytes,
-    name: str,
-    wanted: str | None = None,
-    header: bool | None = None,
-    footer: int | None = None,
-) -> SheetTable:
+def read_sheet(data: bytes, name: str, settings: ReadSettings) -> FileContent:
     """Read a sheet of an XLSX file, by default the largest that is not hidden.
 
     Its header is the first row that is filled; what covers no more than half of the columns is
@@ -144,10 +140,11 @@ def read_sheet(
     names is joined with it, one of units left out. Numbers with a format of codes, such as 00000,
     are read as they are shown.
 
-    >>> read_sheet(b"a,b", "t.xlsx")
+    >>> read_sheet(b"a,b", "t.xlsx", ReadSettings())
     Traceback (most recent call last):
     kanon.errors.TableError: 't.xlsx' cannot be read as XLSX: it is damaged, locked or another ...
     """
+    wanted, header = settings.sheet, settings.header
     try:
         content = checked_book(data, name)
         book = CalamineWorkbook.from_filelike(io.BytesIO(content))
@@ -200,7 +197,7 @@ def read_sheet(
     if skipped:
         rows_were = "row was" if skipped == 1 else "rows were"
         found.append(f"{thin(skipped)} empty {rows_were} skipped.")
-    records = without_footer(records, footer, name)
+    records = without_footer(records, settings.footer, name)
     check_size(name, len(records), width - left)
     texts = [list(map(canonical_text, row)) for row in records[:SAMPLE]]
     first = read_first_line([cells, *texts], name, header)
@@ -211,7 +208,8 @@ def read_sheet(
     table = pd.DataFrame(
         {n: _cells([row[i] for row in records]) for i, n in enumerate(first.names)}
     )
-    return SheetTable(table, chosen, sizes, found)
+    sheet = chosen if len(sizes) > 1 else None
+    return FileContent(table, found, sheet=sheet, sheets=sizes)
 
 
 def _put_exact(rows: Sequence[list[Any]], exact: Mapping[int, Mapping[int, str | int]]) -> set[int]:

@@ -48,7 +48,7 @@ from kanon.privacy.reidentification import journalist, marketer, prosecutor
 from kanon.privacy.t_closeness import TCloseness
 from kanon.sensitive import Sensitive, order_of_values
 from kanon.sources.memory import classes_of_columns
-from kanon.sources.people import people_in_classes
+from kanon.sources.population import people_in_classes
 from support.paths import ROOT
 from support.random_tables import examples
 

@@ -28,7 +28,7 @@ from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.memory import MemoryTable
 from kanon.sources.opening import open_address
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from support.random_tables import examples
 
 TREES: dict[str, list[Any]] = {

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from kanon.cli.main import main
 from kanon.sources.formulas import SIGNS, is_formula, neutral_text, neutralised
-from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import read_table
 from kanon.sources.text_form import TextForm
 from kanon.sources.writing import table_bytes
 from kanon.studio.widgets import files, picture

@@ -17,8 +17,8 @@ from kanon.errors import ReleaseError, Unsatisfiable
 from kanon.plan import Plan
 from kanon.run import run
 from kanon.sources.addresses import Address
+from kanon.sources.formats import FORMATS
 from kanon.sources.stored import open_stored
-from kanon.sources.writing import KINDS
 
 pytestmark = pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 
@@ -71,7 +71,7 @@ def least_l(found: pd.DataFrame) -> int:
 
 
 @pytest.mark.parametrize("missing", ["", " ", None])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORMATS)
 def test_blanks_and_markers_are_one_value_in_every_file(tmp_path, kind, missing):
     given = TWO_BLANKS.replace({"ill": {"": missing, "?": None}})
     found = by_a_stranger(run(plan_of(), given).content(kind), kind)
@@ -79,7 +79,7 @@ def test_blanks_and_markers_are_one_value_in_every_file(tmp_path, kind, missing)
     assert sorted(found["ill"]) == ["", "", "", "", "cold", "flu"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORMATS)
 def test_a_file_without_records_is_read_back(kind):
     every = plan_of(
         algorithm={"name": "levels", "node": {"age": 0}}, suppression_limit=1,
@@ -135,7 +135,7 @@ def test_what_a_kind_of_file_takes_for_one_value_is_one_before():
         run(plan_of(), given)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("how", ["cut", "short", "other"])
 def test_a_file_that_is_not_what_was_checked_is_not_given_out(monkeypatch, tmp_path, kind, how):
     from kanon.run import execution as runs

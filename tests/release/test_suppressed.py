@@ -22,10 +22,11 @@ from kanon.recoding import Recoding
 from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.addresses import Address
+from kanon.sources.arrow_tables import arrow_table
+from kanon.sources.formats import FORMATS
 from kanon.sources.memory import MemorySource, without_suppressed
 from kanon.sources.opening import open_table
-from kanon.sources.reading import ReadSettings
-from kanon.sources.writing import KINDS, arrow_table
+from kanon.sources.read_settings import ReadSettings
 from kanon.studio.widgets.preview import before_and_after
 from support.random_tables import examples, problems
 from support.table_files import write_table
@@ -236,7 +237,7 @@ def test_both_releases_hold_the_same_records(problem, data):
 
 
 # --- files ----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORMATS)
 def test_a_release_with_blanks_is_written_and_read_again(tmp_path, kind):
     made = source()
     found = made.release(suppressing(made, "M"))

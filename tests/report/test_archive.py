@@ -29,8 +29,9 @@ from kanon.release.check import check_release
 from kanon.report.archive import archive, write_check
 from kanon.report.released_file import ReleasedFile
 from kanon.run import run
+from kanon.sources.formats import FORMATS
 from kanon.sources.text_form import FOR_EXCEL, PLAIN, TextForm
-from kanon.sources.writing import KINDS, table_bytes
+from kanon.sources.writing import table_bytes
 from support.people_plans import PEOPLE, plan_with
 from support.random_tables import examples
 from support.table_files import write_table
@@ -130,7 +131,7 @@ def test_a_file_of_another_release_makes_no_archive(content):
         archive(done, ReleasedFile(content, "csv", PLAIN, done.released()), DAY)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize(
     "form", [PLAIN, FOR_EXCEL, TextForm("|", "latin-1"), TextForm(";", "utf-16", "\r\n")]
 )
@@ -251,7 +252,7 @@ def plan_asking():
 
 
 @examples(60)
-@given(released_tables(), st.sampled_from(KINDS))
+@given(released_tables(), st.sampled_from([*FORMATS]))
 def test_it_agrees_with_kanons_own_check(released, kind):
     plan = plan_asking()
     with TemporaryDirectory() as folder:

@@ -31,7 +31,7 @@ from kanon.run import run
 from kanon.sources import typed_files
 from kanon.sources.addresses import Address
 from kanon.sources.arrow_sizes import arrow_size, footer_length, parquet_size
-from kanon.sources.engines.duckdb import _said
+from kanon.sources.engines.duckdb_errors import duckdb_sentence
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling
 from kanon.sources.reading import read_table
 from kanon.sources.room import check_room
@@ -481,7 +481,7 @@ def test_what_is_spilled_is_limited(tmp_path, limits, monkeypatch):
     limits(scratch_megabytes=1)
     with pytest.raises(duckdb.Error) as refused:
         counted()
-    said = _said(Address(str(tmp_path)), str(refused.value))
+    said = duckdb_sentence(Address(str(tmp_path)), str(refused.value))
     assert said is not None and "more than 1 MB (scratch_megabytes, see docs/" in said
 
 

@@ -25,7 +25,7 @@ from kanon.run import run
 from kanon.sources import stored_source
 from kanon.sources.addresses import Address
 from kanon.sources.engines.duckdb import sorted_batches
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import open_stored
 from support.spark import SPARK, spark_is_there
 

@@ -33,12 +33,12 @@ from kanon.plan import Plan
 from kanon.run import Run, prepare, run
 from kanon.schema import Role, Schema
 from kanon.sources.addresses import Address, check_address
-from kanon.sources.engines import duckdb as duckdb_engine
 from kanon.sources.engines import other as other_engine
+from kanon.sources.engines.duckdb_errors import DUCKDB_ERRORS, duckdb_sentence
 from kanon.sources.engines.rows import saying
 from kanon.sources.memory import MemoryTable
-from kanon.sources.opening import open_address
-from kanon.sources.reading import ReadSettings
+from kanon.sources.opening import open_address, open_source
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.row_order import sort_rows
 from kanon.sources.stored import StoredTable, open_stored
 from kanon.sources.tables import Table
@@ -271,7 +271,9 @@ def test_random_tables_have_the_same_classes_in_duckdb(tmp_path_factory, problem
     trees = dict(zip(problem.columns, problem.hierarchies, strict=True))
     schema = Schema(dict.fromkeys(trees, Role.QUASI_IDENTIFIER))
     table = open_stored(Address(str(path)), settings=ReadSettings(missing_markers=()))
-    found, expected = (one.source(schema, trees).classes for one in (table, MemoryTable(frame)))
+    found, expected = (
+        open_source(one, schema, trees).classes for one in (table, MemoryTable(frame))
+    )
     assert found.nodes.tolist() == expected.nodes.tolist()
     assert found.counts.tolist() == expected.counts.tolist()
 
@@ -625,10 +627,10 @@ def test_values_without_a_place_are_counted(people):
     with pytest.raises(CoverageError, match=r"lacks 3 distinct values .* of 8 records"):
         prepare(Plan.from_content(content), table)
     with pytest.raises(PlanError, match="has no hierarchy"):
-        table.source(Schema({"zip": Role.QUASI_IDENTIFIER}), {})
+        open_source(table, Schema({"zip": Role.QUASI_IDENTIFIER}), {})
     schema = Schema({"nobody": Role.QUASI_IDENTIFIER})
     with pytest.raises(PlanError, match="no column 'nobody'"):
-        table.source(schema, {"nobody": suppression(["a"])})
+        open_source(table, schema, {"nobody": suppression(["a"])})
 
 
 MANY = """
@@ -813,8 +815,8 @@ def test_times_of_day_say_what_to_do(tmp_path, kind):
 )
 def test_what_duckdb_lacks_is_said_with_what_to_do(tmp_path, error, part):
     (tmp_path / "t.csv").write_text("a\n1\n", "utf-8")
-    said = functools.partial(duckdb_engine._said, Address(str(tmp_path / "t.csv")))
-    with pytest.raises(TableError, match=part), saying("t", duckdb_engine._ERRORS, said):
+    said = functools.partial(duckdb_sentence, Address(str(tmp_path / "t.csv")))
+    with pytest.raises(TableError, match=part), saying("t", DUCKDB_ERRORS, said):
         raise error
 
 

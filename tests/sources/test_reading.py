@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 from kanon.base.values import canonical_texts
 from kanon.errors import TableError
 from kanon.sources.memory import as_table
-from kanon.sources.padding import is_padded
-from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import TableFile, read_table
+from kanon.sources.separators import is_padded
 from kanon.sources.writing import table_bytes
 
 SECRET = "Jane-Doe-1234"

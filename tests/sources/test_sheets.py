@@ -12,7 +12,8 @@ import xlsxwriter
 
 from kanon.errors import TableError
 from kanon.sources.number_formats import write_by_format
-from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import read_table
 from kanon.sources.sheet_rows import count_footer
 
 

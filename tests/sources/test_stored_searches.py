@@ -14,7 +14,7 @@ from conftest import _absent
 from kanon.plan import Plan
 from kanon.run import run
 from kanon.sources.addresses import Address
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable, open_stored
 from support.paths import ROOT
 from support.spark import SPARK, spark_is_there

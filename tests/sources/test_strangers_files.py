@@ -11,7 +11,8 @@ from kanon.cli.main import main
 from kanon.errors import TableError, UnclearHeader
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
-from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import read_table
 from support.bad_inputs import sheet
 
 NAMES, RECORD = ReadSettings(header=True), ReadSettings(header=False)

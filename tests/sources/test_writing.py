@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 
 from kanon.base.values import canonical_text
 from kanon.errors import TableError
-from kanon.release.read_back import read_back
-from kanon.sources.names import ENDINGS
-from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.arrow_tables import arrow_table
+from kanon.sources.formats import ENDINGS, FORMATS, read_back
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import read_table
 from kanon.sources.text_form import TextForm
-from kanon.sources.writing import KINDS, MIME, arrow_table, table_bytes, why_not, write_whole
+from kanon.sources.writing import table_bytes, why_not, write_whole
 from support.table_files import write_table
 
 # No NUL (a file with one is refused), no halves of a pair (they have no UTF-8).
@@ -51,7 +52,7 @@ def cells(table: pd.DataFrame) -> list[list[object]]:
     return [[None if pd.isna(value) else value for value in row] for row in plain]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORMATS)
 @given(rows=TABLES)
 @example(rows=[["a", " x"], ["b", " y"]])
 @example(rows=[[None, "a"], ["b", None]])
@@ -84,7 +85,7 @@ def test_every_separator_mark_and_line_end(rows, separator, mark, crlf):
 
 def test_a_found_separator_reads_what_was_written():
     table = pd.DataFrame({"zip": ["007", "1.10"], "note": ["a,b;c", "<script>=1+1</script>"]})
-    for kind in KINDS:
+    for kind in FORMATS:
         assert cells(read_table(table_bytes(table, kind), f"t.{kind}").table) == cells(table)
 
 
@@ -97,7 +98,7 @@ def test_csv_is_plain():
 
 def test_the_index_is_not_written():
     table = pd.DataFrame({"a": [1, 2]}, index=pd.Index(["Jane", "Joe"], name="who"))
-    for kind in KINDS:
+    for kind in FORMATS:
         file = read_table(table_bytes(table, kind), f"t.{kind}")
         assert list(file.table.columns) == ["a"]
         assert [canonical_text(value) for value in file.table["a"]] == ["1", "2"]
@@ -142,7 +143,7 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("values", MIXED.values(), ids=MIXED)
 def test_mixed_columns_keep_their_texts(kind, values):
     table = pd.DataFrame({"id": range(len(values)), "v": pd.Series(values, dtype=object)})
@@ -151,7 +152,7 @@ def test_mixed_columns_keep_their_texts(kind, values):
     assert [None if pd.isna(value) else canonical_text(value) for value in got] == want
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FORMATS)
 def test_other_dtypes(kind):
     table = pd.DataFrame(
         {
@@ -320,7 +321,3 @@ def test_a_folder_in_the_way(tmp_path: Path):
     with pytest.raises(TableError, match="cannot be written"):
         write_table(pd.DataFrame({"a": [1]}), tmp_path / "a.csv")
     assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
-
-
-def test_every_kind_has_a_mime_type():
-    assert set(MIME) == set(KINDS) == set(ENDINGS.values())

@@ -25,7 +25,8 @@ from kanon.run import prepare, run
 from kanon.schema import Role
 from kanon.sources.addresses import Address
 from kanon.sources.memory import as_table
-from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import read_table
 from kanon.sources.singling_out import singling_out
 from kanon.studio.decide.simulated_state import SimulatedView
 from kanon.studio.decide.state import DecideView

@@ -18,8 +18,9 @@ import streamlit.logger
 
 from kanon.cli.main import main
 from kanon.schema import Role
+from kanon.sources.formats import FORMATS
 from kanon.sources.reading import read_table
-from kanon.sources.writing import KINDS, table_bytes
+from kanon.sources.writing import table_bytes
 from kanon.studio.shell.project_file import saved_project
 from support.dashboard import (
     DATA,
@@ -116,7 +117,7 @@ def test_the_search_finds_what_is_there(opened):
     """Else the tests below could not fail."""
     shown = [one.type for one in elements(opened._tree) if found_in(getattr(one, "proto", ""))]
     assert "dataframe" in shown, "the page Data shows who loaded the table what is in it"
-    for kind in KINDS:
+    for kind in FORMATS:
         assert found_in(table_bytes(CANARIES, kind)) == [*MARKS], kind
     assert not found_in(b"Quill")
 

@@ -24,6 +24,7 @@ from kanon.measures.extended_measures import further_cards
 from kanon.metrics import BESIDE, METRICS, PUBLISHED, potentials
 from kanon.plan import Plan
 from kanon.run import run
+from kanon.sources.reading import read_table
 from kanon.studio.widgets.how import formula
 from kanon.teaching.glossary import glossary
 from support.browser import QUESTIONS
@@ -149,6 +150,21 @@ def test_followed_engine_releases_what_memory_does(folder):
         assert main(["run", plan, "--table", table, "--engine", engine, "--out", str(out)]) == 0
         found.append(pd.read_parquet(out).astype(str).value_counts().to_dict())
     assert found[0] == found[1]
+
+
+def test_followed_format_is_read_written_and_checked(folder):
+    plan, stream = str(folder / "plan.json"), str(folder / "out.arrows")
+    given = ["run", plan, "--table", str(folder / "table.csv"), "--out"]
+    pack = folder / "pack.zip"
+    assert main([*given, stream, "--bundle", str(pack)]) == 0
+    with zipfile.ZipFile(pack) as packed:
+        packed.extractall(folder / "unpacked")
+    check = [sys.executable, "check.py"]
+    done = subprocess.run(check, cwd=folder / "unpacked", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert main([*given, str(folder / "out.csv")]) == 0
+    again, plain = (read_table(folder / name).table for name in ("out.arrows", "out.csv"))
+    assert again.astype(str).to_numpy().tolist() == plain.to_numpy().tolist()
 
 
 def test_followed_parts_are_words_of_the_glossary():

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from kanon.sources.addresses import Address
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from support.part_works import SUMS
 
 PEOPLE = 3_000

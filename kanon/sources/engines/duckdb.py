@@ -18,13 +18,12 @@ import duckdb
 import ibis
 import pyarrow as pa
 
-from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
 from kanon.errors import TableError, quoted
-from kanon.settings import settings
 from kanon.sources.addresses import Address
 from kanon.sources.encodings import decode
 from kanon.sources.engine_order import sort_rows
+from kanon.sources.engines.duckdb_errors import DUCKDB_ERRORS, duckdb_sentence
 from kanon.sources.engines.parts import parquet_parts
 from kanon.sources.engines.rows import (
     Rows,
@@ -38,19 +37,16 @@ from kanon.sources.engines.rows import (
 from kanon.sources.engines.settings import duckdb_settings, limit_spilling, scratch
 from kanon.sources.engines.workspace import parts_here
 from kanon.sources.first_line import SAMPLE, read_first_line
-from kanon.sources.names import column_names, kind_of, names_in_view
-from kanon.sources.padding import is_padded
-from kanon.sources.reading import ReadSettings
+from kanon.sources.formats import ENGINE_KINDS, FORMATS, find_format, find_stored_format
+from kanon.sources.names import column_names, names_in_view
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.room import growing, size_of
-from kanon.sources.separators import SEPARATORS, check_separator, find_separator
+from kanon.sources.separators import SEPARATORS, check_separator, find_separator, is_padded
 from kanon.sources.text_files import without_separator_line
 from kanon.stored_classes import PartWork
 
 _SAMPLE = 1 << 20
 _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
-_ERRORS = (
-    duckdb.Error, OSError, MemoryError, pa.ArrowException, ibis.common.exceptions.IbisError,
-)  # fmt: skip
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
@@ -74,10 +70,12 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         It is not a table that can be read.
     """
     name = address.name
-    with saying(name, _ERRORS, partial(_said, address)):
+    checked = partial(saying, name, DUCKDB_ERRORS, partial(duckdb_sentence, address))
+    with checked():
         connection = ibis.duckdb.connect(":memory:", **duckdb_settings(bool(writes)))
         limit_spilling(connection.raw_sql)
-        opened = _KINDS.get(address.kind)
+        its = find_stored_format(address)
+        opened = _KINDS.get(address.kind if its is None else its.cells)
         if opened is None:
             raise TableError(
                 f"{quoted(name)} cannot be read where it is: allowed are Parquet (a file or a "
@@ -93,11 +91,11 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
         expression = named(rows(), name)  # from here on a view that reads other files is refused
 
     def fetch(wanted: Any) -> Any:
-        with saying(name, _ERRORS, partial(_said, address)):
+        with checked():
             return connection.to_pyarrow(wanted)
 
     def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
-        with saying(name, _ERRORS, partial(_said, address)):
+        with checked():
             wanted = _with_tables(connection, sort_rows(wanted, by))
             whole = 100 * _told_in_the_end(connection, wanted)
             watched(
@@ -108,9 +106,8 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
                 "Writing the release",
             )
 
-    workspace = _Workspace(connection, partial(saying, name, _ERRORS, partial(_said, address)))
-    kinds = ("folder", "parquet", "csv", "tsv")
-    return Rows(expression, fetch, write, kinds, found, used, workspace)
+    workspace = _Workspace(connection, checked)
+    return Rows(expression, fetch, write, ENGINE_KINDS, found, used, workspace)
 
 
 class _Workspace:
@@ -167,10 +164,10 @@ def _write(connection: Any, wanted: Any, path: Path, kind: str) -> None:
     if kind == "folder":  # several files would be written side by side, in no order
         path.mkdir()
         connection.to_parquet(wanted, path / "data_0.parquet")
-    elif kind == "parquet":
-        connection.to_parquet(wanted, path)
+    elif FORMATS[kind].cells == "text":
+        connection.to_csv(wanted, path, delimiter=FORMATS[kind].separator or ",")
     else:
-        connection.to_csv(wanted, path, delimiter={"csv": ",", "tsv": "\t"}[kind])
+        connection.to_parquet(wanted, path)
 
 
 @contextmanager
@@ -180,7 +177,7 @@ def sorted_batches(
     """Batches of so many records of a database, sorted here within what DuckDB may take."""
     connection = ibis.duckdb.connect(":memory:", **duckdb_settings())
     try:
-        with saying(address.name, (duckdb.Error,), partial(_said, address)):
+        with saying(address.name, (duckdb.Error,), partial(duckdb_sentence, address)):
             limit_spilling(connection.raw_sql)
             connection.create_table("rows", schema=ibis.Schema.from_pyarrow(batches.schema))
             done = 0
@@ -225,7 +222,7 @@ def add_table(
     files = ", ".join(_sql(str(part)) for part in sorted(parts.glob("*.parquet")))
     try:
         with (
-            saying(name, _ERRORS, partial(_said, folder)),
+            saying(name, DUCKDB_ERRORS, partial(duckdb_sentence, folder)),
             duckdb.connect(str(target.path), config=duckdb_settings(True)) as connection,
         ):
             limit_spilling(connection.execute)
@@ -274,7 +271,7 @@ def has_table(target: Address) -> bool:
         return False
     folder = Address(str(target.path.parent), target.path.name)
     with (
-        saying(target.path.name, _ERRORS, partial(_said, folder)),
+        saying(target.path.name, DUCKDB_ERRORS, partial(duckdb_sentence, folder)),
         duckdb.connect(str(target.path), True, duckdb_settings()) as connection,
     ):
         return _has(connection, target)
@@ -368,7 +365,6 @@ def _parquet(connection: Any, address: Address, settings: ReadSettings) -> _Open
 
 def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
     path, name = address.path.resolve(), address.name
-    kind = kind_of(path.name)
     with path.open("rb") as file:
         content = file.read(_SAMPLE)
     if not content.strip():
@@ -379,7 +375,11 @@ def _csv(connection: Any, address: Address, settings: ReadSettings) -> _Opened:
         raise TableError(f"The first line of {quoted(name)} is longer than a megabyte.")
     sample, encoding, _ = decode(content, name, settings.encoding)
     sample, named_separator = without_separator_line(sample)
-    separator = settings.separator or named_separator or find_separator(sample, kind)
+    separator = (
+        settings.separator
+        or named_separator
+        or find_separator(sample, find_format(path.name).separator)
+    )
     if separator is None:
         separator = next(sign for sign in SEPARATORS if sign.encode() not in sample)
     check_separator(separator)
@@ -478,83 +478,4 @@ def _cell(name: str, kind: str) -> str:
     return name if wanted == kind else f"CAST({name} AS {wanted}) AS {name}"
 
 
-_KINDS = {
-    "folder": _parquet,
-    "parquet": _parquet,
-    "pq": _parquet,
-    "csv": _csv,
-    "txt": _csv,
-    "tsv": _csv,
-    "tab": _csv,
-    "duckdb": _database,
-}
-
-
-def _said(address: Address, message: str) -> str | None:
-    """A sentence for what DuckDB said, which may quote cells."""
-    name = address.name
-    if not address.is_url and not address.path.exists():
-        return f"{quoted(name)} is not there any more."
-    line = re.search(r"CSV Error on Line: (\d+)", message)
-    if line:
-        return _about_line(f"Line {line.group(1)} of {quoted(name)}", message)
-    for pattern, sentence in _SENTENCES.items():
-        if re.search(pattern, message):
-            return sentence.format(name=quoted(name), spilled=thin(settings().scratch_megabytes))
-    return None
-
-
-def _about_line(where: str, message: str) -> str:
-    widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
-    if widths:
-        has = "1 cell" if widths[2] == "1" else f"{widths[2]} cells"
-        return f"{where} has {has} where the header has {widths[1]}."
-    if "unicode" in message or "encoded" in message:
-        return f"{where} cannot be read in its encoding: convert the file to UTF-8."
-    if "quote" in message:
-        return (
-            f"{where} has a quote that is not closed where its cell ends: inside quotes a quote is "
-            'written twice ("").'
-        )
-    return f"{where} is no record that can be read."
-
-
-_SENTENCES = {
-    r"No space left|disk full": "The disk is full: nothing was written under the final name.",
-    r"failed to offload|max_temp_directory_size": (
-        "What the engine may spill to KANON_SCRATCH for {name} is full: it takes nine tenths of "
-        "what is free there, and no more than {spilled} MB (scratch_megabytes, see "
-        "docs/operate/limits.md). Free its disk, or set KANON_MEMORY higher."
-    ),
-    r"(?i)out of memory|could not allocate|failed to (pin|allocate)|malloc of|bad_alloc": (
-        "The engine needs more memory than it may take for {name}: set KANON_MEMORY higher, or "
-        "KANON_SCRATCH to a folder that it may spill to, up to {spilled} MB (scratch_megabytes, "
-        "see docs/operate/limits.md)."
-    ),
-    r"\b(TIME WITH TIME ZONE|TIMETZ|TIME_NS|time64)\b|:time\b": (
-        "A column of {name} holds times of day, which the engine cannot compare with their groups: "
-        "convert it to text in the database, as by CAST(its name AS VARCHAR), or leave it out."
-    ),
-    r"schema mismatch|type of column|Mismatch Type|Conversion Error|Could not convert": (
-        "A column of {name} changes its type: every file and row has to have the same type."
-    ),
-    r"we can only read version|newer (storage )?version|(?i:failed to deserialize)": (
-        "{name} was written by another version of DuckDB than the one here reads, likely a newer "
-        "one: export the table there as Parquet (COPY … TO 'table.parquet'), or update DuckDB here."
-    ),
-    r"not a valid DuckDB|not a DuckDB": (
-        "{name} is no DuckDB file, or one of a newer version: export the table as Parquet."
-    ),
-    r"Conflicting lock|Could not set lock|different configuration|already attached": (
-        "{name} is open in another program or page: close it there, or use another file."
-    ),
-    r"Permission denied": "{name} may not be read, or its release not be written there.",
-    r"disabled by (the )?configuration": (
-        "{name} reads other files or connections, which is not allowed."
-    ),
-    r"No magic bytes|Footer|Parquet magic|corrupt|Snappy|thrift|decompress": (
-        "{name} cannot be read as Parquet: it is damaged, locked or another kind of file."
-    ),
-    r"(?i)connection (has been |was |already )*closed": "The connection to {name} was lost.",
-}
-"""What DuckDB says, and the sentence for it."""
+_KINDS = {"typed": _parquet, "text": _csv, "duckdb": _database}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -19,15 +18,16 @@ from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines import sqlite
 from kanon.sources.engines.duckdb import sorted_batches
-from kanon.sources.engines.rows import Rows, chosen_table, named, saying
-from kanon.sources.reading import ReadSettings
+from kanon.sources.engines.rows import Rows, chosen_table, find_sentence, named, saying
+from kanon.sources.formats import ENGINE_KINDS, FORMATS
+from kanon.sources.read_settings import ReadSettings
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
     """Open a table of a database."""
     name = address.name
-    errors = _errors()
-    with saying(name, errors, partial(_said, name)):
+    checked = partial(saying, name, _errors(), partial(_said, name))
+    with checked():
         if not address.is_url:
             connection = sqlite.connected(address.path)
             table = chosen_table(address, connection.list_tables())
@@ -40,13 +40,13 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
 
     def fetch(wanted: Any) -> Any:
         with (
-            saying(name, errors, partial(_said, name)),
+            checked(),
             batches_of(connection, wanted) as batches,
         ):
             return batches.read_all()
 
     def write(wanted: Any, path: Path, kind: str, progress: Progress, by: Sequence[str]) -> None:
-        with saying(name, errors, partial(_said, name)):
+        with checked():
             total = fetch(rows.aggregate(n=rows.count()))["n"][0].as_py()
             with (
                 batches_of(connection, wanted) as batches,
@@ -56,12 +56,9 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
 
     workspace = None
     if not address.is_url:  # what a server lets be kept there is not known
-        workspace = sqlite.TemporaryTables(
-            connection, partial(saying, name, errors, partial(_said, name))
-        )
+        workspace = sqlite.TemporaryTables(connection, checked)
     found = (f"Table {quoted(table)} of {quoted(Address(address.place).shown)}.",)
-    kinds = ("folder", "parquet", "csv", "tsv")
-    return Rows(rows, fetch, write, kinds, found, workspace=workspace, writes_anywhere=True)
+    return Rows(rows, fetch, write, ENGINE_KINDS, found, workspace=workspace, writes_anywhere=True)
 
 
 def _server(address: Address) -> Any:
@@ -90,8 +87,8 @@ def _write(batches: Any, path: Path, kind: str) -> None:
     if kind == "folder":
         path.mkdir()
         path = path / "part-0.parquet"
-    if kind in ("csv", "tsv"):
-        options = pyarrow.csv.WriteOptions(delimiter={"csv": ",", "tsv": "\t"}[kind])
+    if kind != "folder" and FORMATS[kind].cells == "text":
+        options = pyarrow.csv.WriteOptions(delimiter=FORMATS[kind].separator or ",")
         writer: Any = pyarrow.csv.CSVWriter(path, batches.schema, write_options=options)
     else:
         writer = pyarrow.parquet.ParquetWriter(path, batches.schema)
@@ -123,35 +120,37 @@ class _Driver(Exception, metaclass=_AnyDriver):
     """An error of any driver."""
 
 
+_SENTENCES = {
+    r"hexdigest": (
+        "The engine that has {name} cannot make labels for identifiers: let the plan drop them, "
+        "without pseudonyms."
+    ),
+    r"locked|lock wait|lock timeout|deadlock": (
+        "{name} is locked by another program, which writes to its database: wait until that has "
+        "finished, or close it there, and try again."
+    ),
+    r"out of memory|malloc of|shared memory|memory limit": (
+        "The database has too little memory for {name}: give it more, name fewer columns, or "
+        "export the table as Parquet, which DuckDB reads."
+    ),
+    r":time\b|\btime\(|timetz|time with time zone|time64": (
+        "A column of {name} holds times of day, which the engine cannot compare with their "
+        "groups: convert it to text in the database, or leave it out."
+    ),
+    r"connect|closed|terminat|unreachable|timeout": (
+        "The connection to {name} was lost, or cannot be made."
+    ),
+    r"no space left|disk": "The disk is full: nothing was written under the final name.",
+    r"malformed|not a database": (
+        "{name} cannot be read: it is damaged, locked or another kind of file."
+    ),
+    r"convert|invalid literal|datatype": (
+        "A column of {name} changes its type: every row has to have the same type."
+    ),
+}
+"""What a database says, in small letters, and the sentence for it."""
+
+
 def _said(name: str, message: str) -> str | None:
     """A sentence for what a database said, which may quote cells."""
-    low = message.lower()
-    if "hexdigest" in low:
-        return (
-            f"The engine that has {quoted(name)} cannot make labels for identifiers: let the plan "
-            "drop them, without pseudonyms."
-        )
-    if "locked" in low or "lock wait" in low or "lock timeout" in low or "deadlock" in low:
-        return (
-            f"{quoted(name)} is locked by another program, which writes to its database: wait "
-            "until that has finished, or close it there, and try again."
-        )
-    if any(part in low for part in ("out of memory", "malloc of", "shared memory", "memory limit")):
-        return (
-            f"The database has too little memory for {quoted(name)}: give it more, name fewer "
-            "columns, or export the table as Parquet, which DuckDB reads."
-        )
-    if re.search(r":time\b|\btime\(|timetz|time with time zone|time64", low):
-        return (
-            f"A column of {quoted(name)} holds times of day, which the engine cannot compare with "
-            "their groups: convert it to text in the database, or leave it out."
-        )
-    if any(part in low for part in ("connect", "closed", "terminat", "unreachable", "timeout")):
-        return f"The connection to {quoted(name)} was lost, or cannot be made."
-    if "no space left" in low or "disk" in low:
-        return "The disk is full: nothing was written under the final name."
-    if "malformed" in low or "not a database" in low:
-        return f"{quoted(name)} cannot be read: it is damaged, locked or another kind of file."
-    if any(part in low for part in ("convert", "invalid literal", "datatype")):
-        return f"A column of {quoted(name)} changes its type: every row has to have the same type."
-    return None
+    return find_sentence(_SENTENCES, message.lower(), name)

@@ -14,9 +14,8 @@ import pyarrow.parquet
 from kanon.errors import TableError, quoted
 from kanon.sources.addresses import Address
 from kanon.sources.engines.rows import check_cases
+from kanon.sources.formats import FORMATS
 from kanon.sources.names import column_names
-
-_ENDINGS = (".parquet", ".pq")
 
 
 def parquet_parts(address: Address) -> list[Path]:
@@ -34,7 +33,7 @@ def parquet_parts(address: Address) -> list[Path]:
 
 
 def _is_part(path: Path) -> bool:
-    return path.suffix.lower() in _ENDINGS and path.is_file()
+    return path.suffix.lower() in FORMATS["parquet"].endings and path.is_file()
 
 
 def _hidden(path: Path) -> bool:

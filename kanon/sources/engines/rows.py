@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,6 +59,13 @@ def saying(
             f"The engine could not go on with {quoted(name)} ({type(error).__name__})."
         )
         raise TableError(sentence) from None
+
+
+def find_sentence(sentences: Mapping[str, str], message: str, name: str, **more: str) -> str | None:
+    """The sentence about a table for what an engine said, by the first pattern that fits."""
+    fits = (said for pattern, said in sentences.items() if re.search(pattern, message))
+    said = next(fits, None)
+    return None if said is None else said.format(name=quoted(name), **more)
 
 
 def watched(

@@ -21,7 +21,8 @@ from kanon.sources.engines.spark_cluster import SparkCluster, SparkJobs, quietly
 from kanon.sources.engines.spark_errors import SPARK_ERRORS, sentence
 from kanon.sources.engines.spark_workspace import SparkWorkspace, data_frame
 from kanon.sources.first_line import SAMPLE, read_first_line
-from kanon.sources.reading import ReadSettings
+from kanon.sources.formats import find_stored_format
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.separators import check_separator
 
 
@@ -44,18 +45,23 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
     TableError
         It is not a table that can be read.
     """
-    name, kind = address.name, address.kind
+    name, its = address.name, find_stored_format(address)
     with quietly(), saying(name, SPARK_ERRORS, partial(sentence, name)):
         cluster = _cluster(os.environ.get("KANON_SPARK", "local[*]"))
         session = cluster.session
         connection = ibis.pyspark.connect(session)
         found: tuple[str | None, str | None] = (None, None)
         remarks: tuple[str, ...] = ()
-        if kind in ("folder", "parquet", "pq"):
+        if its is None:
+            raise TableError(
+                f"{quoted(name)} cannot be read by Spark: allowed are Parquet (a file or a "
+                "folder), CSV and TSV."
+            )
+        if its.cells == "typed":
             files = list(map(str, parquet_parts(address)))
             frame = cluster.run(lambda _: session.read.parquet(*files), no_progress, "")
-        elif kind in ("csv", "txt", "tsv", "tab"):
-            separator = settings.separator or ("\t" if kind in ("tsv", "tab") else ",")
+        else:
+            separator = settings.separator or its.separator or ","
             check_separator(separator)
             found = (separator, "utf-8")
             reading = partial(
@@ -76,11 +82,6 @@ def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] =
             frame = cluster.run(lambda _: reading(header=not first.is_record), no_progress, "")
             frame = frame.toDF(*first.names)
             frame = frame.na.fill("")  # a cell of a text file is a text, if an empty one
-        else:
-            raise TableError(
-                f"{quoted(name)} cannot be read by Spark: allowed are Parquet (a file or a "
-                "folder), CSV and TSV."
-            )
         view = f"kanon_{os.urandom(8).hex()}"
         frame.createOrReplaceTempView(view)
         rows = named(connection.table(view), name)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import ibis
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from kanon import errors
-from kanon.errors import quoted
+from kanon.sources.engines.rows import find_sentence
 
 SPARK_ERRORS = (
     PySparkException, Py4JError, OSError, ConnectionError, ibis.common.exceptions.IbisError,
@@ -32,52 +32,43 @@ _MORE_MEMORY = (
     "fewer cores each (spark.executor.cores), or the table more and smaller parts."
 )
 
-_SENTENCES: Sequence[tuple[str, str]] = (
-    (r"MALFORMED|Malformed", "{name} has a line that does not fit its header."),
-    (
-        r"No space left",
+_SENTENCES: Mapping[str, str] = {
+    r"MALFORMED|Malformed": "{name} has a line that does not fit its header.",
+    r"No space left": (
         "A disk is full, that of the release or the one that Spark keeps its own files on "
-        "(spark.local.dir): nothing was written under the final name.",
+        "(spark.local.dir): nothing was written under the final name."
     ),
-    (
-        r"maxResultSize",
+    r"maxResultSize": (
         "What comes back from Spark for {name} is more than it may be: set "
-        "spark.driver.maxResultSize and spark.driver.memory higher.",
+        "spark.driver.maxResultSize and spark.driver.memory higher."
     ),
-    (r"No module named '(kanon|pyarrow|numpy|pandas)", NO_KANON),
-    (
-        r"PYTHON_VERSION_MISMATCH",
+    r"No module named '(kanon|pyarrow|numpy|pandas)": NO_KANON,
+    r"PYTHON_VERSION_MISMATCH": (
         "Executors of Spark have another version of Python: let PYSPARK_PYTHON name the same one "
-        "on every node.",
+        "on every node."
     ),
-    (
-        r"Cannot run program",
+    r"Cannot run program": (
         "An executor of Spark finds no Python where it is here: let PYSPARK_PYTHON name one that "
-        "every node has.",
+        "every node has."
     ),
-    (
-        r"MemoryError|OutOfMemoryError|exceeding memory",
-        "An executor had no memory left: " + _MORE_MEMORY,
+    r"MemoryError|OutOfMemoryError|exceeding memory": (
+        "An executor had no memory left: " + _MORE_MEMORY
     ),
-    (
-        r"Python worker exited unexpectedly|ExecutorLostFailure|crashed",
-        "Executors were lost too often, as they are when memory runs out: " + _MORE_MEMORY,
+    r"Python worker exited unexpectedly|ExecutorLostFailure|crashed": (
+        "Executors were lost too often, as they are when memory runs out: " + _MORE_MEMORY
     ),
-    (r"Connection refused|Connection reset|not connected|stopped|shut down|Answer", LOST),
-    (
-        r"FILE_NOT_EXIST|FileNotFoundException",
+    r"Connection refused|Connection reset|not connected|stopped|shut down|Answer": LOST,
+    r"FILE_NOT_EXIST|FileNotFoundException": (
         "A node of Spark does not find a file of {name}: every node has to see it under the same "
-        "path.",
+        "path."
     ),
-    (
-        r"CANNOT_READ_FILE_FOOTER|is not a Parquet file",
-        "{name} cannot be read as Parquet: it is damaged or another kind of file.",
+    r"CANNOT_READ_FILE_FOOTER|is not a Parquet file": (
+        "{name} cannot be read as Parquet: it is damaged or another kind of file."
     ),
-    (
-        r"PARQUET_COLUMN|CAST_INVALID|CANNOT_MERGE",
-        "A column of {name} changes its type: every file has to have the same type.",
+    r"PARQUET_COLUMN|CAST_INVALID|CANNOT_MERGE": (
+        "A column of {name} changes its type: every file has to have the same type."
     ),
-)  # fmt: skip
+}
 
 
 def sentence(name: str, message: str) -> str | None:
@@ -86,7 +77,4 @@ def sentence(name: str, message: str) -> str | None:
     kind = getattr(errors, raised[1], None) if raised else None
     if raised and isinstance(kind, type) and issubclass(kind, errors.KanonError):
         raise kind(raised[2]) from None
-    for pattern, said in _SENTENCES:
-        if re.search(pattern, message):
-            return said.format(name=quoted(name))
-    return None
+    return find_sentence(_SENTENCES, message, name)

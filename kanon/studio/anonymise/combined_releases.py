@@ -19,7 +19,6 @@ from kanon.plan import Plan
 from kanon.release.common_classes import Release
 from kanon.release.composition import CombinedReleases, combine
 from kanon.run import Run
-from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.studio.jobs import runner
 from kanon.studio.session import state
@@ -242,7 +241,7 @@ def at_once(releases: Sequence[Release], table: Table) -> bool:
     """Whether releases are combined while a page waits: few classes, and no engine to be asked."""
     few = sum(each.recoding.classes.n_classes for each in releases) <= _CLASSES_AT_ONCE
     records = table.n_records * math.comb(len(releases), 2)  # which are compared pair by pair
-    return few and not isinstance(table, StoredTable) and records <= _RECORDS_AT_ONCE
+    return few and not table.in_engine and records <= _RECORDS_AT_ONCE
 
 
 def worked_out(

@@ -13,10 +13,11 @@ from kanon.charts.curves import alteration_curve, curves_table
 from kanon.release.drift import same_levels
 from kanon.report.explanations import what_leaves
 from kanon.run import Run
+from kanon.sources.formats import FORMATS
 from kanon.sources.memory import MemoryTable
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.text_form import PLAIN, TextForm
-from kanon.sources.writing import MIME, why_not
+from kanon.sources.writing import why_not
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.anonymise.cheaper_release import cheaper
 from kanon.studio.anonymise.combined_releases import together
@@ -202,7 +203,7 @@ def download_release(
 ) -> str | None:
     """The format and the buttons of the released table and of the archive with it."""
     about = done.prepared.plan.to_json()
-    kinds = list(MIME)
+    kinds = list(FORMATS)
     kind = st.selectbox(
         "Format",
         kinds,
@@ -228,7 +229,7 @@ def download_release(
         data=content(make),
         disabled=obstacle is not None,
         file_name=file,
-        mime=MIME[kind],
+        mime=FORMATS[kind].mime,
         icon=":material/download:",
         on_click="ignore",
         type="secondary" if stale else "primary",

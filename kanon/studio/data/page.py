@@ -20,6 +20,7 @@ from kanon.charts.exposure import (
 from kanon.schema import Role
 from kanon.settings import settings
 from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
+from kanon.sources.formats import FORMATS
 from kanon.sources.memory import MemoryTable
 from kanon.sources.suppressed_rows import describe_suppressed
 from kanon.studio.data.column_kind import column_kind
@@ -92,9 +93,10 @@ def table_choice(work: Work) -> None:
     version = work.version
     ways, way = table_tabs(work)
     upload, samples, adult, *places = st.tabs(ways, default=way)
+    *titles, last = (its.title for its in FORMATS.values())
     with upload:
         upload_field(
-            f"CSV, TSV, Parquet, Feather or XLSX, up to {thin(settings().upload_megabytes)} "
+            f"{', '.join(titles)} or {last}, up to {thin(settings().upload_megabytes)} "
             "MB. It stays in the memory of the machine that runs kanon.",
             key=f"upload-{version}",
             on_change=take_upload,

@@ -9,8 +9,10 @@ import streamlit as st
 
 from kanon.base.formatting import counted
 from kanon.base.spelling import KNOWN_MARKERS
+from kanon.sources.formats import FORMATS
 from kanon.sources.opening import OpenedTable
-from kanon.sources.reading import ReadSettings, TableFile
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import TableFile
 from kanon.sources.separators import SEPARATORS
 from kanon.studio.data.table_location import reading_request
 from kanon.studio.jobs import runner
@@ -78,7 +80,7 @@ def ask_first_line(work: Work) -> None:
 def reading_fields(version: int, shown: ReadSettings, file: TableFile | OpenedTable) -> None:
     """The settings that the file is read with."""
     columns = st.columns(3)
-    if (shown.separator is not None or file.kind == "xlsx") and not file.unclear:
+    if (shown.separator is not None or FORMATS[file.kind].cells == "sheet") and not file.unclear:
         columns[2].selectbox(
             "First line",
             list(FIRST_LINE),

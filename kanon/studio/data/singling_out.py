@@ -10,7 +10,6 @@ from kanon.base.fingerprint import fingerprint_of
 from kanon.base.progress import Progress
 from kanon.schema import Role
 from kanon.sources.singling_out import SinglingOut, SmallestSet, singling_out
-from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.studio.data.singling_out_state import KS, SinglingView
 from kanon.studio.session.hierarchy_choices import with_choices, with_roles
@@ -75,7 +74,7 @@ def singling_out_request(work: Work) -> Request | None:
         table.complete_records, asked_columns(work), view.share, k_used(work), view.size,
         table.person_counted,
     )  # fmt: skip
-    stays = isinstance(table.records, StoredTable)
+    stays = table.records.in_engine
     return Request(
         "singling", found_in, given, partial(with_sets, about_search(work)),
         limit="engine_minutes" if stays else "job_minutes",

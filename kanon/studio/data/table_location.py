@@ -15,7 +15,7 @@ from kanon.sources.addresses import (
     connections_allowed,
     tables_allowed,
 )
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import open_work

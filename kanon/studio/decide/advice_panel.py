@@ -21,7 +21,6 @@ from kanon.experiments.advisor.proposals import (
 from kanon.experiments.comparison import Line
 from kanon.experiments.criteria import COSTLESS
 from kanon.run import prepare
-from kanon.sources.stored import StoredTable
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.decide.advice import (
     CONCERNS,
@@ -57,7 +56,7 @@ from kanon.studio.widgets.result import outdated_notice
 
 def show(work: Work) -> None:
     """Draw what matters, and what came of trying every way."""
-    if isinstance(work.table.records, StoredTable):
+    if work.table.records.in_engine:
         st.info(
             "For this the table has to be in memory, and this one stays where it is: load it "
             "as a file on the page Data, or run python -m kanon advise with --engine memory."

@@ -15,7 +15,6 @@ from kanon.experiments.greatest_k import WAYS, GreatestK, reverse
 from kanon.metrics import Metric
 from kanon.plan import Plan
 from kanon.privacy.model import SensitiveModel
-from kanon.sources.stored import StoredTable
 from kanon.sources.tables import Table
 from kanon.strategies import STRATEGIES
 from kanon.studio.decide.settings_undo import with_taken
@@ -66,7 +65,7 @@ def greatest_k_request(work: Work, model: SensitiveModel) -> Request:
     """Look for the greatest k that goes with a model."""
     plan = plan_of_reverse(work, model)
     then = partial(_with_greatest_k, model, plan.metric, settings_of_reverse(work, model))
-    stays = isinstance(work.table.records, StoredTable)
+    stays = work.table.records.in_engine
     return Request(
         "reverse", greatest_k, (plan.model_dump(mode="json"), work.table.records), then,
         limit="engine_minutes" if stays else "job_minutes",

@@ -34,7 +34,6 @@ from kanon.release.decision import (
     levels_reached,
 )
 from kanon.run import Run
-from kanon.sources.stored import StoredTable
 from kanon.studio.decide.decision import (
     IN_ENGINE,
     opened_context,
@@ -125,7 +124,7 @@ def _verdict(work: Work) -> Decision | None:
     if result is None:
         return None
     with st.container(key="result"):
-        if isinstance(work.table.records, StoredTable):
+        if work.table.records.in_engine:
             st.info(IN_ENGINE)
             return None
         k, done = release_shown(work, result)

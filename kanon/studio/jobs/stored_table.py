@@ -26,7 +26,7 @@ from kanon.sources.exposure import (
     unique_without_each,
 )
 from kanon.sources.opening import open_in_doubt, open_stored_file
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.sources.stored_source import StoredSource
 from kanon.sources.suppressed_rows import find_suppressed

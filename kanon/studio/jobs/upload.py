@@ -15,7 +15,8 @@ from kanon.errors import TableError, quoted
 from kanon.report.origin import origin_of_content
 from kanon.settings import MEGABYTE, exceeded, settings
 from kanon.sources.opening import open_table
-from kanon.sources.reading import ReadSettings, TableFile
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import TableFile
 from kanon.studio.session.table_loading import uploaded_work
 from kanon.studio.session.work import (
     Request,

@@ -15,7 +15,6 @@ from kanon.report.contents import Report
 from kanon.report.public import PublicReport
 from kanon.report.rendering import measures_csv, numbers_json, rendered
 from kanon.report.words import ASKED, Words
-from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
 from kanon.studio.report.recorded import earlier_releases
 from kanon.studio.report.report_request import (
@@ -122,7 +121,7 @@ def choices(work: Work, fresh: bool) -> None:
             "Make the report",
             type="secondary" if fresh else "primary",
             icon=":material/description:",
-            disabled="reporting" in work.running or isinstance(work.table.records, StoredTable),
+            disabled="reporting" in work.running or work.table.records.in_engine,
             on_click=runner.run,
             args=(report_request,),
             key="report-make",
@@ -151,7 +150,7 @@ def notice(work: Work, stale: bool) -> None:
                 f"{said_kept(kept)} A report needs all of them, so there is none. The "
                 "measures of the release and its plan are on the page Anonymise, as files."
             )
-        elif isinstance(work.table.records, StoredTable):
+        elif work.table.records.in_engine:
             st.info(IN_ENGINE)
         elif work.findings.reported is None and not making:
             st.info("There is no report of this table yet; press Make the report.")

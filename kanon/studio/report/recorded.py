@@ -10,7 +10,6 @@ import streamlit as st
 from kanon.base.formatting import write_number
 from kanon.errors import SettingsError
 from kanon.release.record import record_file, recorded
-from kanon.sources.stored import StoredTable
 from kanon.studio.jobs.reporting import fingerprint_of_table
 from kanon.studio.session import state
 from kanon.studio.session.text import plain
@@ -19,7 +18,7 @@ from kanon.studio.session.work import Work
 
 def earlier_releases(work: Work) -> None:
     """The lines about this table, the newest first; nothing where no record is kept."""
-    if record_file() is None or isinstance(work.table.records, StoredTable):
+    if record_file() is None or work.table.records.in_engine:
         return
     table = state.remembered(
         "table-fingerprint", work.table.digest, lambda: fingerprint_of_table(work)

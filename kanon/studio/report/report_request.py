@@ -18,7 +18,6 @@ from kanon.report.origin import Origin, canonical_plan
 from kanon.report.public import PublicReport
 from kanon.report.rendering import rendered
 from kanon.report.words import Words, words_given
-from kanon.sources.stored import StoredTable
 from kanon.studio.jobs.reporting import reporting
 from kanon.studio.report.state import ReportView
 from kanon.studio.session.run_plan import plan_of
@@ -34,7 +33,7 @@ IN_ENGINE = (
 
 def plan_of_report(work: Work) -> Plan:
     """The plan that a report would be about; TableError for a table in an engine."""
-    if isinstance(work.table.records, StoredTable):
+    if work.table.records.in_engine:
         raise TableError(IN_ENGINE)
     return plan_of(work)
 

@@ -12,7 +12,7 @@ from kanon.studio.session.work import Work
 def counted_table(work: Work) -> StoredTable | None:
     """The records that a run works on, where they may have more classes than come here."""
     table = work.table
-    if not isinstance(table.records, StoredTable) or not table.quasi_identifiers:
+    if not table.records.in_engine or not table.quasi_identifiers:
         return None
     try:
         found = table.complete_records

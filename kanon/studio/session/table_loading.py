@@ -10,7 +10,8 @@ from kanon.schema import SUPPRESSED, Role, suggest_person, suggest_roles
 from kanon.sources.adult import ADULT_NAME, fetch_adult
 from kanon.sources.limits import of_our_own
 from kanon.sources.opening import OpenedTable, open_in_doubt, open_table
-from kanon.sources.reading import ReadSettings, TableFile, read_table
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import TableFile, read_table
 from kanon.studio.session.choices import as_started
 from kanon.studio.session.findings import Findings
 from kanon.studio.session.hierarchy_choices import with_choices

@@ -12,7 +12,8 @@ from kanon.hierarchy import Hierarchy
 from kanon.schema import Role
 from kanon.sources.coarsening import Coarsening
 from kanon.sources.opening import OpenedTable
-from kanon.sources.reading import ReadSettings, TableFile
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import TableFile
 from kanon.sources.tables import Table
 from kanon.studio.session.choices import (
     FileReview,

@@ -18,7 +18,7 @@ from kanon.release.context import Context
 from kanon.report.changes import ReportRecord, parse_record
 from kanon.report.words import parse_words, words_given
 from kanon.schema import Role
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.strategies import SCOPES, STRATEGIES
 from kanon.studio.session.choices import BUILDERS, FIELDS, HierarchyChoice, choose
 from kanon.studio.session.collection import NamedConfiguration

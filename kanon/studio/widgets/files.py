@@ -16,9 +16,9 @@ import streamlit as st
 
 from kanon.report.words import FIGURES
 from kanon.settings import settings
+from kanon.sources.formats import FORMATS
 from kanon.sources.separators import shown
 from kanon.sources.text_form import FOR_EXCEL, FORMS, PLAIN, TextForm
-from kanon.sources.writing import MIME
 from kanon.studio.session import state
 from kanon.studio.session.parts import SessionPart
 from kanon.studio.session.state import bound
@@ -27,7 +27,11 @@ from kanon.studio.session.work import Work
 OF_PLAN = "It can hold every value of the hierarchies, so it is not for publication."
 """What the help of every plan says."""
 
-_MIME = {**MIME, "json": "application/json", "html": "text/html"}
+_MIME = {
+    **{name: its.mime for name, its in FORMATS.items()},
+    "json": "application/json",
+    "html": "text/html",
+}
 
 _ICON = ":material/download:"
 
@@ -121,7 +125,7 @@ def _ask(key: str) -> None:
 
 def neutral_choice(name: str, kind: str = "csv") -> bool:
     """A box for whether formulas are neutralised, where a file could have some."""
-    if kind not in ("csv", "tsv"):
+    if FORMATS[kind].cells != "text":
         return False
     return st.checkbox(
         "Neutralise formulas",
@@ -151,8 +155,9 @@ def _keep_order(keep: bool) -> None:
 
 def form_choice(name: str, kind: str, upload: TextForm) -> TextForm:
     """How a text file is written, where there is a choice: at first as the table was."""
-    if kind != "csv":
-        return replace(upload, separator="\t") if kind == "tsv" else PLAIN
+    its = FORMATS[kind]
+    if its.cells != "text" or its.separator:
+        return its.fit_form(upload) if its.separator else PLAIN
     forms = {"upload": upload, **FORMS}
     if upload == PLAIN:
         del forms["plain"]

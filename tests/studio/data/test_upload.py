@@ -11,7 +11,8 @@ import pytest
 
 from kanon.base.progress import no_progress
 from kanon.errors import PlanError, TableError
-from kanon.sources.reading import ReadSettings, read_table
+from kanon.sources.read_settings import ReadSettings
+from kanon.sources.reading import read_table
 from kanon.sources.writing import table_bytes
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.upload import limited_memory, open_upload, upload_request

@@ -15,7 +15,7 @@ from kanon.hierarchy import edit
 from kanon.plan import MetricPlan
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.schema import Role
-from kanon.sources.reading import ReadSettings
+from kanon.sources.read_settings import ReadSettings
 from kanon.studio.session.hierarchy_choices import with_builder, with_missing, with_role
 from kanon.studio.session.named_configurations import imported
 from kanon.studio.session.run_plan import plan_of

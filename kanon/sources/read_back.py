@@ -2,7 +2,7 @@
 
 It shares no code with what writes files or reads tables, so that their mistakes are not its own.
 
->>> names, cells = read_back(b"age,ill\\n*,flu\\n*,\\n", "csv")
+>>> names, cells = read_back_text(b"age,ill\\n*,flu\\n*,\\n")
 >>> names, [column.to_pylist() for column in cells]
 (['age', 'ill'], [['*', '*'], ['flu', '']])
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -20,43 +19,18 @@ import pyarrow.feather
 import pyarrow.parquet
 from python_calamine import CalamineError, CalamineWorkbook
 
+Columns = tuple[list[str], list[Any]]
+"""The names of the columns, and of each its cells as a chunked array of Arrow."""
+
 UNREADABLE = (pa.ArrowException, CalamineError, OSError, ValueError, csv.Error, StopIteration)
 """What is raised for a file that cannot be read."""
 
 _LONGEST_RECORD = 8 << 20
 
 
-def read_back(
-    content: bytes, kind: str, separator: str = ",", encoding: str = "utf-8"
-) -> tuple[list[str], list[Any]]:
-    """The names of the columns of a file, and their cells.
-
-    Parameters
-    ----------
-    kind
-        ``csv``, ``tsv``, ``parquet``, ``feather`` or ``xlsx``.
-    separator, encoding
-        How a CSV is written; of a TSV the encoding.
-
-    Returns
-    -------
-    names : list of str
-        The header.
-    cells : list of pyarrow.ChunkedArray
-        Per column its cells: as text, where the kind does not know their types.
-
-    Raises
-    ------
-    Exception
-        One of :data:`UNREADABLE`.
-    """
-    if kind in ("csv", "tsv"):
-        plain = content if encoding == "utf-8" else content.decode(encoding).encode()
-        return _text_file(plain, "\t" if kind == "tsv" else separator)
-    return _READERS[kind](content)
-
-
-def _text_file(content: bytes, separator: str) -> tuple[list[str], list[Any]]:
+def read_back_text(content: bytes, separator: str = ",", encoding: str = "utf-8") -> Columns:
+    """The columns of a CSV or TSV, all as text."""
+    content = content if encoding == "utf-8" else content.decode(encoding).encode()
     lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
     names = next(csv.reader(lines, delimiter=separator, strict=True))
     table = pyarrow.csv.read_csv(
@@ -70,17 +44,20 @@ def _text_file(content: bytes, separator: str) -> tuple[list[str], list[Any]]:
     return names, table.slice(1).columns
 
 
-def _parquet(content: bytes) -> tuple[list[str], list[Any]]:
+def read_back_parquet(content: bytes, *_: object) -> Columns:
+    """The columns of a Parquet file."""
     table = pyarrow.parquet.read_table(pa.BufferReader(content))
     return table.column_names, table.columns
 
 
-def _feather(content: bytes) -> tuple[list[str], list[Any]]:
+def read_back_feather(content: bytes, *_: object) -> Columns:
+    """The columns of a Feather file."""
     table = pyarrow.feather.read_table(pa.BufferReader(content))
     return table.column_names, table.columns
 
 
-def _xlsx(content: bytes) -> tuple[list[str], list[Any]]:
+def read_back_sheet(content: bytes, *_: object) -> Columns:
+    """The columns of the first sheet of an XLSX file, all as text."""
     book = CalamineWorkbook.from_filelike(io.BytesIO(content))
     header, *rows = book.get_sheet_by_index(0).to_python(skip_empty_area=False)
     texts = zip(*(map(_text, row) for row in rows), strict=True)
@@ -91,10 +68,3 @@ def _xlsx(content: bytes) -> tuple[list[str], list[Any]]:
 def _text(cell: Any) -> str:
     """A cell of a sheet, where every number is a float."""
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-
-
-_READERS: Mapping[str, Callable[[bytes], tuple[list[str], list[Any]]]] = {
-    "parquet": _parquet,
-    "feather": _feather,
-    "xlsx": _xlsx,
-}

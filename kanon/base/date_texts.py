@@ -1,0 +1,114 @@
+"""Texts of dates and times: what they look like, and the moments that they say."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+
+
+def _fold_word(word: str) -> str:
+    """A word without case and accents, as people type the names of months.
+
+    >>> _fold_word("Août")
+    'aout'
+    """
+    apart = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(mark for mark in apart if not unicodedata.combining(mark))
+
+
+_MONTHS = {
+    _fold_word(name): number
+    for number, names in enumerate(
+        (
+            "jan january januar jänner jaenner janv janvier", "feb february februar févr février",
+            "mar march mär märz mrz maerz mars", "apr april avr avril", "may mai",
+            "jun june juni juin", "jul july juli juil juillet", "aug august août",
+            "sep sept september septembre", "oct october okt oktober octobre",
+            "nov november novembre", "dec december dez dezember décembre",
+        ),
+        1,
+    )
+    for name in names.split()
+}  # fmt: skip
+"""English, German and French, as the words of names of columns."""
+
+_WEEKDAYS = frozenset(
+    name
+    for names in (
+        "mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat",
+        "saturday sun sunday mo montag di dienstag mi mittwoch do donnerstag fr freitag sa",
+        "samstag sonnabend so sonntag lun lundi mar mardi mer mercredi jeu jeudi ven",
+        "vendredi sam samedi dim dimanche",
+    )
+    for name in names.split()
+)
+
+EIGHT_DIGITS = ("YYYYMMDD", "DDMMYYYY", "MMDDYYYY")
+
+_PARTS = {
+    "YYYY": r"(?P<year>\d{4})", "YY": r"(?P<short>\d{2})", "MMM": r"(?P<name>[^\W\d_]{3,})\.?",
+    "MM": r"(?P<month>\d{1,2})", "DD": r"(?P<day>\d{1,2})", "Q1": "Q(?P<quarter>[1-4])",
+    "HH:MM": r"(?P<hour>\d{1,2})(?P<mark>[:])(?P<minute>\d{2})"
+    r"(?:(?P=mark)(?P<second>\d{2})(?:[.,](?P<part>\d{1,9}))?)?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?",
+}  # fmt: skip
+
+_WEEKDAY = r"(?:(?P<weekday>[^\W\d_]{2,10})\.?,? )?"
+_ZONE = (
+    r"(?: ?(?:Z|UTC|GMT|MES?Z|[A-Z]{1,3}T)?(?:[+-]\d{1,2}(?::?\d\d){0,2})?(?: ?\[?\w+/\w+\]?)?)?"
+)
+
+
+@cache
+def date_regex(name: str, pattern: str) -> re.Pattern[str]:
+    """What is written like a pattern of dates or times."""
+    parts = [
+        _PARTS.get(part) or re.escape(part) for part in re.split(f"({'|'.join(_PARTS)})", pattern)
+    ]
+    shape = "".join(parts)
+    if "DD" not in pattern or pattern in EIGHT_DIGITS:  # 12-3456 is no month
+        shape = shape.replace(r"\d{4}", r"(?:1[89]|2[01])\d\d")
+    if pattern in EIGHT_DIGITS:
+        shape = shape.replace("{1,2}", "{2}")
+    if "MMM" in pattern and " " in pattern:
+        shape = shape.replace("{1,2})", "{1,2})(?:st|nd|rd|th|er)?").replace(r",\ ", r",?\ ")
+    if pattern.startswith("DD MMM"):
+        shape = shape.replace(r"\ ", r"\.? ", 1)
+    if "DD" in pattern:
+        shape = _WEEKDAY + shape
+    if name == "date and time":
+        marks = "[:.h]?" if pattern in EIGHT_DIGITS else "[:.h]"
+        time = _PARTS["HH:MM"].replace("[:]", marks)
+        shape += rf"(?:(?:[T:]|,? (?:um |at |à )?){time}(?: Uhr)?{_ZONE})?"
+    elif name == "time":  # 08:15-10:30 has no zone
+        shape += r"(?: ?(?:Z|UTC|GMT)|\+\d\d(?::?\d\d)?|-\d\d)?"
+    return re.compile(shape)
+
+
+def moment_of(parts: Mapping[str, str | None], first_year: int | None) -> datetime | None:
+    """The moment that the parts of a text say, if there is such a day and time."""
+    given = {key: value for key, value in parts.items() if value is not None}
+    year = int(given.get("year", 1))
+    if "short" in given and first_year is not None:
+        year = first_year + (int(given["short"]) - first_year) % 100
+    month = int(given.get("month", 1))
+    if "name" in given:
+        month = _MONTHS.get(_fold_word(given["name"]), 0)
+    if "weekday" in given and _fold_word(given["weekday"]) not in _WEEKDAYS:
+        return None
+    if "quarter" in given:
+        month = 3 * int(given["quarter"]) - 2
+    hour = int(given.get("hour", 0))
+    if "half" in given:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + 12 * (given["half"] in "Pp")
+    try:
+        return datetime(
+            year, month, int(given.get("day", 1)), hour, int(given.get("minute", 0)),
+            int(given.get("second", 0)), int(given.get("part", "0")[:6].ljust(6, "0")),
+        )  # fmt: skip
+    except ValueError:
+        return None

@@ -1,0 +1,148 @@
+"""The kinds of table file: how each is called, read, written, and read back from a release.
+
+>>> find_format("People.TAB").name, [*FORMATS]
+('tsv', ['csv', 'tsv', 'parquet', 'feather', 'xlsx'])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import PurePath
+from typing import Literal
+
+import pandas as pd
+
+from kanon.errors import TableError, quoted
+from kanon.sources.addresses import DATABASES, Address
+from kanon.sources.arrow_tables import feather_bytes, parquet_bytes
+from kanon.sources.read_back import (
+    Columns,
+    read_back_feather,
+    read_back_parquet,
+    read_back_sheet,
+    read_back_text,
+)
+from kanon.sources.read_settings import FileContent, ReadSettings
+from kanon.sources.sheet_writing import sheet_bytes, sheet_columns
+from kanon.sources.text_files import read_text
+from kanon.sources.text_form import TextForm, text_bytes
+from kanon.sources.typed_files import read_feather, read_parquet, read_sheet
+
+
+@dataclass(frozen=True)
+class TableFormat:
+    """A kind of table file."""
+
+    name: str
+    title: str
+    endings: tuple[str, ...]  # of the names of its files; the first is the usual one
+    mime: str  # what a browser is told that a download is
+    read: Callable[[bytes, str, ReadSettings], FileContent]
+    write: Callable[[pd.DataFrame, TextForm, bool], bytes]  # the last says to neutralise formulas
+    read_back: Callable[[bytes, str, str], Columns]  # shares no code with the other two
+    # whether its cells are texts, of a spreadsheet, or of columns that have a type each
+    cells: Literal["text", "sheet", "typed"] = "typed"
+    separator: str = ""  # of a text file, if it may have no other one
+    check: Callable[[pd.DataFrame], object] | None = None  # says why it cannot hold a table
+    in_engine: bool = False  # whether engines read and write it where it is
+
+    def fit_form(self, form: TextForm) -> TextForm:
+        """A form of text files with the separator of these."""
+        return replace(form, separator=self.separator) if self.separator else form
+
+
+FORMATS: Mapping[str, TableFormat] = {
+    its.name: its
+    for its in (
+        TableFormat(
+            "csv", "CSV", (".csv", ".txt"), "text/csv",
+            read_text, text_bytes, read_back_text, cells="text", in_engine=True,
+        ),
+        TableFormat(
+            "tsv", "TSV", (".tsv", ".tab"), "text/tab-separated-values",
+            partial(read_text, separates="\t"), text_bytes, read_back_text,
+            cells="text", separator="\t", in_engine=True,
+        ),
+        TableFormat(
+            "parquet", "Parquet", (".parquet", ".pq"), "application/vnd.apache.parquet",
+            read_parquet, parquet_bytes, read_back_parquet, in_engine=True,
+        ),
+        TableFormat(
+            "feather", "Feather", (".feather", ".arrow"), "application/vnd.apache.arrow.file",
+            read_feather, feather_bytes, read_back_feather,
+        ),
+        TableFormat(
+            "xlsx", "XLSX", (".xlsx",),
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+            read_sheet, sheet_bytes, read_back_sheet, cells="sheet", check=sheet_columns,
+        ),
+        # A new file format stands here.
+    )
+}  # fmt: skip
+"""The kinds of table file by their names."""
+
+ENDINGS: Mapping[str, TableFormat] = {
+    ending: its for its in FORMATS.values() for ending in its.endings
+}
+"""The kind of table that each allowed file ending stands for."""
+
+ENGINE_KINDS = ("folder", *(its.name for its in FORMATS.values() if its.in_engine))
+"""What engines write, but for databases; a folder is one of Parquet files."""
+
+WRITTEN_BY_ENGINES: Mapping[str, str] = {
+    "": "folder",
+    **{ending: its.name for ending, its in ENDINGS.items() if its.in_engine},
+    **{ending: kind for ending, kind in DATABASES.items() if kind == "duckdb"},
+}
+"""What an engine writes, by the ending of the path."""
+
+_PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tgz")
+
+
+def find_format(name: str) -> TableFormat:
+    """The kind of table by the ending of a file name."""
+    ending = PurePath(name).suffix.lower()
+    if ending in _PACKED:
+        raise TableError(
+            f"{quoted(name)} is packed, and kanon unpacks no tables: unpack it first, so that its "
+            f"name ends like a table ({', '.join(ENDINGS)})."
+        )
+    if ending not in ENDINGS:
+        raise TableError(
+            f"{quoted(name)} does not end like a table: allowed are {', '.join(ENDINGS)}."
+        )
+    return ENDINGS[ending]
+
+
+def find_stored_format(address: Address) -> TableFormat | None:
+    """The kind of a table that engines read where it is, a folder's being Parquet."""
+    its = ENDINGS.get(f".{address.kind.replace('folder', 'parquet')}")
+    return its if its is not None and its.in_engine else None
+
+
+def read_back(content: bytes, kind: str, separator: str = ",", encoding: str = "utf-8") -> Columns:
+    """The names of the columns of a released file, and their cells.
+
+    Parameters
+    ----------
+    kind
+        A name of :data:`FORMATS`.
+    separator, encoding
+        How a CSV is written; of a TSV the encoding.
+
+    Returns
+    -------
+    names : list of str
+        The header.
+    cells : list of pyarrow.ChunkedArray
+        Per column its cells: as text, where the kind does not know their types.
+
+    Raises
+    ------
+    Exception
+        One of :data:`kanon.sources.read_back.UNREADABLE`.
+    """
+    its = FORMATS[kind]
+    return its.read_back(content, its.separator or separator, encoding)
