@@ -43,6 +43,7 @@ LEVELS = {
     "strategies": 4,
     "measures": 4,
     "algorithms": 5,
+    "reference": 5,
     "sources": 5,
     "learning": 6,
     "teaching": 6,
@@ -138,6 +139,18 @@ def test_modules_import_from_lower_levels_alone():
                 allowed = LEVELS[room] < LEVELS[room_of(own)]
             if not allowed:
                 wrong.append(f"{name_of(path)}:{line} imports {name}")
+    assert wrong == []
+
+
+def test_references_know_no_compiled_code_and_no_algorithm_knows_them():
+    apart = {"reference": {"algorithms", "kernels"}, "algorithms": {"reference"}}
+    wrong = [
+        f"{name_of(path)}:{line} imports {name}"
+        for path, names in IMPORTS.items()
+        for line, name in names
+        if room_of(name) in apart.get(room_of(dotted(path)), set())
+        or (room_of(dotted(path)) == "reference" and name.split(".")[0] == "numba")
+    ]
     assert wrong == []
 
 

@@ -20,8 +20,12 @@ from kanon.measures import alteration
 from kanon.metrics import Metric, potentials
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.conjunction import broken
+from kanon.privacy.model import Model
 from kanon.recoding import Recoding
-from kanon.teaching.lesson import Choice, ClassState, CostTerm, Numbers, Rule, Step
+from kanon.reference.merging import MergeStep
+from kanon.reference.table import Group, PlainTable
+from kanon.strategies import LOOKS_AT
+from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Numbers, Rule, Step
 
 FIRST = Rule("the first in tree order")  # what decides among ties, where no seed does
 
@@ -98,15 +102,50 @@ class Blackboard:
         """The original classes."""
         return tuple(self.held([each]) for each in range(self.task.classes.n_classes))
 
+    @cached_property
+    def table(self) -> PlainTable:
+        """The table as the references take it, with exact costs."""
+        task, classes = self.task, self.task.classes
+        exact, counted = task.potentials.exact, task.potentials.slack and not task.potentials.digits
+        nodes = [tuple(row) for row in classes.nodes.tolist()]
+        histograms: list[dict[int, int]] = []
+        if task.sensitive is not None:
+            seen = classes.sensitive_named(task.sensitive)
+            seen = seen.folded if LOOKS_AT[task.strategy] == "l" else seen
+            histograms = [dict(enumerate(row)) for row in seen.dense().tolist()]
+        return PlainTable(
+            hierarchies=classes.hierarchies,
+            nodes=nodes,
+            records=classes.counts.tolist(),
+            potentials=[
+                {node: exact(j, node) for low in {*column} for node in tree.path(low)}
+                for j, (tree, column) in enumerate(
+                    zip(classes.hierarchies, zip(*nodes, strict=True), strict=True)
+                )
+            ],
+            k=task.k,
+            weighted=task.weighted,
+            seed=task.seed,
+            order=self.order,
+            breaks=lambda members: bool(task.others) and self.breaks(members, task.others),
+            histograms=histograms,
+            slack=task.potentials.slack / task.potentials.scale if counted else Fraction(0),
+        )
+
+    def state(self, group: Group) -> ClassState:
+        """A class of a reference, with its labels."""
+        return ClassState(group.nodes, self.label(group.nodes), group.records, group.members)
+
+    def candidate(
+        self, group: Group, key: tuple[Any, ...], chosen: Group | None, *figures: float | None
+    ) -> Candidate:
+        """A class that could be chosen, by what is compared of it."""
+        name = self.state(group).name
+        return Candidate(name, key, group == chosen, classes=group.members, figures=figures)
+
     def meet(self, *tuples: Sequence[Any]) -> tuple[int, ...]:
         """The lowest common ancestors of some tuples."""
-        found = [int(node) for node in tuples[0]]
-        for other in tuples[1:]:
-            found = [
-                tree.lca(low, int(node))
-                for tree, low, node in zip(self.task.classes.hierarchies, found, other, strict=True)
-            ]
-        return tuple(found)
+        return self.table.meet(*(tuple(map(int, nodes)) for nodes in tuples))
 
     def rising(
         self, one: ClassState, nodes: Sequence[int], records: int | None = None
@@ -147,8 +186,8 @@ class Blackboard:
             return FIRST
         return Rule(f"the first in the order that the seed {self.task.tie_seed} gives")
 
-    def breaks(self, members: Iterable[int]) -> bool:
-        """Whether some classes, as one, break a model beside k."""
+    def breaks(self, members: Iterable[int], models: Sequence[Model] = ()) -> bool:
+        """Whether some classes, as one, break one of some models, or one of those beside k."""
         classes = self.task.classes
         chosen = np.array(sorted(members), dtype=np.int64)
         group = np.zeros(len(chosen), dtype=np.int64)
@@ -161,7 +200,7 @@ class Blackboard:
                 for each in classes.histograms
             ),
         )
-        return bool(broken(self.task.others, one)[0])
+        return bool(broken(models or self.task.others, one)[0])
 
     # --- the table after a step -----------------------------------------------------------------
     def numbers(self, recoding: Recoding) -> Numbers:
@@ -192,3 +231,7 @@ class Blackboard:
         for each in held:
             targets[list(each.classes)] = each.nodes
         return Recoding.from_targets(self.task.classes, targets)
+
+    def recoded_by(self, merges: Sequence[MergeStep]) -> Recoding:
+        """The table after some merges."""
+        return self.recoded(map(self.state, merges[-1].after if merges else ()))

@@ -13,17 +13,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from kanon.algorithms import k_member, kaca, oka
+from kanon.algorithms import k_member, oka
 from kanon.algorithms.clusters import drawn_order, join_nearest, table_of
 from kanon.base.formatting import counted
 from kanon.base.progress import no_progress
 from kanon.kernels.clusters import Clusters
-from kanon.recoding import Recoding, ends
+from kanon.recoding import Recoding
+from kanon.reference.merging import MergeStep, kaca
 from kanon.teaching.blackboard import FIRST, Blackboard
 from kanon.teaching.cluster_steps import MADE, ClusterView
 from kanon.teaching.grouping import grouping
 from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Rule, Step
-from kanon.teaching.merging import Live, Merges, merges_for_models, replayed
+from kanon.teaching.merging import merges_for_models, write_merges
 
 _GROWTH = Rule("least growth of the cluster’s loss")
 
@@ -107,27 +108,20 @@ class _Clusters:
 # --- KACA -------------------------------------------------------------------------------------
 def _kaca(board: Blackboard) -> Iterator[Step]:
     """Merging, in which the class is drawn."""
-    work, merges = kaca.merged(board.task)
-    made = board.task.classes.n_classes + merges
-    parts, nodes = work.parts[:merges], work.nodes[:made]
+    task = board.task
 
-    def drawn(chosen: int, live: Live) -> tuple[str, tuple[Choice, ...]]:
-        small = sum(held.records < board.task.k for held in live.values())
-        held = live[chosen]
+    def drawn(made: MergeStep) -> tuple[str, tuple[Choice, ...]]:
         return (
-            f"Of the {counted(small, 'class', 'classes')} below k = {board.task.k}, “{held.label}” "
-            f"({counted(held.records, 'record')}) is drawn; the seed {board.task.seed} repeats the "
-            "draw.",
+            f"Of the {counted(len(made.wrong), 'class', 'classes')} below k = {task.k}, "
+            f"“{board.label(made.picked.nodes)}” ({counted(made.picked.records, 'record')}) is "
+            f"drawn; the seed {task.seed} repeats the draw.",
             (),
         )
 
-    nearest = replace(board, task=replace(board.task, strategy="s1"))
-    yield from replayed(nearest, Merges(board.originals, parts, nodes), drawn)
-    into = np.arange(made)
-    for number, row in enumerate(parts, start=board.task.classes.n_classes):
-        into[row[row >= 0]] = number
-    top = ends(into)[: board.task.classes.n_classes]
-    yield from merges_for_models(board, Recoding.from_targets(board.task.classes, nodes[top]))
+    nearest = replace(board, task=replace(task, strategy="s1"))
+    merges = list(kaca(nearest.table))
+    yield from write_merges(nearest, merges, drawn)
+    yield from merges_for_models(board, board.recoded_by(merges))
 
 
 # --- k-member ---------------------------------------------------------------------------------

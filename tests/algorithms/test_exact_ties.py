@@ -42,8 +42,6 @@ from kanon.scaled_potentials import as_potentials
 from kanon.strategies import SCOPES, STRATEGIES
 from oracles import plain_lattice
 from oracles.plain_clustering import Plain, clusters_of
-from oracles.plain_gaa import result
-from oracles.plain_greedy import Greedy
 from oracles.plain_lattice import PlainLattice
 from oracles.plain_lattice_sweep import swept
 from oracles.plain_scan import scan
@@ -58,6 +56,7 @@ from support.random_tables import (
     path_cost,
 )  # fmt: skip
 from support.random_tables import problems as any_problems
+from support.reference_tables import Greedy, result
 from support.strategy_tables import merges_of, task_of
 
 # Thirds and halves, and heights that are equal: so ties are frequent, and roundings differ.

@@ -27,8 +27,6 @@ from kanon.recoding import Recoding
 from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from oracles.plain_gaa import integer_cost, result, scaled, worked
-from oracles.plain_greedy import Merged
 from oracles.plain_lattice_sweep import (
     Swept,
     improved,
@@ -47,6 +45,7 @@ from support.model_tables import (
 )
 from support.paths import ROOT
 from support.random_tables import PlainTree, Problem, algorithms, examples, problems
+from support.reference_tables import integer_cost, result, scaled, worked
 
 
 def chosen_task(problem: Problem, chosen: dict, k: int, **more) -> Task:
@@ -131,16 +130,20 @@ def test_the_walk_with_other_models_equals_the_slow_version(table, wanted, data)
     source = source_of(problem, columns)
     task = task_of(source, guide, wanted)
     greedy = greedy_of(problem, columns, guide)
+    slow, place = greedy.table(), list(problem.sizes)
     others = [model for model in wanted if model in task.others]
     plain = swept(
         problem,
-        greedy.per_record,
+        lambda low, high: slow.cost(problem.numbers(low), problem.numbers(high)),
         task.k,
         lambda rows: breaks(columns, others, rows),
     )
     whole = greedy.merge(
         lambda rows: len(rows) < task.k or breaks(columns, others, rows),
-        begun=Merged(plain.classes),
+        begun=[
+            slow.group({place.index(problem.rows[row]) for row in rows}, problem.numbers(labels))
+            for labels, rows in plain.classes.items()
+        ],
     )
     if plain.aside:
         event("merged on as GAA does")

@@ -22,8 +22,8 @@ from oracles.plain_clustering import (
     told,
     worked_table,
 )
-from oracles.plain_gaa import result
 from support.random_tables import PlainTree, Problem, examples
+from support.reference_tables import result
 
 # By hand
 

@@ -35,10 +35,10 @@ from oracles.plain_clustering import (
     least_loss,
     source_of,
 )
-from oracles.plain_gaa import cases, integer_cost, result, scaled
 from support.model_tables import source_of as source_with_models
 from support.model_tables import task_of
 from support.random_tables import PlainTree, Problem, examples
+from support.reference_tables import cases, integer_cost, result, scaled
 
 
 def chosen_task(problem: Problem, chosen: dict, k: int, **more) -> Task:

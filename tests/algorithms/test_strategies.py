@@ -1,6 +1,6 @@
 """Strategies of greedy merging: by hand, by their laws, and against two slower versions.
 
-The pure version (``plain_greedy``) is exact and knows nothing of kanon; the compiled full scan
+The pure version (``kanon.reference.merging``) is exact; the compiled full scan
 (``plain_strategies``) is fast enough for many larger tables. The kernel is held against both, and
 so the scan is held against the pure version too.
 """
@@ -27,16 +27,16 @@ from kanon.kernels.merging import merge_some
 from kanon.kernels.merging_state import GROUPS, LIVE, Merging, StrategyView
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import MergePath
+from kanon.reference.roots import one_over_l, t_norm1
 from kanon.scaled_potentials import Potentials, scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from oracles.plain_gaa import moves_up, worked
-from oracles.plain_greedy import Greedy, Merged, one_over_l, t_norm1
 from oracles.plain_strategies import NAMES, full_scan
 from support.random_tables import SEVEN, PlainTree, Problem, algorithms, examples, problems
 from support.recodings import same_path
+from support.reference_tables import Greedy, Merged, moves_up, worked
 from support.strategy_tables import ILLS, merges_of, source_of, star, task_of
 
 BOTH = [(name, scope) for name in NAMES for scope in SCOPES]

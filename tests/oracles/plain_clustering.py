@@ -27,8 +27,17 @@ from kanon.recoding import Recoding
 from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from oracles.plain_gaa import Cost, Labels, integer_cost, joined, moves_up, rank, result, scaled
 from support.random_tables import PlainTree, Problem, algorithms, problems
+from support.reference_tables import (
+    Cost,
+    Labels,
+    integer_cost,
+    joined,
+    moves_up,
+    rank,
+    result,
+    scaled,
+)
 
 Cluster = list[Labels]
 

@@ -466,7 +466,7 @@ def boxes(step: Step) -> list[tuple[tuple[float, ...], tuple[float, ...], int]]:
 
 # --- what must be noticed ---------------------------------------------------------------------
 def test_a_wrong_decision_is_noticed(monkeypatch):
-    """A path whose first partner costs 24, where 16 was to be had."""
+    """A path whose first partner costs 24, where 16 was to be had: the lesson parts from it."""
     true = gaa.merge_path
 
     def wrong(task, progress=no_progress):
@@ -478,7 +478,9 @@ def test_a_wrong_decision_is_noticed(monkeypatch):
 
     monkeypatch.setattr(gaa, "merge_path", wrong)
     lesson = lesson_of(gaa, animals(), metric_named("custom"))
-    assert [choice.confirmed for choice in lesson.steps[1].choices] == [True, False]
+    assert lesson.steps[1].choices[1].chosen.cost == 16
+    with pytest.raises(AssertionError):
+        check_lesson(lesson, gaa)
 
 
 def test_every_algorithm_of_today_has_a_lesson():
