@@ -32,7 +32,7 @@ class Partner:
 
 
 @dataclass(frozen=True, eq=False)
-class MergeStep:
+class PlainMerge:
     """A merge, and what could have been merged."""
 
     before: tuple[Group, ...]  # all classes
@@ -53,7 +53,7 @@ def merge(
     strategy: str = "s1",
     scope: str = "table",
     small: bool = False,
-) -> Iterator[MergeStep]:
+) -> Iterator[PlainMerge]:
     """The merges of some classes until none of them is wrong."""
     live = list(groups)
     while len(live) > 1 and (wrong := tuple(group for group in live if is_wrong(group))):
@@ -69,7 +69,7 @@ def merge(
         parts = [each for each in (picked, partner, third) if each is not None]
         joined = table.group((each for part in parts for each in part.members), nodes)
         before, live = tuple(live), [*(each for each in live if each not in parts), joined]
-        yield MergeStep(before, wrong, picked, partners, partner, third, joined, tuple(live))
+        yield PlainMerge(before, wrong, picked, partners, partner, third, joined, tuple(live))
 
 
 def pick_smallest(table: PlainTable) -> Pick:
@@ -82,18 +82,18 @@ def pick_first(table: PlainTable) -> Pick:
     return lambda wrong: min(wrong, key=lambda each: table.order(each.nodes))
 
 
-def gaa(table: PlainTable, strategy: str = "s1", scope: str = "table") -> Iterator[MergeStep]:
+def gaa(table: PlainTable, strategy: str = "s1", scope: str = "table") -> Iterator[PlainMerge]:
     """GAA for k-anonymity."""
     pick = pick_smallest(table)
     yield from merge(table, table.originals, below(table), pick, strategy, scope)
 
 
-def gaa_small(table: PlainTable) -> Iterator[MergeStep]:
+def gaa_small(table: PlainTable) -> Iterator[PlainMerge]:
     """The variant of 2020."""
     yield from merge(table, table.originals, below(table), pick_first(table), small=True)
 
 
-def kaca(table: PlainTable) -> Iterator[MergeStep]:
+def kaca(table: PlainTable) -> Iterator[PlainMerge]:
     """KACA [Li, Wong, Fu, Pei 2006]: whichever class below k is drawn."""
     draw = np.random.default_rng(table.seed).integers
     pick: Pick = lambda wrong: wrong[int(draw(len(wrong)))]  # noqa: E731

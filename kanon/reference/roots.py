@@ -52,7 +52,8 @@ class Root:
 def one_over_l(histogram: Histogram) -> Root:
     """exp(sum of p ln p), which is the n-th root of the product of (count / n) ** count."""
     n = sum(histogram.values())
-    return Root(math.prod(Fraction(count, n) ** count for count in histogram.values()), n)
+    shares = (Fraction(count, n) ** count for count in histogram.values())
+    return Root(math.prod(shares, start=Fraction(1)), n)
 
 
 def t_norm1(histogram: Histogram, total: Histogram) -> Fraction:

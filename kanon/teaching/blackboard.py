@@ -22,7 +22,7 @@ from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.conjunction import broken
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding
-from kanon.reference.merging import MergeStep
+from kanon.reference.merging import PlainMerge
 from kanon.reference.table import Group, PlainTable
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Numbers, Rule, Step
@@ -232,6 +232,6 @@ class Blackboard:
             targets[list(each.classes)] = each.nodes
         return Recoding.from_targets(self.task.classes, targets)
 
-    def recoded_by(self, merges: Sequence[MergeStep]) -> Recoding:
+    def recoded_by(self, merges: Sequence[PlainMerge]) -> Recoding:
         """The table after some merges."""
         return self.recoded(map(self.state, merges[-1].after if merges else ()))

@@ -18,7 +18,7 @@ from kanon.strategies import LOOKS_AT
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Choice, ClassState, Rule, Step, written
 
-Picking = Callable[[reference.MergeStep], tuple[str, tuple[Choice, ...]]]
+Picking = Callable[[reference.PlainMerge], tuple[str, tuple[Choice, ...]]]
 """Why a class is picked, in a sentence, and the choice of it; none where it was drawn."""
 
 
@@ -39,7 +39,7 @@ class Merge:
 
 
 def write_merges(
-    board: Blackboard, merges: Iterable[reference.MergeStep], picking: Picking
+    board: Blackboard, merges: Iterable[reference.PlainMerge], picking: Picking
 ) -> Iterator[Step]:
     """A step per merge."""
     for number, made in enumerate(merges, start=1):
@@ -66,7 +66,7 @@ def merges_for_models(board: Blackboard, before: Recoding) -> Iterator[Step]:
     ]
     models = " and ".join(model.sentence for model in task.models)
 
-    def picking(made: reference.MergeStep) -> tuple[str, tuple[Choice, ...]]:
+    def picking(made: reference.PlainMerge) -> tuple[str, tuple[Choice, ...]]:
         choice = _smallest(board, made.wrong, made.picked, "Which class that breaks a model?")
         return (
             f"{_quoted(made.picked, board)} is picked of the classes that do not meet {models}: "
@@ -98,7 +98,7 @@ def _smallest(board: Blackboard, open_to: Sequence[Group], picked: Group, questi
 
 
 def _picked_smallest(
-    board: Blackboard, made: reference.MergeStep
+    board: Blackboard, made: reference.PlainMerge
 ) -> tuple[str, tuple[Choice, ...]]:
     choice = _smallest(board, made.before, made.picked, "Which class is picked?")
     return (
@@ -107,7 +107,7 @@ def _picked_smallest(
     )
 
 
-def _picked_first(board: Blackboard, made: reference.MergeStep) -> tuple[str, tuple[Choice, ...]]:
+def _picked_first(board: Blackboard, made: reference.PlainMerge) -> tuple[str, tuple[Choice, ...]]:
     choice = Choice(
         "Which class below k is picked?",
         (board.first,),
@@ -148,7 +148,7 @@ _RULES: Mapping[str, Rule] = {
 """What is best of what is compared."""
 
 
-def _partner(board: Blackboard, made: reference.MergeStep) -> Choice:
+def _partner(board: Blackboard, made: reference.PlainMerge) -> Choice:
     """The choice of a partner: every candidate with its cost, and l, t or k where they count."""
     compared = _COMPARED[board.task.strategy]
     candidates = []

@@ -14,7 +14,7 @@ from kanon.algorithms.task import Task
 from kanon.kernels.hashing import tuple_hashes
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
-from kanon.reference.merging import MergeStep, merge, pick_first, pick_smallest
+from kanon.reference.merging import PlainMerge, merge, pick_first, pick_smallest
 from kanon.reference.table import Group, PlainTable
 from kanon.scaled_potentials import scaled_potentials
 from support.random_tables import (
@@ -150,7 +150,7 @@ class Merged:
 
     problem: Problem
     begun: Sequence[Group]
-    steps: Sequence[MergeStep]
+    steps: Sequence[PlainMerge]
 
     @property
     def groups(self) -> Sequence[Group]:
@@ -211,7 +211,7 @@ class Greedy:
     def merge(
         self, breaks: Callable[[Rows], bool], small: int = 0, begun: Sequence[Group] = ()
     ) -> Merged:
-        """MergeStep while a class breaks what has to hold; among those below ``small`` as in 2020."""
+        """Merge while a class breaks what has to hold; among those below ``small`` as in 2020."""
         table = self.table(small)
         steps = merge(
             table,
