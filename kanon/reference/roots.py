@@ -40,6 +40,9 @@ class Root:
         mine, its = self._sides(other)
         return mine == its
 
+    def __hash__(self) -> int:
+        return hash(Root)  # equal roots may be written with different fractions
+
     def __lt__(self, other: Root) -> bool:
         mine, its = self._sides(other)
         return mine < its

@@ -86,11 +86,8 @@ class Blackboard:
 
     def held(self, members: Iterable[int], nodes: Sequence[int] | None = None) -> ClassState:
         """A class of some original classes, raised to a tuple or to where they meet."""
-        classes = tuple(sorted(int(each) for each in members))
-        if nodes is None:
-            nodes = self.meet(*(self.task.classes.nodes[each] for each in classes))
-        records = int(self.task.classes.counts[list(classes)].sum())
-        return ClassState(tuple(int(node) for node in nodes), self.label(nodes), records, classes)
+        at = None if nodes is None else tuple(map(int, nodes))
+        return self.state(self.table.group(map(int, members), at))
 
     def called(self, one: ClassState) -> str:
         """A class by its number, the least of the original classes in it, and its labels."""
@@ -100,7 +97,7 @@ class Blackboard:
     @cached_property
     def originals(self) -> tuple[ClassState, ...]:
         """The original classes."""
-        return tuple(self.held([each]) for each in range(self.task.classes.n_classes))
+        return tuple(map(self.state, self.table.originals))
 
     @cached_property
     def table(self) -> PlainTable:
@@ -143,10 +140,6 @@ class Blackboard:
         name = self.state(group).name
         return Candidate(name, key, group == chosen, classes=group.members, figures=figures)
 
-    def meet(self, *tuples: Sequence[Any]) -> tuple[int, ...]:
-        """The lowest common ancestors of some tuples."""
-        return self.table.meet(*(tuple(map(int, nodes)) for nodes in tuples))
-
     def rising(
         self, one: ClassState, nodes: Sequence[int], records: int | None = None
     ) -> tuple[CostTerm, ...]:
@@ -165,7 +158,7 @@ class Blackboard:
         self, one: ClassState, other: ClassState, records: int | None = None
     ) -> tuple[CostTerm, ...]:
         """What raising two classes to where they meet costs: the terms of both."""
-        met = self.meet(one.nodes, other.nodes)
+        met = self.table.meet(one.nodes, other.nodes)
         return self.rising(one, met, records) + self.rising(other, met, records)
 
     def cost(self, whole: int) -> float:
@@ -186,8 +179,8 @@ class Blackboard:
             return FIRST
         return Rule(f"the first in the order that the seed {self.task.tie_seed} gives")
 
-    def breaks(self, members: Iterable[int], models: Sequence[Model] = ()) -> bool:
-        """Whether some classes, as one, break one of some models, or one of those beside k."""
+    def breaks(self, members: Iterable[int], models: Sequence[Model]) -> bool:
+        """Whether some classes, as one, break one of some models."""
         classes = self.task.classes
         chosen = np.array(sorted(members), dtype=np.int64)
         group = np.zeros(len(chosen), dtype=np.int64)
@@ -200,7 +193,7 @@ class Blackboard:
                 for each in classes.histograms
             ),
         )
-        return bool(broken(models or self.task.others, one)[0])
+        return bool(broken(models, one)[0])
 
     # --- the table after a step -----------------------------------------------------------------
     def numbers(self, recoding: Recoding) -> Numbers:

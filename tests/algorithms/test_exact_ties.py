@@ -212,11 +212,10 @@ def test_nodes_are_those_of_exact_fractions(fits, algorithm, problem, chosen, da
 @given(problem=problems(16), chosen=CHOICES, k=st.integers(2, 6))
 def test_a_sweep_is_that_of_exact_fractions(fits, problem, chosen, k):
     k = min(k, len(problem.rows))
-    expected = swept(problem, per_record(problem, chosen["metric"]), k)
+    expected = swept(problem, exact_depths(problem, chosen["metric"]), k)
     with numbers_below(fits):
         found = lattice_sweep.anonymise(plain_task(problem, chosen, k))
-    rows = {row: labels for labels, rows in expected.classes.items() for row in rows}
-    assert result(problem, found) == {labels: rows[row] for row, labels in enumerate(problem.rows)}
+    assert result(problem, found) == expected.at
 
 
 # Where merging is parted, and where Mondrian cuts

@@ -1,7 +1,7 @@
 """Strategies of greedy merging: by hand, by their laws, and against two slower versions.
 
 The pure version (``kanon.reference.merging``) is exact; the compiled full scan
-(``plain_strategies``) is fast enough for many larger tables. The kernel is held against both, and
+(``plain_scan``) is fast enough for many larger tables. The kernel is held against both, and
 so the scan is held against the pure version too.
 """
 
@@ -33,7 +33,7 @@ from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from oracles.plain_strategies import NAMES, full_scan
+from oracles.plain_scan import NAMES, scan
 from support.random_tables import SEVEN, PlainTree, Problem, algorithms, examples, problems
 from support.recodings import same_path
 from support.reference_tables import Greedy, Merged, moves_up, worked
@@ -551,7 +551,7 @@ def test_kernel_and_scan_equal_the_pure_version(case, data):
         plain = plain_of(problem, values, *one, **chosen)
         task = task_of(problem, values, *one, **chosen)
         assert merges_of(problem, gaa.merge_path(task)) == plain.merges, one
-        assert merges_of(problem, full_scan(task)) == plain.merges, one
+        assert merges_of(problem, scan(task)) == plain.merges, one
 
 
 # Against the full scan
@@ -606,7 +606,7 @@ def check_all(base: Task) -> None:
     """Every strategy at either scope takes the merges of the full scan."""
     for strategy, scope in BOTH:
         task = replace(base, strategy=strategy, scope=scope, sensitive="ill")
-        assert same_path(gaa.merge_path(task), full_scan(task)), (strategy, scope)
+        assert same_path(gaa.merge_path(task), scan(task)), (strategy, scope)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -37,6 +37,7 @@ from support.lesson_tables import (
     classes_of,
     eight_points,
     hospital,
+    is_confirmed,
     numeric_problems,
     plain_numbers,
 )
@@ -117,7 +118,7 @@ def check_lesson(lesson: Lesson, module: ModuleType) -> None:
         assert step.sentence.endswith(".") and step.heading
         for choice in step.choices:
             assert sum(each.chosen for each in choice.candidates) == 1, choice.question
-            assert choice.confirmed, f"{step.heading}: {choice.question}"
+            assert is_confirmed(choice), f"{step.heading}: {choice.question}"
 
 
 def check_arithmetic(
@@ -454,7 +455,7 @@ def test_mondrian_by_another_choice_of_the_axis(dimension, axis, figures, said):
     task = replace(eight_points(), options={"dimension": dimension})
     step = lesson_of(mondrian, task, metric_named("ncp")).steps[2]
     axes, _ = step.choices
-    assert axes.chosen.name == axis and axes.confirmed
+    assert axes.chosen.name == axis and is_confirmed(axes)
     assert tuple(each.figures[0] for each in axes.candidates) == figures
     assert said in step.sentence
 
