@@ -16,7 +16,7 @@ INCLUDED = {
     "CONTRIBUTING": "/contribute/contributing.md",
     "SECURITY": "/operate/security.md",
 }
-NO_LIBRARY = ("kernels", "studio", "cli", "__main__")
+NO_LIBRARY = ("kernels", "reference", "studio", "cli", "__main__")
 PACKAGE = DOCS.parent / "kanon"
 
 project = "kanon"

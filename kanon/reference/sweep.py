@@ -23,7 +23,7 @@ class Visit:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class JoinPlace:
     """A released class that a left-over class could join."""
 
     group: Group
@@ -37,8 +37,8 @@ class Join:
     """A left-over class, and the released class that it joins; None if no model allows one."""
 
     one: Group
-    places: tuple[Place, ...]
-    place: Place | None
+    places: tuple[JoinPlace, ...]
+    place: JoinPlace | None
     after: tuple[Group, ...]  # the released classes
 
 
@@ -102,7 +102,7 @@ def join(table: PlainTable, released: Sequence[Group], left: Sequence[int]) -> I
             members = [each for part in (*same, one) for each in part.members]
             widened = table.group(members, nodes)
             cost = table.merge_cost(group, one)
-            places.append(Place(group, cost, widened, not table.breaks(widened.members)))
+            places.append(JoinPlace(group, cost, widened, not table.breaks(widened.members)))
         allowed = [each for each in places if each.allowed]
         best = min(allowed, key=lambda each: (each.cost, each.group.nodes), default=None)
         if best is not None:
