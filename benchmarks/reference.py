@@ -9,14 +9,12 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from benchmarks.fresh import ROOT
 from kanon.recoding import MergePath
 
-__all__ = ["Mondrian", "scan"]
+__all__ = ["scan"]
 
 sys.path.append(str(ROOT / "tests"))
 
 scan: Callable[..., MergePath] = importlib.import_module("oracles.plain_scan").scan
-Mondrian: Callable[..., Any] = importlib.import_module("oracles.plain_mondrian").Mondrian

@@ -44,6 +44,7 @@ LEVELS = {
     "strategies": 4,
     "measures": 4,
     "algorithms": 5,
+    "reference": 5,
     "sources": 5,
     "learning": 6,
     "teaching": 6,
@@ -147,6 +148,18 @@ def test_no_modules_of_a_shared_room_import_each_other_in_a_circle(room):
     inside = {dotted(path): path for path in MODULES if room_of(dotted(path)) == room}
     imports = {own: {name for _, name in IMPORTS[path]} for own, path in inside.items()}
     TopologicalSorter({own: names & inside.keys() for own, names in imports.items()}).prepare()
+
+
+def test_references_know_no_compiled_code_and_no_algorithm_knows_them():
+    apart = {"reference": {"algorithms", "kernels"}, "algorithms": {"reference"}}
+    wrong = [
+        f"{name_of(path)}:{line} imports {name}"
+        for path, names in IMPORTS.items()
+        for line, name in names
+        if room_of(name) in apart.get(room_of(dotted(path)), set())
+        or (room_of(dotted(path)) == "reference" and name.split(".")[0] == "numba")
+    ]
+    assert wrong == []
 
 
 def test_streamlit_stays_in_the_studio():

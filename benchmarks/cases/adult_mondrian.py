@@ -9,7 +9,6 @@ from benchmarks.case import Case
 from benchmarks.fresh import ROOT
 from benchmarks.markdown import aim, seconds, spread, table, thousands
 from benchmarks.plans import adult_path, adult_with_sensitive
-from benchmarks.reference import Mondrian
 from benchmarks.timing import alternately
 from kanon.algorithms import gaa, mdav, mondrian
 from kanon.algorithms.task import Task
@@ -17,6 +16,7 @@ from kanon.measures import alteration
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.privacy.t_closeness import TCloseness
+from kanon.reference.mondrian import Mondrian
 from kanon.run import prepare
 from kanon.sources.opening import open_table
 

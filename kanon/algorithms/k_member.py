@@ -79,29 +79,13 @@ def made_clusters(task: Task, progress: Progress = no_progress) -> Clusters:
     Source: Byun, Kamra, Bertino, Li 2007, the greedy k-member clustering algorithm.
     """
     table = table_of(task)
-    _, clusters, left = grown_clusters(task, table, stretch(progress, 0.0, 0.95))
-    join_nearest(table, clusters, left, ALL, stretch(progress, 0.95, 1.0))
-    return clusters
-
-
-def grown_clusters(
-    task: Task, table: ClusteringInput, progress: Progress = no_progress
-) -> tuple[int, Clusters, np.ndarray]:
-    """The clusters before the classes that are left over join them.
-
-    Returns
-    -------
-    drawn : int
-        The class of the record that was drawn at first.
-    clusters : Clusters
-    left : numpy.ndarray of int64
-        The classes that are left over, in the order in which they are going to join.
-    """
     generator = np.random.default_rng(task.seed)
     drawn = drawn_class(table.counts, generator)
-    clusters = _grown(table, drawn, progress)
+    clusters = _grown(table, drawn, stretch(progress, 0.0, 0.95))
     left = np.flatnonzero(clusters.of < 0)
-    return drawn, clusters, left[drawn_order(table.counts[left], generator)]
+    left = left[drawn_order(table.counts[left], generator)]
+    join_nearest(table, clusters, left, ALL, stretch(progress, 0.95, 1.0))
+    return clusters
 
 
 def _grown(table: ClusteringInput, drawn: int, progress: Progress) -> Clusters:

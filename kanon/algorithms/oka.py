@@ -81,7 +81,7 @@ def made_clusters(task: Task, progress: Progress = no_progress) -> tuple[Cluster
     pool = given_away(table, clusters, stretch(progress, 0.45, 0.5))
     pool = pool[drawn_order(table.counts[pool], generator)]
     join_nearest(table, clusters, pool, table.k, stretch(progress, 0.5, 0.6))
-    merged_small(table, clusters, stretch(progress, 0.6, 1.0))
+    _merge_small(table, clusters, stretch(progress, 0.6, 1.0))
     return clusters, int(np.count_nonzero(clusters.records))
 
 
@@ -124,16 +124,8 @@ def given_away(
     return np.flatnonzero(clusters.of < 0)
 
 
-def merged_small(
-    table: ClusteringInput, clusters: Clusters, progress: Progress = no_progress
-) -> np.ndarray:
-    """Merge every cluster below k, in the order in which they were begun, with the nearest.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K,), int64
-        Per cluster the one that it was merged into; itself if it was not.
-    """
+def _merge_small(table: ClusteringInput, clusters: Clusters, progress: Progress) -> None:
+    """Merge every cluster below k, in the order in which they were begun, with the nearest."""
     into = np.arange(len(clusters.records))
     meeting, done = meeting_of(table), False
     while not done:
@@ -144,7 +136,6 @@ def merged_small(
             f"{thin(seen)} of {thin(len(into))} clusters hold k records or were merged",
         )
     clusters.of[:] = ends(into)[clusters.of]
-    return into
 
 
 def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:

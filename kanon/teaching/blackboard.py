@@ -20,8 +20,12 @@ from kanon.measures import alteration
 from kanon.metrics import Metric, potentials
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.privacy.conjunction import broken
+from kanon.privacy.model import Model
 from kanon.recoding import Recoding
-from kanon.teaching.lesson import Choice, ClassState, CostTerm, Numbers, Rule, Step
+from kanon.reference.merging import PlainMerge
+from kanon.reference.table import Group, PlainTable
+from kanon.strategies import LOOKS_AT
+from kanon.teaching.lesson import Candidate, Choice, ClassState, CostTerm, Numbers, Rule, Step
 
 FIRST = Rule("the first in tree order")  # what decides among ties, where no seed does
 
@@ -82,11 +86,8 @@ class Blackboard:
 
     def held(self, members: Iterable[int], nodes: Sequence[int] | None = None) -> ClassState:
         """A class of some original classes, raised to a tuple or to where they meet."""
-        classes = tuple(sorted(int(each) for each in members))
-        if nodes is None:
-            nodes = self.meet(*(self.task.classes.nodes[each] for each in classes))
-        records = int(self.task.classes.counts[list(classes)].sum())
-        return ClassState(tuple(int(node) for node in nodes), self.label(nodes), records, classes)
+        at = None if nodes is None else tuple(map(int, nodes))
+        return self.state(self.table.group(map(int, members), at))
 
     def called(self, one: ClassState) -> str:
         """A class by its number, the least of the original classes in it, and its labels."""
@@ -96,17 +97,48 @@ class Blackboard:
     @cached_property
     def originals(self) -> tuple[ClassState, ...]:
         """The original classes."""
-        return tuple(self.held([each]) for each in range(self.task.classes.n_classes))
+        return tuple(map(self.state, self.table.originals))
 
-    def meet(self, *tuples: Sequence[Any]) -> tuple[int, ...]:
-        """The lowest common ancestors of some tuples."""
-        found = [int(node) for node in tuples[0]]
-        for other in tuples[1:]:
-            found = [
-                tree.lca(low, int(node))
-                for tree, low, node in zip(self.task.classes.hierarchies, found, other, strict=True)
-            ]
-        return tuple(found)
+    @cached_property
+    def table(self) -> PlainTable:
+        """The table as the references take it, with exact costs."""
+        task, classes = self.task, self.task.classes
+        exact, counted = task.potentials.exact, task.potentials.slack and not task.potentials.digits
+        nodes = [tuple(row) for row in classes.nodes.tolist()]
+        histograms: list[dict[int, int]] = []
+        if task.sensitive is not None:
+            seen = classes.sensitive_named(task.sensitive)
+            seen = seen.folded if LOOKS_AT[task.strategy] == "l" else seen
+            histograms = [dict(enumerate(row)) for row in seen.dense().tolist()]
+        return PlainTable(
+            hierarchies=classes.hierarchies,
+            nodes=nodes,
+            records=classes.counts.tolist(),
+            potentials=[
+                {node: exact(j, node) for low in {*column} for node in tree.path(low)}
+                for j, (tree, column) in enumerate(
+                    zip(classes.hierarchies, zip(*nodes, strict=True), strict=True)
+                )
+            ],
+            k=task.k,
+            weighted=task.weighted,
+            seed=task.seed,
+            order=self.order,
+            breaks=lambda members: bool(task.others) and self.breaks(members, task.others),
+            histograms=histograms,
+            slack=task.potentials.slack / task.potentials.scale if counted else Fraction(0),
+        )
+
+    def state(self, group: Group) -> ClassState:
+        """A class of a reference, with its labels."""
+        return ClassState(group.nodes, self.label(group.nodes), group.records, group.members)
+
+    def candidate(
+        self, group: Group, key: tuple[Any, ...], chosen: Group | None, *figures: float | None
+    ) -> Candidate:
+        """A class that could be chosen, by what is compared of it."""
+        name = self.state(group).name
+        return Candidate(name, key, group == chosen, classes=group.members, figures=figures)
 
     def rising(
         self, one: ClassState, nodes: Sequence[int], records: int | None = None
@@ -126,7 +158,7 @@ class Blackboard:
         self, one: ClassState, other: ClassState, records: int | None = None
     ) -> tuple[CostTerm, ...]:
         """What raising two classes to where they meet costs: the terms of both."""
-        met = self.meet(one.nodes, other.nodes)
+        met = self.table.meet(one.nodes, other.nodes)
         return self.rising(one, met, records) + self.rising(other, met, records)
 
     def cost(self, whole: int) -> float:
@@ -147,8 +179,8 @@ class Blackboard:
             return FIRST
         return Rule(f"the first in the order that the seed {self.task.tie_seed} gives")
 
-    def breaks(self, members: Iterable[int]) -> bool:
-        """Whether some classes, as one, break a model beside k."""
+    def breaks(self, members: Iterable[int], models: Sequence[Model]) -> bool:
+        """Whether some classes, as one, break one of some models."""
         classes = self.task.classes
         chosen = np.array(sorted(members), dtype=np.int64)
         group = np.zeros(len(chosen), dtype=np.int64)
@@ -161,7 +193,7 @@ class Blackboard:
                 for each in classes.histograms
             ),
         )
-        return bool(broken(self.task.others, one)[0])
+        return bool(broken(models, one)[0])
 
     # --- the table after a step -----------------------------------------------------------------
     def numbers(self, recoding: Recoding) -> Numbers:
@@ -192,3 +224,7 @@ class Blackboard:
         for each in held:
             targets[list(each.classes)] = each.nodes
         return Recoding.from_targets(self.task.classes, targets)
+
+    def recoded_by(self, merges: Sequence[PlainMerge]) -> Recoding:
+        """The table after some merges."""
+        return self.recoded(map(self.state, merges[-1].after if merges else ()))

@@ -10,10 +10,10 @@ import numpy as np
 
 from kanon.algorithms import mondrian
 from kanon.algorithms.lines import ValueOrder
-from kanon.algorithms.mondrian import DIMENSION, RELEASE, VARIANT, Cut
+from kanon.algorithms.mondrian import DIMENSION, RELEASE, VARIANT
 from kanon.base.formatting import counted
-from kanon.hierarchy.ranges import is_flat
 from kanon.recoding import Recoding, Trace
+from kanon.reference.mondrian import Mondrian, PlainCut
 from kanon.teaching.blackboard import Blackboard
 from kanon.teaching.lesson import Candidate, Choice, Rule, Step
 
@@ -53,15 +53,6 @@ class Regions:
     parts: tuple[Rectangle, ...]  # of these, the parts of the region
 
 
-@dataclass(frozen=True)
-class _Possible:
-    """A cut that is tried: its parts, what it is called, and why it is refused, if it is."""
-
-    name: str
-    parts: tuple[tuple[int, ...], ...]
-    refused: str
-
-
 @dataclass(frozen=True, eq=False)
 class _Space:
     """The space that Mondrian cuts."""
@@ -74,10 +65,18 @@ class _Space:
         return [ValueOrder.of(tree) for tree in self.board.task.classes.hierarchies]
 
     @cached_property
+    def reference(self) -> Mondrian:
+        """What is cut, and how."""
+        task, table = self.board.task, self.board.table
+        how = task.k, task.option(VARIANT), lambda region: not table.breaks(region)
+        trees = table.hierarchies
+        return Mondrian(table.nodes, table.records, trees, *how, task.option(DIMENSION))
+
+    @cached_property
     def at(self) -> list[list[float]]:
         """Per quasi-identifier where each class stands."""
-        nodes = self.board.task.classes.nodes.T
-        return [line.at[column].tolist() for line, column in zip(self.lines, nodes, strict=True)]
+        every = self.reference.everything
+        return [[self.reference.place(c, j) for c in every] for j in range(len(self.lines))]
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:
@@ -102,102 +101,33 @@ class _Space:
 
     def records(self, members: Sequence[int]) -> int:
         """How many records some classes hold."""
-        return int(self.board.task.classes.counts[list(members)].sum())
-
-    def width(self, members: Sequence[int], j: int) -> float:
-        """(hi - lo) of a region / (hi - lo) of the table; 0 on an axis of one value."""
-        held = [self.at[j][each] for each in members]
-        if max(held) == min(held):
-            return 0.0
-        return (max(held) - min(held)) / (max(self.at[j]) - min(self.at[j]))
-
-    def worth(self, members: Sequence[int], j: int) -> float:
-        """How early an axis is tried: the more, the earlier; 0 on an axis of one value."""
-        width, dimension = self.width(members, j), self.board.task.option(DIMENSION)
-        if dimension == "widest" or not width:
-            return width
-        if dimension == "most-distinct":
-            return len(set(self.board.task.classes.nodes[list(members), j].tolist()))
-        return self.records(members) - self.largest(members, j)
-
-    def largest(self, members: Sequence[int], j: int) -> int:
-        """The records of the largest part after the first cut on an axis that k allows."""
-        for each in self.possible(members, j):
-            sizes = list(map(self.records, each.parts))
-            if len(sizes) > 1 and min(sizes) >= self.board.task.k:
-                return max(sizes)
-        return self.records(members)
+        return self.reference.size(members)
 
     def measured(self, members: Sequence[int], j: int) -> float:
         """What the worth of an axis says: its width in percent, its values, or the larger part."""
-        worth, dimension = self.worth(members, j), self.board.task.option(DIMENSION)
+        region, dimension = tuple(members), self.board.task.option(DIMENSION)
         if dimension == "best-balance":
-            return self.largest(members, j)
+            return self.reference.largest_part(region, j)
+        worth = self.reference.worth(region, j)
         return 100 * worth if dimension == "widest" else worth or 1
-
-    def median(self, members: Sequence[int], j: int) -> float:
-        """The lowest place that at least half of the records do not exceed."""
-        total = self.records(members)
-        return min(
-            place
-            for place in (self.at[j][each] for each in members)
-            if 2 * self.records([each for each in members if self.at[j][each] <= place]) >= total
-        )
 
     def halved(self, members: Sequence[int], j: int) -> str:
         """The median as a label; nothing on an axis that is cut by groups."""
-        if self.by_groups(j):
+        if self.reference.is_by_groups(j):
             return ""
-        middle = self.median(members, j)
+        middle = self.reference.median(tuple(members), j)
         return next(label for at, label in self.axes[j].marks if at == middle)
 
-    def by_groups(self, j: int) -> bool:
-        """Whether an axis is cut by the groups of its hierarchy."""
-        task = self.board.task
-        return task.option(VARIANT) == "hierarchy" and not is_flat(task.classes.hierarchies[j])
-
-    def possible(self, members: Sequence[int], j: int) -> list[_Possible]:
-        """The cuts that are tried on an axis, in their order."""
-        task = self.board.task
-        if self.by_groups(j):
-            parts = self._by_children(members, j)
-            return [_Possible("by the groups of the hierarchy", parts, self.refused(parts))]
-        middle = self.median(members, j)
-        label = self.halved(members, j)
-        below = [each for each in members if self.at[j][each] < middle]
-        upto = [each for each in members if self.at[j][each] <= middle]
-        firsts = [(f"up to {label}", upto), (f"below {label}", below)]
-        if task.option(VARIANT) == "relaxed":
-            there = [each for each in members if self.at[j][each] == middle]
-            ways = [below + there[:taken] for taken in range(len(there) + 1)]
-            total = self.records(members)
-            most_equal = min(
-                range(len(ways)),
-                key=lambda taken: (abs(2 * self.records(ways[taken]) - total), -taken),
-            )
-            name = f"below {label} and {counted(most_equal, 'class', 'classes')} at it"
-            firsts.insert(0, (name, ways[most_equal]))
-        found = []
-        for name, first in firsts:
-            rest = [each for each in members if each not in first]
-            halves = tuple(sorted(first)), tuple(rest)
-            found.append(_Possible(name, halves, self.refused(halves)))
-        return found
-
-    def _by_children(self, members: Sequence[int], j: int) -> tuple[tuple[int, ...], ...]:
-        """The classes below each child of where all values meet, in the order of the leaves."""
-        tree = self.board.task.classes.hierarchies[j]
-        nodes = self.board.task.classes.nodes[:, j].tolist()
-        above = nodes[members[0]]
-        for each in members:
-            above = tree.lca(above, nodes[each])
-        below: dict[int, list[int]] = {}
-        for each in members:
-            path = tree.path(nodes[each])
-            place = path.index(above)
-            below.setdefault(path[place - 1] if place else above, []).append(each)
-        order = sorted(below, key=lambda node: (node == above, int(tree.first[node])))
-        return tuple(tuple(below[node]) for node in order)
+    def name(self, members: Sequence[int], cut: PlainCut) -> str:
+        """What a cut is called."""
+        if cut.place == "groups":
+            return "by the groups of the hierarchy"
+        label = self.halved(members, cut.attribute)
+        if cut.place != "between":
+            return f"{cut.place} {label}"
+        middle = self.reference.median(tuple(members), cut.attribute)
+        tied = sum(self.at[cut.attribute][each] == middle for each in cut.parts[0])
+        return f"below {label} and {counted(tied, 'class', 'classes')} at it"
 
     def refused(self, parts: Sequence[Sequence[int]]) -> str:
         """Why a cut is not allowed; nothing if it is."""
@@ -207,7 +137,7 @@ class _Space:
         sizes = [self.records(part) for part in parts]
         if min(sizes) < task.k:
             return f"a part would hold {counted(min(sizes), 'record')}"
-        if task.others and any(self.board.breaks(part) for part in parts):
+        if any(map(self.board.table.breaks, parts)):
             return "a part would break another model"
         return ""
 
@@ -229,18 +159,17 @@ def regions_of(board: Blackboard, groups: Sequence[Sequence[int]], looked_at: in
 def cutting(board: Blackboard) -> Iterator[Step]:
     """The whole table as one region; then every cut, and every region that stays."""
     space = _Space(board)
-    made = {frozenset(np.concatenate(cut.parts).tolist()): cut for cut in mondrian.cuts(board.task)}
-    everything = tuple(range(board.task.classes.n_classes))
+    everything = space.reference.everything
     regions = [everything]
     done: set[tuple[int, ...]] = set()
     value = "the range" if board.task.option(RELEASE) == "ranges" else "the lowest group, or range,"
     names = board.task.classes.attributes
 
     def shown(
-        region: tuple[int, ...], cut: Cut | None, parts: Sequence[tuple[int, ...]]
+        region: tuple[int, ...], cut: PlainCut | None, parts: Sequence[tuple[int, ...]]
     ) -> Regions:
         every = {each: space.rectangle(each, each in done) for each in regions}
-        axis = None if cut is None else names.index(cut.attribute)
+        axis = None if cut is None else cut.attribute
         return Regions(
             space.axes,
             space.rectangle(region),
@@ -258,10 +187,8 @@ def cutting(board: Blackboard) -> Iterator[Step]:
         (),
         shown(everything, None, [everything]),
     )
-    waiting = [everything]
-    while waiting:
-        region = waiting.pop()
-        cut = made.get(frozenset(region))
+    for made in space.reference.steps():
+        region, cut = made.region, made.cut
         axes = _which_axis(space, region, cut)
         if cut is None:
             done.add(region)
@@ -274,20 +201,18 @@ def cutting(board: Blackboard) -> Iterator[Step]:
                 shown(region, None, [region]),
             )
             continue
-        parts = [tuple(part.tolist()) for part in cut.parts]
         place = regions.index(region)
-        regions[place : place + 1] = parts
-        waiting += reversed(parts)
-        how, halved = axes[-1], space.halved(region, names.index(cut.attribute))
+        regions[place : place + 1] = cut.parts
+        how, halved = axes[-1], space.halved(region, cut.attribute)
         median = f" Its median is {halved}: half of the records do not exceed it." if halved else ""
-        sizes = " and ".join(str(size) for size in cut.sizes)
+        sizes = " and ".join(str(space.records(part)) for part in cut.parts)
         yield board.step(
-            f"Cut {_records(space, region)} on {cut.attribute}",
-            f"It is cut on {cut.attribute}: {axes[0].reason}.{median} The cut is "
+            f"Cut {_records(space, region)} on {names[cut.attribute]}",
+            f"It is cut on {names[cut.attribute]}: {axes[0].reason}.{median} The cut is "
             f"{how.chosen.name}, {sizes} records: {how.reason}.",
             space.released(regions),
             axes,
-            shown(region, cut, parts),
+            shown(region, cut, cut.parts),
         )
 
 
@@ -303,26 +228,25 @@ def _records(space: _Space, region: Sequence[int]) -> str:
     return counted(space.records(region), "record")
 
 
-def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tuple[Choice, ...]:
+def _which_axis(space: _Space, region: tuple[int, ...], cut: PlainCut | None) -> tuple[Choice, ...]:
     """The choice of an axis, and of a cut on it; nothing where the region stays."""
     if cut is None:
         return ()
-    names = space.board.task.classes.attributes
+    plain = space.reference
     candidates = []
-    for j, name in enumerate(names):
-        tried = space.possible(region, j) if space.width(region, j) else []
-        open_to = any(not each.refused for each in tried)
-        refused = "" if open_to else tried[0].refused if tried else "it has one value alone"
+    for j, name in enumerate(space.board.task.classes.attributes):
+        tried = list(plain.cuts_on(region, j)) if plain.width(region, j) else []
+        refused = space.refused(tried[0].parts) if tried else "it has one value alone"
         candidates.append(
             Candidate(
-                name, (-space.worth(region, j), j), name == cut.attribute,
-                figures=(space.measured(region, j),), refused=refused,
+                name, (-plain.worth(region, j), j), j == cut.attribute,
+                figures=(space.measured(region, j),),
+                refused="" if any(map(plain.is_allowed, tried)) else refused,
             )
         )  # fmt: skip
-    parts = {frozenset(part.tolist()) for part in cut.parts}
-    tried = space.possible(region, names.index(cut.attribute))
+    tried = list(plain.cuts_on(region, cut.attribute))
     # Two candidates may be the same cut: the first of them counts.
-    same = [place for place, each in enumerate(tried) if set(map(frozenset, each.parts)) == parts]
+    first = next(place for place, each in enumerate(tried) if {*each.parts} == {*cut.parts})
     return (
         Choice(
             "On which axis is the region cut?",
@@ -334,8 +258,8 @@ def _which_axis(space: _Space, region: tuple[int, ...], cut: Cut | None) -> tupl
             (Rule("the first of the cuts tried"),),
             tuple(
                 Candidate(
-                    each.name, (place,), place == same[0],
-                    classes=each.parts[0], refused=each.refused,
+                    space.name(region, each), (place,), place == first,
+                    classes=each.parts[0], refused=space.refused(each.parts),
                 )
                 for place, each in enumerate(tried)
             ),
@@ -352,9 +276,9 @@ def _why_it_stays(space: _Space, region: tuple[int, ...]) -> str:
         return f"Fewer than 2 k = {2 * task.k} records: a part would hold fewer than k = {task.k}."
     names = task.classes.attributes
     reasons = [
-        f"{names[j]} {each.name}, as {each.refused}"
+        f"{names[j]} {space.name(region, each)}, as {space.refused(each.parts)}"
         for j in range(len(names))
-        if space.width(region, j)
-        for each in space.possible(region, j)
+        if space.reference.width(region, j)
+        for each in space.reference.cuts_on(region, j)
     ]
     return f"No cut is allowed: not {'; nor '.join(reasons)}."

@@ -112,22 +112,8 @@ class Choice:
         )
 
     @property
-    def confirmed(self) -> bool:
-        """Whether the chosen one is not refused and none that is not has a lower key."""
-        return not self.chosen.refused and self.chosen.key == min(
-            each.key for each in self.candidates if not each.refused
-        )
-
-    @property
     def rulings(self) -> tuple[Ruling, ...]:
         """What each rule left, up to the one that decided; nothing where nothing else was allowed.
-
-        >>> few, columns = Rule("fewest values"), Rule("the first column")
-        >>> found = Choice("Which column?", (few, columns), (
-        ...     Candidate("age", (2, 0), True, figures=(2,)), Candidate("zip", (3, 1), False),
-        ...     Candidate("sex", (2, 2), False)))
-        >>> [(each.rule, len(each.alike), len(each.worse)) for each in found.rulings]
-        [(0, 2, 1), (1, 1, 1)]
 
         >>> few, columns = Rule("fewest values"), Rule("the first column")
         >>> found = Choice("Which column?", (few, columns), (

@@ -308,9 +308,6 @@ def _counted_for(node: Node, tops: Node) -> tuple[int, ...]:
 
     >>> _counted_for((0, 2, 1), (1, 2, 2)), _counted_for((1, 0, 1), (1, 0, 1))
     ((0, 2), (1,))
-
-    >>> _counted_for((0, 2, 1), (1, 2, 2)), _counted_for((1, 0, 1), (1, 0, 1))
-    ((0, 2), (1,))
     """
     own = tuple(j for j, (level, top) in enumerate(zip(node, tops, strict=True)) if level < top)
     return own or (min(range(len(tops)), key=tops.__getitem__),)

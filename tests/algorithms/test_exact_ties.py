@@ -42,8 +42,6 @@ from kanon.scaled_potentials import as_potentials
 from kanon.strategies import SCOPES, STRATEGIES
 from oracles import plain_lattice
 from oracles.plain_clustering import Plain, clusters_of
-from oracles.plain_gaa import result
-from oracles.plain_greedy import Greedy
 from oracles.plain_lattice import PlainLattice
 from oracles.plain_lattice_sweep import swept
 from oracles.plain_scan import scan
@@ -58,6 +56,7 @@ from support.random_tables import (
     path_cost,
 )  # fmt: skip
 from support.random_tables import problems as any_problems
+from support.reference_tables import Greedy, exact_depths, result
 from support.strategy_tables import merges_of, task_of
 
 # Thirds and halves, and heights that are equal: so ties are frequent, and roundings differ.
@@ -167,12 +166,12 @@ def test_clusters_are_those_of_exact_fractions(fits, algorithm, problem, chosen,
     k = min(k, len(problem.rows))
     weighted = chosen["cost"] == "weighted"
     plain = Plain(
-        problem, per_record(problem, chosen["metric"]), k, weighted, seed, chosen["tie_seed"]
+        problem, exact_depths(problem, chosen["metric"]), k, weighted, seed, chosen["tie_seed"]
     )
     with numbers_below(fits):
         task = plain_task(problem, chosen, k, seed=seed)
         if algorithm is kaca:
-            assert result(problem, kaca.anonymise(task)) == plain.kaca()[1]
+            assert result(problem, kaca.anonymise(task)) == plain.kaca().at
         elif algorithm is oka:
             made, _ = oka.made_clusters(task)
             assert sorted(map(sorted, clusters_of(problem, made.of))) == sorted(
@@ -213,11 +212,10 @@ def test_nodes_are_those_of_exact_fractions(fits, algorithm, problem, chosen, da
 @given(problem=problems(16), chosen=CHOICES, k=st.integers(2, 6))
 def test_a_sweep_is_that_of_exact_fractions(fits, problem, chosen, k):
     k = min(k, len(problem.rows))
-    expected = swept(problem, per_record(problem, chosen["metric"]), k)
+    expected = swept(problem, exact_depths(problem, chosen["metric"]), k)
     with numbers_below(fits):
         found = lattice_sweep.anonymise(plain_task(problem, chosen, k))
-    rows = {row: labels for labels, rows in expected.classes.items() for row in rows}
-    assert result(problem, found) == {labels: rows[row] for row, labels in enumerate(problem.rows)}
+    assert result(problem, found) == expected.at
 
 
 # Where merging is parted, and where Mondrian cuts

@@ -23,22 +23,24 @@ from kanon.cli.main import main
 from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.recoding import MergePath
+from kanon.reference.merging import merge, pick_smallest
+from kanon.reference.table import Group
 from kanon.run import prepare, run
 from kanon.sources.opening import open_table
 from kanon.studio.widgets.how import which_parts
-from oracles.plain_gaa import (
+from support.random_tables import PlainTree, Problem, examples
+from support.recodings import same_path
+from support.reference_tables import (
+    Merged,
     cases,
-    integer_cost,
     joined,
-    merged,
     moves_up,
+    reference_table,
     result,
     scaled,
     task,
     worked,
 )
-from support.random_tables import PlainTree, Problem, examples
-from support.recodings import same_path
 
 # By hand
 
@@ -170,29 +172,27 @@ def cut_cases(draw, **kwargs):
     return problem, chosen, whole, part_of, draw(st.integers(1, least))
 
 
-def slowly_in_parts(problem: Problem, cost, k: int, part_of, up_to: int, chosen: dict):
+def slowly_in_parts(problem: Problem, depths, k: int, part_of, up_to: int, chosen: dict):
     """The parts one after the other, and then the whole table that they have become."""
-    weighted, seed = chosen["cost"] == "weighted", chosen["tie_seed"]
-    at = {}
+    how = chosen["cost"] == "weighted", chosen["tie_seed"]
+    table = reference_table(problem, depths, k, *how)
+    pick = pick_smallest(table)
+    groups: list[Group] = []
     for part in range(int(part_of.max()) + 1):
-        members = {x for x, own in zip(problem.sizes, part_of.tolist(), strict=True) if own == part}
-        alone = Problem(problem.trees, tuple(row for row in problem.rows if row in members))
-        at |= merged(alone, cost, min(k, up_to), weighted, seed)
-    if k > up_to:
-        left = Problem(problem.trees, tuple(at[row] for row in problem.rows))
-        further = merged(left, cost, k, weighted, seed)
-        at = {x: further[now] for x, now in at.items()}
-    return at
+        own = [table.originals[each] for each in np.flatnonzero(part_of == part)]
+        steps = list(merge(table, own, lambda group: group.records < min(k, up_to), pick))
+        groups += steps[-1].after if steps else own
+    steps = list(merge(table, groups, lambda group: group.records < k, pick)) if k > up_to else []
+    return Merged(problem, groups, steps).at
 
 
 @examples(200)
 @given(cut_cases())
 def test_parts_equal_the_slow_version_at_every_k(case):
     problem, chosen, whole, part_of, up_to = case
-    cost = integer_cost(problem, whole.potentials)
     path = merge_in_parts(whole, part_of, up_to)
     for k in range(1, len(problem.rows) + 1):
-        expected = slowly_in_parts(problem, cost, k, part_of, up_to, chosen)
+        expected = slowly_in_parts(problem, whole.potentials, k, part_of, up_to, chosen)
         assert result(problem, path.at(k)) == expected
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks.plans import adult_task
 from kanon.algorithms import clusters, gaa, k_member
@@ -20,8 +21,8 @@ from oracles.plain_clustering import (
     told,
     worked_table,
 )
-from oracles.plain_gaa import result
 from support.random_tables import PlainTree, Problem, examples
+from support.reference_tables import result
 
 # By hand
 
@@ -93,6 +94,22 @@ def test_the_next_cluster_begins_furthest_from_the_start_of_the_last(record, ord
 
 
 # Equal to the definition
+
+
+@examples(100)
+@given(cases(max_records=14), st.data())
+def test_what_widening_costs_is_the_growth_of_the_loss(case, data):
+    """The loss of all records after less that before, where the reference knows the centres."""
+    problem, chosen, k, _ = case
+    slow = plain(problem, {**chosen, "cost": "weighted"}, k)
+    some = (
+        data.draw(st.lists(st.sampled_from(slow.tuples), min_size=2, unique=True))
+        if len(slow.tuples) > 1
+        else slow.tuples * 2
+    )
+    one, other = some[: len(some) // 2], some[len(some) // 2 :]
+    groups = (slow.table.group(map(slow.tuples.index, part)) for part in (one, other))
+    assert slow.table.merge_cost(*groups) == slow.loss(some) - slow.loss(one) - slow.loss(other)
 
 
 @examples(200)

@@ -27,10 +27,7 @@ from kanon.recoding import Recoding
 from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from oracles.plain_gaa import integer_cost, result, scaled, worked
-from oracles.plain_greedy import Merged
 from oracles.plain_lattice_sweep import (
-    Swept,
     improved,
     in_group_order,
     swept,
@@ -47,6 +44,7 @@ from support.model_tables import (
 )
 from support.paths import ROOT
 from support.random_tables import PlainTree, Problem, algorithms, examples, problems
+from support.reference_tables import exact_depths, integer_cost, result, scaled, worked
 
 
 def chosen_task(problem: Problem, chosen: dict, k: int, **more) -> Task:
@@ -59,12 +57,6 @@ def cases(draw, **kwargs):
     return problem, draw(algorithms(problem))
 
 
-def released_tuples(problem: Problem, plain: Swept) -> dict:
-    """Per original class its released tuple."""
-    at = plain.released
-    return {labels: at[problem.rows.index(labels)] for labels in problem.sizes}
-
-
 # Levels
 
 
@@ -73,9 +65,9 @@ def released_tuples(problem: Problem, plain: Swept) -> dict:
 
 def check_fast(problem: Problem, chosen: dict, k: int) -> None:
     found = lattice_sweep.anonymise(chosen_task(problem, chosen, k))
-    expected = swept(problem, integer_cost(problem, scaled(problem, chosen)), k)
+    expected = swept(problem, scaled(problem, chosen), k)
     assert expected.aside == []
-    assert result(problem, found) == released_tuples(problem, expected)
+    assert result(problem, found) == expected.at
     assert found.trace.evaluated == len(expected.visits)
     assert found.trace.steps == sum(len(released) for _, released in expected.visits)
     if expected.joined:
@@ -134,13 +126,13 @@ def test_the_walk_with_other_models_equals_the_slow_version(table, wanted, data)
     others = [model for model in wanted if model in task.others]
     plain = swept(
         problem,
-        greedy.per_record,
+        exact_depths(problem, greedy.metric, greedy.attribute_weights),
         task.k,
         lambda rows: breaks(columns, others, rows),
     )
     whole = greedy.merge(
         lambda rows: len(rows) < task.k or breaks(columns, others, rows),
-        begun=Merged(plain.classes),
+        begun=plain.groups,
     )
     if plain.aside:
         event("merged on as GAA does")
@@ -160,11 +152,12 @@ def check_thorough(problem: Problem, chosen: dict, k: int) -> bool:
     """Compare both; whether the slow version improved on what it began with."""
     task = chosen_task(problem, chosen, k)
     cost = integer_cost(problem, scaled(problem, chosen))
-    by_groups = in_group_order(problem, cost, k)
+    depths = scaled(problem, chosen)
+    by_groups = swept(problem, depths, k, steps=in_group_order)
     found = lattice_sweep.finished(task, order.in_group_order(task))
-    assert result(problem, found) == released_tuples(problem, by_groups)
+    assert result(problem, found) == by_groups.at
     assert found.trace.steps == sum(len(released) for _, released in by_groups.visits)
-    releases = [released_tuples(problem, each) for each in (swept(problem, cost, k), by_groups)]
+    releases = [swept(problem, depths, k).at, by_groups.at]
 
     def loss(release: dict) -> int:
         return sum(int(cost(low, high)) * problem.sizes[low] for low, high in release.items())
@@ -294,7 +287,7 @@ def test_the_worked_table():
     """
     problem = worked()
     chosen = {"metric": "custom", "cost": "weighted", "tie_seed": None}
-    plain = swept(problem, integer_cost(problem, scaled(problem, chosen)), 4)
+    plain = swept(problem, scaled(problem, chosen), 4)
     assert plain.visits == [
         ((0, 0), []), ((0, 1), [("M", "Felid")]), ((0, 2), [("F", "Mammal")])
     ]  # fmt: skip
@@ -325,7 +318,7 @@ def test_what_is_released_early_is_missing_later():
     """
     problem = two_columns()
     chosen = {"metric": "custom", "cost": "weighted", "tie_seed": None}
-    plain = swept(problem, integer_cost(problem, scaled(problem, chosen)), 3)
+    plain = swept(problem, scaled(problem, chosen), 3)
     assert plain.visits == [
         ((0, 0), []), ((1, 0), [("A", "x")]), ((0, 1), []), ((1, 1), []), ((2, 0), [("*", "y")]),
     ]  # fmt: skip

@@ -21,10 +21,10 @@ from kanon.algorithms.task import Task, own_potentials
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.kernels.prices import weigh
 from kanon.privacy.k_anonymity import KAnonymity
-from oracles.plain_gaa import integer_cost, scaled
 from oracles.plain_lattice_sweep import lattice, raised_tuple
 from oracles.plain_least_loss import least, least_with_suppression
 from support.random_tables import PlainTree, Problem, algorithms, examples, problems
+from support.reference_tables import integer_cost, scaled
 
 
 def chosen_task(problem: Problem, chosen: dict, k: int, **more) -> Task:

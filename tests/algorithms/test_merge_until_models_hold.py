@@ -103,7 +103,7 @@ def test_the_variant_goes_on_as_gaa_does(table, wanted, data):
     task = task_of(source, guide, wanted)
     greedy = greedy_of(problem, columns, guide)
     begun = greedy.merge(lambda rows: len(rows) < task.k, small=task.k)
-    plain = greedy.merge(lambda rows: breaks(columns, wanted, rows), begun=begun)
+    plain = greedy.merge(lambda rows: breaks(columns, wanted, rows), begun=begun.groups)
     released = source.release(gaa_small.anonymise(task))
     assert rows_of(problem, released) == plain.released
 

@@ -1,7 +1,7 @@
 """Strategies of greedy merging: by hand, by their laws, and against two slower versions.
 
-The pure version (``plain_greedy``) is exact and knows nothing of kanon; the compiled full scan
-(``plain_strategies``) is fast enough for many larger tables. The kernel is held against both, and
+The pure version (``kanon.reference.merging``) is exact; the compiled full scan
+(``plain_scan``) is fast enough for many larger tables. The kernel is held against both, and
 so the scan is held against the pure version too.
 """
 
@@ -27,16 +27,16 @@ from kanon.kernels.merging import merge_some
 from kanon.kernels.merging_state import GROUPS, LIVE, Merging, StrategyView
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import MergePath
+from kanon.reference.roots import one_over_l, t_norm1
 from kanon.scaled_potentials import Potentials, scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
-from oracles.plain_gaa import moves_up, worked
-from oracles.plain_greedy import Greedy, Merged, one_over_l, t_norm1
-from oracles.plain_strategies import NAMES, full_scan
+from oracles.plain_scan import NAMES, scan
 from support.random_tables import SEVEN, PlainTree, Problem, algorithms, examples, problems
 from support.recodings import same_path
+from support.reference_tables import Greedy, Merged, moves_up, worked
 from support.strategy_tables import ILLS, merges_of, source_of, star, task_of
 
 BOTH = [(name, scope) for name in NAMES for scope in SCOPES]
@@ -551,7 +551,7 @@ def test_kernel_and_scan_equal_the_pure_version(case, data):
         plain = plain_of(problem, values, *one, **chosen)
         task = task_of(problem, values, *one, **chosen)
         assert merges_of(problem, gaa.merge_path(task)) == plain.merges, one
-        assert merges_of(problem, full_scan(task)) == plain.merges, one
+        assert merges_of(problem, scan(task)) == plain.merges, one
 
 
 # Against the full scan
@@ -606,7 +606,7 @@ def check_all(base: Task) -> None:
     """Every strategy at either scope takes the merges of the full scan."""
     for strategy, scope in BOTH:
         task = replace(base, strategy=strategy, scope=scope, sensitive="ill")
-        assert same_path(gaa.merge_path(task), full_scan(task)), (strategy, scope)
+        assert same_path(gaa.merge_path(task), scan(task)), (strategy, scope)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -23,7 +23,6 @@ from kanon.experiments.simulated.columns import Column, simulated, value_names
 from kanon.sources.reading import read_table
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from oracles.plain_scan import scan
-from oracles.plain_strategies import full_scan
 
 ADULT = 30_162
 SAMPLE = 1_000
@@ -47,7 +46,7 @@ def task_for(path: Path, column: str, metric: str, records: int) -> Task:
 
 def check_same(task: Task) -> None:
     """The same merges, so the same release at every k."""
-    found, expected = merge_greedily(task), full_scan(task)
+    found, expected = merge_greedily(task), scan(task)
     for field in ("parts", "smallest", "nodes", "counts"):
         assert np.array_equal(getattr(found, field), getattr(expected, field)), field
     for k in K_PRESETS["thirteen"]:
@@ -72,13 +71,6 @@ def test_a_sample_with_a_tie_seed_and_costs_per_class(adult_path, strategy, scop
     check_same(
         replace(task, strategy=strategy, scope=scope, tie_seed=tie_seed, weighted=tie_seed == 3)
     )
-
-
-@pytest.mark.adult
-@pytest.mark.parametrize("column", COLUMNS)
-def test_the_full_scan_without_a_measure_is_the_plain_scan(adult_path, column):
-    task = task_for(adult_path, column, "nllm", SAMPLE)
-    assert np.array_equal(full_scan(task).parts, scan(task).parts)
 
 
 @pytest.mark.adult

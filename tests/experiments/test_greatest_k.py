@@ -34,7 +34,6 @@ from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.run import prepare, run
 from kanon.sources.reading import read_table
-from oracles.plain_gaa import worked
 from support.model_tables import (
     breaks,
     greedy_of,
@@ -46,6 +45,7 @@ from support.model_tables import (
 )
 from support.paths import ROOT
 from support.random_tables import Problem, examples
+from support.reference_tables import worked
 from support.strategy_tables import ILLS, merges_of, star
 from support.strategy_tables import task_of as strategy_task
 

@@ -1,18 +1,10 @@
-"""Clustering by its definitions, in lists of labels and Python's own integers: slow and obvious.
-
-A cluster is the list of the tuples in it. What widening it costs is not a formula on its centre
-here: it is the loss of all its records after less that before. Besides, the laws that all
-clustering algorithms keep, and the best that any partition of a tiny table can do.
-
-The draws are part of the definition: ``numpy.random.default_rng(seed)`` draws numbers of records,
-which stand in canonical order.
-"""
+"""Clustering on random tables by labels, laws of all of it, and the best of a tiny table."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from types import ModuleType
 from typing import Any
@@ -24,44 +16,50 @@ from hypothesis import strategies as st
 from kanon.algorithms.task import Task
 from kanon.plan import Plan
 from kanon.recoding import Recoding
+from kanon.reference.clustering import ClusterStep, k_member, oka
+from kanon.reference.merging import kaca
+from kanon.reference.table import PlainTable
 from kanon.run import run
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from oracles.plain_gaa import Cost, Labels, integer_cost, joined, moves_up, rank, result, scaled
 from support.random_tables import PlainTree, Problem, algorithms, problems
+from support.reference_tables import (
+    Labels,
+    Merged,
+    joined,
+    moves_up,
+    reference_table,
+    result,
+    scaled,
+)
 
 Cluster = list[Labels]
 
 
 @dataclass
 class Plain:
-    """A table to cluster.
-
-    Attributes
-    ----------
-    problem
-        The table.
-    cost
-        What raising one record from a tuple to another costs.
-    k, weighted, seed, tie_seed
-        As in a task.
-    """
+    """A table to cluster: the references by labels, and the loss of clusters by its definition."""
 
     problem: Problem
-    cost: Cost
+    depths: Sequence[Sequence]
     k: int
     weighted: bool = True
     seed: int = 0
     tie_seed: int | None = None
-    generator: np.random.Generator = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.generator = np.random.default_rng(self.seed)
+    @cached_property
+    def table(self) -> PlainTable:
+        how = self.k, self.weighted, self.tie_seed, self.seed
+        return reference_table(self.problem, self.depths, *how)
 
     @cached_property
     def tuples(self) -> list[Labels]:
         """The classes in canonical order."""
         return list(self.problem.sizes)
+
+    def cost(self, low: Labels, high: Labels) -> Any:
+        """What raising one record from a tuple to another costs."""
+        return self.table.cost(self.problem.numbers(low), self.problem.numbers(high))
 
     def records(self, cluster: Sequence[Labels]) -> int:
         return sum(self.problem.sizes[labels] for labels in cluster)
@@ -74,26 +72,6 @@ class Plain:
         centre = self.centre(cluster)
         return sum(self.cost(labels, centre) * self.problem.sizes[labels] for labels in cluster)
 
-    def widening(self, cluster: Sequence[Labels], other: Sequence[Labels]) -> Any:
-        """By how much the loss grows when two clusters become one."""
-        if self.weighted:
-            return self.loss([*cluster, *other]) - self.loss(cluster) - self.loss(other)
-        return self.apart(self.centre(cluster), self.centre(other))
-
-    def apart(self, one: Labels, other: Labels) -> Any:
-        """The distance of two records."""
-        met = joined(self.problem, one, other)
-        return self.cost(one, met) + self.cost(other, met)
-
-    def in_drawn_order(self, tuples: Sequence[Labels]) -> list[Labels]:
-        """Tuples in the order in which their records come up when all are drawn."""
-        records = [labels for labels in tuples for _ in range(self.problem.sizes[labels])]
-        drawn = [records[i] for i in self.generator.permutation(len(records))]
-        return list(dict.fromkeys(drawn))
-
-    def nearest(self, clusters: Sequence[Cluster], other: Sequence[Labels]) -> Cluster:
-        return min(clusters, key=lambda cluster: self.widening(cluster, other))
-
     def targets(self, clusters: Sequence[Cluster]) -> dict[Labels, Labels]:
         """Per tuple the centre of its cluster."""
         found = {labels: self.centre(cluster) for cluster in clusters for labels in cluster}
@@ -101,92 +79,38 @@ class Plain:
 
     # The algorithms
 
+    def by_labels(self, clusters: Sequence[Sequence[int]]) -> list[Cluster]:
+        """The clusters in the order begun, without those merged into others."""
+        return [[self.tuples[each] for each in members] for members in clusters if members]
+
+    @cached_property
+    def steps_of_oka(self) -> list[ClusterStep]:
+        return list(oka(self.table))
+
     def k_member(self) -> list[Cluster]:
-        """The clusters in the order made, each with its tuples in the order taken."""
-        records = [labels for labels in self.tuples for _ in range(self.problem.sizes[labels])]
-        start = records[self.generator.integers(len(records))]
-        left, clusters = list(self.tuples), []
-        while self.records(left) >= self.k:
-            start = max(left, key=lambda labels: self.apart(labels, start))
-            cluster = [start]
-            left.remove(start)
-            while self.records(cluster) < self.k:
-                best = min(left, key=lambda labels: self.widening(cluster, [labels]))
-                cluster.append(best)
-                left.remove(best)
-            clusters.append(cluster)
-        for labels in self.in_drawn_order(left):
-            self.nearest(clusters, [labels]).append(labels)
-        return clusters
+        return self.by_labels([*k_member(self.table)][-1].clusters)
+
+    def oka(self) -> list[Cluster]:
+        return self.by_labels(self.steps_of_oka[-1].clusters)
 
     def one_pass(self) -> list[Cluster]:
         """OKA's clusters of any size."""
-        drawn = self.in_drawn_order(self.tuples)[: len(self.problem.rows) // self.k]
-        clusters = [[labels] for labels in drawn]
-        for labels in self.tuples:
-            if labels not in drawn:
-                self.nearest(clusters, [labels]).append(labels)
-        return clusters
+        passed = [step for step in self.steps_of_oka if step.kind in ("seeds", "pass")]
+        return self.by_labels(passed[-1].clusters)
 
-    def given_away(self, clusters: list[Cluster]) -> list[Labels]:
-        """What OKA's clusters above k lose; it is taken out of them."""
-        gone = []
-        for cluster in clusters:
-            if self.records(cluster) <= self.k or len(cluster) == 1:
-                continue
-            members = sorted(cluster, key=self.problem.numbers)
+    def given_away(self) -> list[Labels]:
+        """What OKA's clusters above k lose."""
+        gone = [step.members[0] for step in self.steps_of_oka if step.kind == "leave"]
+        return [self.tuples[each] for each in sorted(gone)]
 
-            def far(one: Labels, members: Cluster = members) -> Any:
-                return self.widening([x for x in members if x != one], [one])
-
-            for labels in sorted(members, key=lambda one: -far(one)):
-                if self.records(cluster) - self.problem.sizes[labels] >= self.k:
-                    cluster.remove(labels)
-                    gone.append(labels)
-        return sorted(gone, key=self.problem.numbers)
-
-    def oka(self) -> list[Cluster]:
-        """The clusters in the order begun, without those merged into others."""
-        clusters = self.one_pass()
-        for labels in self.in_drawn_order(self.given_away(clusters)):
-            small = [cluster for cluster in clusters if self.records(cluster) < self.k]
-            self.nearest(small or clusters, [labels]).append(labels)
-        for cluster in clusters:
-            others = [each for each in clusters if each is not cluster and each]
-            if self.records(cluster) < self.k and others:
-                self.nearest(others, cluster).extend(cluster)
-                cluster.clear()
-        return [cluster for cluster in clusters if cluster]
-
-    def kaca(self) -> tuple[list[tuple[Labels, Labels, Labels | None]], dict[Labels, Labels]]:
-        """The merges (drawn, nearest, a third one of the same tuple), and per tuple its release."""
-        classes = dict(self.problem.sizes)  # in canonical order; what is made goes to the end
-        at = {labels: labels for labels in classes}
-        merges = []
-        while small := [labels for labels, size in classes.items() if size < self.k]:
-            chosen = small[self.generator.integers(len(small))]
-
-            def key(other: Labels, chosen: Labels = chosen) -> tuple[Any, Any]:
-                met = joined(self.problem, chosen, other)
-                own, its = (classes[chosen], classes[other]) if self.weighted else (1, 1)
-                far = own * self.cost(chosen, met) + its * self.cost(other, met)
-                return far, rank(self.problem, other, self.tie_seed)
-
-            other = min((labels for labels in classes if labels != chosen), key=key)
-            met = joined(self.problem, chosen, other)
-            size = classes.pop(chosen) + classes.pop(other)
-            third = met if met in classes else None
-            size += classes.pop(met, 0)
-            classes[met] = size
-            at = {low: met if now in (chosen, other) else now for low, now in at.items()}
-            merges.append((chosen, other, third))
-        return merges, at
+    def kaca(self) -> Merged:
+        return Merged(self.problem, self.table.originals, list(kaca(self.table)))
 
 
 def plain(problem: Problem, chosen: dict[str, Any], k: int, seed: int = 0) -> Plain:
     """The plain version of :func:`task_of`."""
-    cost = integer_cost(problem, scaled(problem, chosen))
-    return Plain(problem, cost, k, chosen["cost"] == "weighted", seed, chosen["tie_seed"])
+    how = chosen["cost"] == "weighted", seed, chosen["tie_seed"]
+    return Plain(problem, scaled(problem, chosen), k, *how)
 
 
 def task_of(problem: Problem, chosen: dict[str, Any], k: int, seed: int = 0) -> Task:

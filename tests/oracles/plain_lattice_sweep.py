@@ -1,52 +1,113 @@
-"""The lattice sweep by its definition: dicts of tuples of labels, every node grouped anew."""
+"""The lattice sweep on random tables by labels, and its effort *thorough* by its definition."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import product
 
-from support.random_tables import PlainTree, Problem
+from kanon.reference.sweep import Join, Levels, Visit, groups_at, join, released_by, walk
+from kanon.reference.table import Group, PlainTable
+from support.random_tables import Problem, raised
+from support.reference_tables import Labels, labels_of, reference_table
 
-Labels = tuple[str, ...]
-Levels = tuple[int, ...]
-Rows = tuple[int, ...]
 Cost = Callable[[Labels, Labels], int | Fraction]
 
 
 @dataclass
 class Swept:
-    """What came out.
+    """What came out, by labels."""
 
-    Attributes
-    ----------
-    classes
-        Per released tuple its records.
-    visits
-        The nodes that were grouped, in their order, each with the groups released there.
-    joined
-        Per tuple that was left over the released tuple that it became part of; its own if no
-        released class could take it, so that it has to be merged on.
-    aside
-        The tuples that no released class could take.
-    """
+    problem: Problem
+    table: PlainTable
+    steps: Sequence[Visit]
 
-    classes: dict[Labels, Rows] = field(default_factory=dict)
-    visits: list[tuple[Levels, list[Labels]]] = field(default_factory=list)
-    joined: dict[Labels, Labels] = field(default_factory=dict)
-    aside: list[Labels] = field(default_factory=list)
+    def __post_init__(self) -> None:
+        released = released_by(self.steps, self.table)
+        self.joins: list[Join] = list(join(self.table, released, self.steps[-1].left))
+        self.begun = self.joins[-1].after if self.joins else released
+
+    def labels(self, group: Group) -> Labels:
+        return labels_of(self.problem, group.nodes)
 
     @property
-    def released(self) -> dict[int, Labels]:
-        """Per record its tuple."""
-        return {row: labels for labels, rows in self.classes.items() for row in rows}
+    def visits(self) -> list[tuple[Levels, list[Labels]]]:
+        """The nodes that were grouped, in their order, each with the groups released there."""
+        return [(step.levels, list(map(self.labels, step.groups))) for step in self.steps]
+
+    @property
+    def joined(self) -> dict[Labels, Labels]:
+        """Per tuple that was left over the released tuple that it became part of."""
+        return {
+            self.labels(each.one): self.labels(each.place.widened)
+            for each in self.joins
+            if each.place is not None
+        }
+
+    @property
+    def aside(self) -> list[Group]:
+        """What no released class could take."""
+        return [each.one for each in self.joins if each.place is None]
+
+    @property
+    def groups(self) -> list[Group]:
+        """All classes, those among them that no other could take."""
+        found: dict[tuple[int, ...], list[int]] = {}
+        for group in (*self.begun, *self.aside):
+            found.setdefault(group.nodes, []).extend(group.members)
+        return [self.table.group(members, nodes) for nodes, members in found.items()]
+
+    @property
+    def at(self) -> dict[Labels, Labels]:
+        """Per original class its released tuple."""
+        now = {each: self.labels(group) for group in self.groups for each in group.members}
+        return {labels: now[each] for each, labels in enumerate(self.problem.sizes)}
 
 
-def raised(tree: PlainTree, node: str, level: int) -> str:
-    """The highest ancestor of at most that level; the node itself if its own level is higher."""
-    return next((x for x in reversed(tree.paths[node]) if tree.level[x] <= level), node)
+def swept(
+    problem: Problem,
+    depths: Sequence[Sequence],
+    k: int,
+    breaks: Callable[[tuple[int, ...]], bool] = lambda rows: False,
+    steps: Callable[[PlainTable], Iterator[Visit]] = walk,
+) -> Swept:
+    """The sweep of a table; ``breaks``: whether some rows break a model beside k-anonymity."""
+    table = reference_table(problem, depths, k, breaks=breaks)
+    return Swept(problem, table, list(steps(table)))
+
+
+def in_group_order(table: PlainTable) -> Iterator[Visit]:
+    """The sweep that releases single groups by their mean loss, rounded down.
+
+    Every node remembers its cheapest group as it was when it was looked at last.
+    """
+    left = list(range(len(table.nodes)))
+
+    def means(levels: Levels) -> dict[Group, int]:
+        return {
+            group: int(sum(table.records[each] * table.cost(table.nodes[each], group.nodes)
+                           for each in group.members)) // group.records
+            for group in groups_at(table, levels, left)
+            if group.records >= table.k
+        }  # fmt: skip
+
+    lattice = product(*(range(tree.height) for tree in table.hierarchies))
+    known = {levels: min(means(levels).values(), default=None) for levels in lattice}
+    keys = {levels: key for levels, key in known.items() if key is not None}
+    while keys and table.size(left) >= table.k:
+        levels = min(keys, key=lambda each: (keys[each], each))
+        del keys[levels]
+        now = means(levels)
+        out = tuple(
+            group for group, mean in now.items() if all(mean <= other for other in keys.values())
+        )
+        left = [each for each in left if not any(each in group.members for group in out)]
+        yield Visit(levels, 0, out, tuple(left))
+        rest = [mean for group, mean in now.items() if group not in out]
+        if rest:
+            keys[levels] = min(rest)
 
 
 def raised_tuple(problem: Problem, labels: Labels, levels: Levels) -> Labels:
@@ -56,137 +117,6 @@ def raised_tuple(problem: Problem, labels: Labels, levels: Levels) -> Labels:
 def lattice(problem: Problem) -> Iterator[Levels]:
     """Every node, in the canonical order of levels."""
     return product(*(range(tree.height) for tree in problem.trees))
-
-
-def rows_by_tuple(problem: Problem) -> dict[Labels, Rows]:
-    """The classes of the table, in canonical order."""
-    return {
-        labels: tuple(i for i, row in enumerate(problem.rows) if row == labels)
-        for labels in problem.sizes
-    }
-
-
-def swept(
-    problem: Problem, cost: Cost, k: int, breaks: Callable[[Rows], bool] = lambda rows: False
-) -> Swept:
-    """The sweep of a table.
-
-    Parameters
-    ----------
-    cost
-        What raising one record from a tuple to another costs.
-    breaks
-        Whether a class of those records breaks a model beside k-anonymity.
-    """
-    remaining, found = rows_by_tuple(problem), Swept()
-
-    def loss(levels: Levels) -> int | Fraction:
-        return sum(
-            len(rows) * cost(labels, raised_tuple(problem, labels, levels))
-            for labels, rows in rows_by_tuple(problem).items()
-        )
-
-    losses = {levels: loss(levels) for levels in lattice(problem)}
-    for levels in sorted(losses, key=lambda each: (losses[each], each)):
-        if not remaining or sum(map(len, remaining.values())) < k:
-            break
-        groups: dict[Labels, list[Labels]] = {}
-        for labels in remaining:
-            groups.setdefault(raised_tuple(problem, labels, levels), []).append(labels)
-        released = []
-        for target, members in groups.items():
-            rows = tuple(row for labels in members for row in remaining[labels])
-            if len(rows) >= k and not breaks(rows):
-                released.append(target)
-                found.classes[target] = (*found.classes.get(target, ()), *rows)
-                for labels in members:
-                    del remaining[labels]
-        found.visits.append((levels, released))
-    return _with_the_rest(problem, cost, found, remaining, breaks)
-
-
-def in_group_order(problem: Problem, cost: Cost, k: int) -> Swept:
-    """The sweep that releases single groups by their mean loss, rounded down.
-
-    Every node remembers its cheapest group as it was when it was looked at last.
-    """
-    remaining, found = rows_by_tuple(problem), Swept()
-
-    def means(levels: Levels) -> dict[Labels, int]:
-        groups: dict[Labels, list[Labels]] = {}
-        for labels in remaining:
-            groups.setdefault(raised_tuple(problem, labels, levels), []).append(labels)
-        means = {}
-        for target, members in groups.items():
-            records = sum(len(remaining[labels]) for labels in members)
-            if records >= k:
-                total = sum(cost(labels, target) * len(remaining[labels]) for labels in members)
-                means[target] = int(total) // records
-        return means
-
-    known = {levels: min(means(levels).values(), default=None) for levels in lattice(problem)}
-    keys = {levels: key for levels, key in known.items() if key is not None}
-    while keys and sum(map(len, remaining.values())) >= k:
-        levels = min(keys, key=lambda each: (keys[each], each))
-        del keys[levels]
-        now = means(levels)
-        released = [
-            target for target, mean in now.items() if all(mean <= other for other in keys.values())
-        ]
-        for target in released:
-            for labels in list(remaining):
-                if raised_tuple(problem, labels, levels) == target:
-                    rows = remaining.pop(labels)
-                    found.classes[target] = (*found.classes.get(target, ()), *rows)
-        found.visits.append((levels, released))
-        left = [mean for target, mean in now.items() if target not in released]
-        if left:
-            keys[levels] = min(left)
-    return _with_the_rest(problem, cost, found, remaining, lambda rows: False)
-
-
-def _with_the_rest(
-    problem: Problem,
-    cost: Cost,
-    found: Swept,
-    remaining: dict[Labels, Rows],
-    breaks: Callable[[Rows], bool],
-) -> Swept:
-    for labels, rows in remaining.items():
-        _join(problem, cost, found, labels, rows, breaks)
-    for labels in found.aside:
-        found.classes[labels] = (*found.classes.get(labels, ()), *remaining[labels])
-    return found
-
-
-def _join(
-    problem: Problem,
-    cost: Cost,
-    found: Swept,
-    labels: Labels,
-    rows: Rows,
-    breaks: Callable[[Rows], bool],
-) -> None:
-    """Take a tuple that was left over into the released class for which that costs least."""
-
-    def target(other: Labels) -> Labels:
-        return tuple(t.lca(x, y) for t, x, y in zip(problem.trees, labels, other, strict=True))
-
-    def price(other: Labels) -> int | Fraction:
-        high = target(other)
-        return cost(labels, high) * len(rows) + cost(other, high) * len(found.classes[other])
-
-    for other in sorted(found.classes, key=lambda x: (price(x), problem.numbers(x))):
-        high = target(other)
-        parts = dict.fromkeys([other, high])
-        whole = tuple(row for part in parts for row in found.classes.get(part, ())) + rows
-        if not breaks(whole):
-            for part in parts:
-                found.classes.pop(part, None)
-            found.classes[high] = whole
-            found.joined[labels] = high
-            return
-    found.aside.append(labels)
 
 
 @dataclass

@@ -1,17 +1,21 @@
-"""The plain scan: greedy merging that looks at every class for every merge, compiled.
+"""The full scan: greedy merging that looks at every class for every merge, compiled.
 
-The obvious version of what kanon does with a prefix tree; the tests hold that both take the same
-merges, and the benchmarks say how much faster the tree is.
+The obvious version of what kanon does with a prefix tree, bounds, running extremes and sparse
+histograms: every cost, dense histograms, every l and t, the whole table's worst class. The tests
+hold that both take the same merges, and the benchmarks say how much faster the tree is.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.typed import Dict
 
 from kanon.algorithms.task import Task
 from kanon.kernels.hashing import tuple_hashes
 from kanon.recoding import MergePath
+
+NAMES = ("s1", "s2", "s3", "s4", "s5", "s6", "s7", "l", "t", "k")
 
 
 @njit(cache=True)
@@ -76,96 +80,185 @@ def _lca(parent, one, other):
 
 
 @njit(cache=True)
-def _cheapest(chosen, live, alive, counts, ranks, nodes, up, down, weighted, only_below):
-    """The position of the partner of least merge cost; -1 if no other class is allowed."""
-    best = -1
-    best_cost = np.int64(2**63 - 1)
-    own = counts[chosen] if weighted else np.int64(1)
-    m = nodes.shape[1]
-    for position in range(alive):
-        candidate = live[position]
-        its = counts[candidate] if weighted else np.int64(1)
-        cost = np.int64(0)
-        for j in range(m):
-            v = nodes[candidate, j]
-            cost += up[j, v] * own + down[j, v] * its
-            if cost > best_cost:
-                break
-        if cost > best_cost or candidate == chosen:
-            continue
-        if only_below > 0 and counts[candidate] >= only_below:
-            continue
-        if cost < best_cost or _precedes(candidate, live[best], ranks, nodes):
-            best = position
-            best_cost = cost
-    return best
+def _l(counts):
+    """exp(entropy) of a histogram."""
+    size = counts.sum()
+    entropy = 0.0
+    for count in counts:
+        if count > 0:
+            entropy -= count / size * np.log(count / size)
+    return np.exp(entropy)
 
 
 @njit(cache=True)
-def _same_tuple(target, live, alive, nodes, one, other):
-    """The position of a third class that already has the tuple of class ``target``; -1 if none."""
-    for position in range(alive):
-        candidate = live[position]
-        if candidate in (one, other):
-            continue
-        same = True
-        for j in range(nodes.shape[1]):
-            if nodes[candidate, j] != nodes[target, j]:
-                same = False
-                break
-        if same:
-            return position
-    return -1
+def _t(counts, total):
+    """The sum of |p(s, C) - p(s, T)|: whole numbers, and one division."""
+    size, records = counts.sum(), total.sum()
+    above = np.int64(0)
+    for v in range(len(total)):
+        above += abs(counts[v] * records - total[v] * size)
+    return above / (records * size)
 
 
 @njit(cache=True)
-def _merge(nodes, counts, ranks, live, parts, smallest, parents, depths, weighted, seed, k, first):
-    """Merge until every class holds k records; returns the number of merges."""
-    m = nodes.shape[1]
-    total = nodes.shape[0] // 2
-    alive = total
+def _value(name, counts, total):
+    """What a strategy looks at: l, t, or the number of records."""
+    if name in (2, 3, 4, 8):
+        return _l(counts)
+    return float(counts.sum()) if name == 10 else _t(counts, total)
+
+
+@njit(cache=True)
+def _key(nodes, widths):
+    key = np.int64(0)
+    for j in range(len(nodes)):
+        key = key * widths[j] + nodes[j]
+    return key
+
+
+@njit(cache=True)
+def _run(
+    nodes, counts, ranks, dense, parents, depths, widths, name, whole, weighted, k, seed, below
+):
+    size, m = nodes.shape[0] // 2, nodes.shape[1]
+    highest = name in (2, 3, 4, 8, 10)  # l and k are to be high, t low
+    total = dense[:size].sum(axis=0)
+    live = np.arange(size)
+    alive = size
+    value = np.zeros(2 * size)
+    for e in range(size):
+        if name != 1:
+            value[e] = _value(name, dense[e], total)
+    here = Dict.empty(types.int64, types.int64)
+    for e in range(size):
+        here[_key(nodes[e], widths)] = e
+    parts = np.full((size, 3), -1, dtype=np.int32)
+    smallest = np.zeros(size, dtype=np.int64)
     merges = 0
+    joint = np.zeros(m, dtype=nodes.dtype)
+    cost = np.zeros(size, dtype=np.int64)
+    after = np.zeros(size)
+    third = np.zeros(size, dtype=np.int64)
     up = np.zeros(depths.shape, dtype=np.int64)
     down = np.zeros(depths.shape, dtype=np.int64)
-    only_below = k if first else np.int64(0)
     while alive > 1:
-        position = _smallest(live, alive, counts, ranks, nodes, only_below)
-        if position < 0 or counts[live[position]] >= k:
+        place = _smallest(live, alive, counts, ranks, nodes, below)
+        if place < 0 or counts[live[place]] >= k:
             break
-        chosen = live[position]
+        chosen = live[place]
         for j in range(m):
             _costs_from(nodes[chosen, j], parents[j], depths[j], up[j], down[j])
-        partner = _cheapest(
-            chosen, live, alive, counts, ranks, nodes, up, down, weighted, only_below
-        )
-        if partner < 0:
-            partner = _cheapest(
-                chosen, live, alive, counts, ranks, nodes, up, down, weighted, np.int64(0)
-            )
-        other = live[partner]
-        made = total + merges
+        alive -= 1
+        live[place] = live[alive]
+        # The three worst classes left: at most two of them are part of a merge.
+        worst = np.full(3, -1)
+        for i in range(alive):
+            e = live[i]
+            for w in range(3):
+                better = worst[w] >= 0 and (
+                    value[e] >= value[worst[w]] if highest else value[e] <= value[worst[w]]
+                )
+                if not better:
+                    for x in range(2, w, -1):
+                        worst[x] = worst[x - 1]
+                    worst[w] = e
+                    break
+        open_ = np.ones(alive, dtype=np.bool_)
+        if below > 0:
+            for i in range(alive):
+                open_[i] = counts[live[i]] < below
+            if not open_.any():
+                open_[:] = True
+        cheapest = np.int64(2**63 - 1)
+        for i in range(alive):
+            e = live[i]
+            cost[i] = 0
+            own = counts[chosen] if weighted else 1
+            its = counts[e] if weighted else 1
+            for j in range(m):
+                cost[i] += up[j, nodes[e, j]] * own + down[j, nodes[e, j]] * its
+                if name == 1 and cost[i] > cheapest:
+                    break
+            if open_[i]:
+                cheapest = min(cheapest, cost[i])
+            if name == 1:
+                continue
+            for j in range(m):
+                joint[j] = _lca(parents[j], nodes[chosen, j], nodes[e, j])
+            third[i] = here.get(_key(joint, widths), np.int64(-1))
+            if third[i] in (e, chosen):
+                third[i] = -1
+            both = dense[chosen] + dense[e]
+            if third[i] >= 0:
+                both = both + dense[third[i]]
+            after[i] = _value(name, both, total)
+            if whole:
+                for w in range(3):
+                    if worst[w] >= 0 and worst[w] != e and worst[w] != third[i]:
+                        after[i] = (
+                            min(after[i], value[worst[w]]) if highest
+                            else max(after[i], value[worst[w]])
+                        )  # fmt: skip
+                        break
+        slack = 1e-9
+        if name in (1, 2, 5):  # cheapest first
+            open_ &= cost[:alive] == cheapest
+        if name in (2, 3, 8, 10):
+            best = -np.inf
+            for i in range(alive):
+                if open_[i]:
+                    best = max(best, after[i])
+            open_ &= after[:alive] >= best * (1 - slack)
+        if name in (5, 6, 9):
+            best = np.inf
+            for i in range(alive):
+                if open_[i]:
+                    best = min(best, after[i])
+            open_ &= after[:alive] <= best
+        if name in (4, 7):
+            score = cost[:alive] / after[:alive] if name == 4 else cost[:alive] * after[:alive]
+            open_ &= score <= score.min() * (1 + slack)
+        if name in (3, 6, 10):
+            least = np.int64(2**62)
+            for i in range(alive):
+                if open_[i]:
+                    least = min(least, cost[i])
+            open_ &= cost[:alive] == least
+        best_place = -1
+        for i in range(alive):
+            if open_[i] and (best_place < 0 or _precedes(live[i], live[best_place], ranks, nodes)):
+                best_place = i
+        other, made = live[best_place], size + merges
         for j in range(m):
             nodes[made, j] = _lca(parents[j], nodes[chosen, j], nodes[other, j])
+        third[best_place] = here.get(_key(nodes[made], widths), np.int64(-1))
+        met = third[best_place]
+        if met in (chosen, other):
+            met = np.int64(-1)
+        counts[made] = counts[chosen] + counts[other]
+        dense[made] = dense[chosen] + dense[other]
+        if met >= 0:
+            counts[made] += counts[met]
+            dense[made] += dense[met]
+        for gone in (chosen, other, met):
+            if gone >= 0:
+                del here[_key(nodes[gone], widths)]
+        here[_key(nodes[made], widths)] = made
+        if name != 1:
+            value[made] = _value(name, dense[made], total)
         if seed >= 0:
             ranks[made] = tuple_hashes(nodes[made : made + 1], seed)[0]
-        third = _same_tuple(made, live, alive, nodes, chosen, other)
-        counts[made] = counts[chosen] + counts[other]
-        parts[merges, 0] = chosen
-        parts[merges, 1] = other
-        parts[merges, 2] = -1
-        if third >= 0:
-            counts[made] += counts[live[third]]
-            parts[merges, 2] = live[third]
+        kept = 0
+        for i in range(alive):
+            if live[i] != other and live[i] != met:
+                live[kept] = live[i]
+                kept += 1
+        live[kept] = made
+        alive = kept + 1
+        parts[merges, 0], parts[merges, 1], parts[merges, 2] = chosen, other, met
         smallest[merges] = counts[chosen]
-        # The merged class takes the place of the first; the others leave, the last ones fill in.
-        live[position] = made
-        low, high = min(partner, third), max(partner, third)
-        for gone in (high, low):
-            if gone >= 0:
-                alive -= 1
-                live[gone] = live[alive]
         merges += 1
-    return merges
+    return parts[:merges], smallest[:merges]
 
 
 def prepared(task: Task) -> tuple[np.ndarray, ...]:
@@ -190,18 +283,22 @@ def prepared(task: Task) -> tuple[np.ndarray, ...]:
 
 
 def scan(task: Task, first_below_k: bool = False) -> MergePath:
-    """What :func:`kanon.algorithms.merging.merge_greedily` returns, by the plain scan."""
+    """What :func:`kanon.algorithms.merging.merge_greedily` returns, by the full scan."""
     classes = task.classes
     size = classes.n_classes
     nodes, counts, ranks, parents, depths, seed = prepared(task)
-    live = np.arange(size, dtype=np.int64)
-    parts = np.zeros((size, 3), dtype=np.int32)
-    smallest = np.zeros(size, dtype=np.int64)
-    merges = _merge(
-        nodes, counts, ranks, live, parts, smallest, parents, depths,
-        task.weighted, seed, np.int64(task.k), first_below_k,
+    widths = np.array([tree.n_nodes for tree in classes.hierarchies], dtype=np.int64)
+    assert np.prod(widths.astype(float)) < 2**62
+    dense = np.zeros((2 * size, 0), dtype=np.int64)
+    if task.strategy != "s1":
+        assert task.sensitive is not None
+        histograms = classes.sensitive_named(task.sensitive)
+        dense = np.zeros((2 * size, len(histograms.values)), dtype=np.int64)
+        dense[:size] = histograms.dense()
+    parts, smallest = _run(
+        nodes, counts, ranks, dense, parents, depths, widths, NAMES.index(task.strategy) + 1,
+        task.scope == "table", task.weighted, np.int64(task.k), seed,
+        np.int64(task.k if first_below_k else 0),
     )  # fmt: skip
-    made = size + merges
-    return MergePath(
-        classes, parts[:merges], smallest[:merges], nodes[:made], counts[:made], task.k
-    )
+    made = size + len(parts)
+    return MergePath(classes, parts, smallest, nodes[:made], counts[:made], task.k)

@@ -17,6 +17,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.sensitive import Sensitive
+from kanon.teaching.lesson import Choice
 from kanon.teaching.presets import preset_table
 from support.paths import ROOT
 from support.random_tables import (
@@ -107,3 +108,10 @@ def plain_numbers(ill: list[str], group: list[int]) -> tuple[float, float]:
             highest, sum(abs(Fraction(held[v], size) - Fraction(whole[v], n)) for v in whole)
         )
     return lowest, float(highest) / 2
+
+
+def is_confirmed(choice: Choice) -> bool:
+    """Whether the chosen one is not refused and none that is not has a lower key."""
+    return not choice.chosen.refused and choice.chosen.key == min(
+        each.key for each in choice.candidates if not each.refused
+    )

@@ -28,8 +28,8 @@ from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.strategies import STRATEGIES
-from oracles.plain_greedy import Greedy, Labels
 from support.random_tables import Problem, algorithms, problems
+from support.reference_tables import Greedy, Labels
 
 COLUMNS = ("ill", "pay")
 

@@ -13,8 +13,8 @@ from kanon.recoding import MergePath
 from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
-from oracles.plain_greedy import Labels
 from support.random_tables import PlainTree, Problem, metric_of
+from support.reference_tables import Labels
 
 
 def source_of(problem: Problem, values: Sequence[str | None]) -> MemorySource:

@@ -37,6 +37,7 @@ from support.lesson_tables import (
     classes_of,
     eight_points,
     hospital,
+    is_confirmed,
     numeric_problems,
     plain_numbers,
 )
@@ -117,7 +118,7 @@ def check_lesson(lesson: Lesson, module: ModuleType) -> None:
         assert step.sentence.endswith(".") and step.heading
         for choice in step.choices:
             assert sum(each.chosen for each in choice.candidates) == 1, choice.question
-            assert choice.confirmed, f"{step.heading}: {choice.question}"
+            assert is_confirmed(choice), f"{step.heading}: {choice.question}"
 
 
 def check_arithmetic(
@@ -454,7 +455,7 @@ def test_mondrian_by_another_choice_of_the_axis(dimension, axis, figures, said):
     task = replace(eight_points(), options={"dimension": dimension})
     step = lesson_of(mondrian, task, metric_named("ncp")).steps[2]
     axes, _ = step.choices
-    assert axes.chosen.name == axis and axes.confirmed
+    assert axes.chosen.name == axis and is_confirmed(axes)
     assert tuple(each.figures[0] for each in axes.candidates) == figures
     assert said in step.sentence
 
@@ -466,7 +467,7 @@ def boxes(step: Step) -> list[tuple[tuple[float, ...], tuple[float, ...], int]]:
 
 # --- what must be noticed ---------------------------------------------------------------------
 def test_a_wrong_decision_is_noticed(monkeypatch):
-    """A path whose first partner costs 24, where 16 was to be had."""
+    """A path whose first partner costs 24, where 16 was to be had: the lesson parts from it."""
     true = gaa.merge_path
 
     def wrong(task, progress=no_progress):
@@ -478,7 +479,9 @@ def test_a_wrong_decision_is_noticed(monkeypatch):
 
     monkeypatch.setattr(gaa, "merge_path", wrong)
     lesson = lesson_of(gaa, animals(), metric_named("custom"))
-    assert [choice.confirmed for choice in lesson.steps[1].choices] == [True, False]
+    assert lesson.steps[1].choices[1].chosen.cost == 16
+    with pytest.raises(AssertionError):
+        check_lesson(lesson, gaa)
 
 
 def test_every_algorithm_of_today_has_a_lesson():

@@ -27,12 +27,12 @@ from kanon.algorithms.task import Task
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
+from kanon.reference.mondrian import positions
 from kanon.strategies import LOOKS_AT
 from kanon.teaching.lesson import Candidate, Choice, Lesson, Rule, Step
 from kanon.teaching.lesson_builder import lesson_of
 from kanon.teaching.nodes import NodeView, known_by
 from oracles.plain_lattice import PlainLattice, at_or_above
-from oracles.plain_mondrian import positions
 from support.lesson_tables import (
     ILL,
     animals,

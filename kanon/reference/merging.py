@@ -1,0 +1,157 @@
+"""Greedy merging [Mauger, Le Mahec, Dequen 2023, Algorithm 1] and what is like it.
+
+While a class breaks what has to hold, one of those classes is merged with its best partner. GAA
+takes a smallest one; the variant of 2020 the first below k, and a partner below k while there is
+one; KACA draws one. A third class that has the tuple on which two meet is merged with them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from kanon.reference.roots import Root, one_over_l, t_norm1
+from kanon.reference.table import Group, PlainTable
+
+Pick = Callable[[Sequence[Group]], Group]  # one of the classes that break what has to hold
+
+
+@dataclass(frozen=True, eq=False)
+class Partner:
+    """A class that another could be merged with."""
+
+    group: Group
+    cost: Fraction | int
+    left: Root | Fraction | int  # 1 / l, t in norm 1 or -k after the merge; 0 if none counts
+    key: tuple[Any, ...]  # what is compared, and the place among ties: the least is chosen
+
+
+@dataclass(frozen=True, eq=False)
+class PlainMerge:
+    """A merge, and what could have been merged."""
+
+    before: tuple[Group, ...]  # all classes
+    wrong: tuple[Group, ...]  # those that break what has to hold
+    picked: Group
+    partners: tuple[Partner, ...]
+    partner: Group
+    third: Group | None
+    joined: Group
+    after: tuple[Group, ...]
+
+
+def merge(
+    table: PlainTable,
+    groups: Sequence[Group],
+    is_wrong: Callable[[Group], bool],
+    pick: Pick,
+    strategy: str = "s1",
+    scope: str = "table",
+    small: bool = False,
+) -> Iterator[PlainMerge]:
+    """The merges of some classes until none of them is wrong."""
+    live = list(groups)
+    while len(live) > 1 and (wrong := tuple(group for group in live if is_wrong(group))):
+        picked = pick(wrong)
+        others = [group for group in live if group is not picked]
+        if small:
+            others = [group for group in others if group.records < table.k] or others
+        partners = compare_partners(table, live, picked, others, strategy, scope)
+        partner = min(partners, key=lambda each: each.key).group
+        nodes = table.meet(picked.nodes, partner.nodes)
+        same = [each for each in live if each.nodes == nodes]
+        third = next((each for each in same if each not in (picked, partner)), None)
+        parts = [each for each in (picked, partner, third) if each is not None]
+        joined = table.group((each for part in parts for each in part.members), nodes)
+        before, live = tuple(live), [*(each for each in live if each not in parts), joined]
+        yield PlainMerge(before, wrong, picked, partners, partner, third, joined, tuple(live))
+
+
+def pick_smallest(table: PlainTable) -> Pick:
+    """A smallest class, the first of several."""
+    return lambda wrong: min(wrong, key=lambda each: (each.records, table.order(each.nodes)))
+
+
+def pick_first(table: PlainTable) -> Pick:
+    """The first class in the order of ties."""
+    return lambda wrong: min(wrong, key=lambda each: table.order(each.nodes))
+
+
+def gaa(table: PlainTable, strategy: str = "s1", scope: str = "table") -> Iterator[PlainMerge]:
+    """GAA for k-anonymity."""
+    pick = pick_smallest(table)
+    yield from merge(table, table.originals, below(table), pick, strategy, scope)
+
+
+def gaa_small(table: PlainTable) -> Iterator[PlainMerge]:
+    """The variant of 2020."""
+    yield from merge(table, table.originals, below(table), pick_first(table), small=True)
+
+
+def kaca(table: PlainTable) -> Iterator[PlainMerge]:
+    """KACA [Li, Wong, Fu, Pei 2006]: whichever class below k is drawn."""
+    draw = np.random.default_rng(table.seed).integers
+    pick: Pick = lambda wrong: wrong[int(draw(len(wrong)))]  # noqa: E731
+    yield from merge(table, table.originals, below(table), pick)
+
+
+def below(table: PlainTable) -> Callable[[Group], bool]:
+    """Whether a class has fewer than k records."""
+    return lambda group: group.records < table.k
+
+
+def compare_partners(
+    table: PlainTable,
+    live: Sequence[Group],
+    picked: Group,
+    others: Sequence[Group],
+    strategy: str,
+    scope: str,
+) -> tuple[Partner, ...]:
+    """Each possible partner with what the strategy minimises."""
+    costs = [table.merge_cost(picked, other) for other in others]
+    least = min(costs)
+    costs = [least if cost <= least + table.slack else cost for cost in costs]
+    bad = measure_of(table, strategy)
+    now = {each: bad(each.members) for each in live} if bad and scope == "table" else {}
+    found = []
+    for other, cost in zip(others, costs, strict=True):
+        left: Any = 0
+        if bad:
+            nodes = table.meet(picked.nodes, other.nodes)
+            parts = [e for e in live if e in (picked, other) or e.nodes == nodes]
+            merged = bad([each for part in parts for each in part.members])
+            left = max([merged, *(worth for each, worth in now.items() if each not in parts)])
+        key = (*_figures(strategy, cost, left), table.order(other.nodes))
+        found.append(Partner(other, cost, left, key))
+    return tuple(found)
+
+
+def measure_of(table: PlainTable, strategy: str) -> Callable[[Sequence[int]], Any] | None:
+    """What a strategy looks at of some classes as one, the less the better; None for s1."""
+    total = sum(map(Counter, table.histograms), Counter[Any]())
+
+    def histogram(members: Sequence[int]) -> Counter[Any]:
+        return sum((Counter(table.histograms[each]) for each in members), Counter[Any]())
+
+    if strategy == "s1":
+        return None
+    if strategy == "k":
+        return lambda members: -table.size(members)
+    if strategy in ("s2", "s3", "s4", "l"):
+        return lambda members: one_over_l(histogram(members))
+    return lambda members: t_norm1(histogram(members), total)
+
+
+def _figures(strategy: str, cost: Fraction | int, left: Any) -> tuple[Any, ...]:
+    """What a strategy compares of a partner, first things first [Definition 17]."""
+    if strategy in ("s4", "s7"):
+        return (left.times(cost) if isinstance(left, Root) else left * cost,)
+    if strategy in ("l", "t"):
+        return (left,)
+    return {"s1": (cost,), "s2": (cost, left), "s5": (cost, left)}.get(strategy, (left, cost))

@@ -1,0 +1,201 @@
+"""Mondrian [LeFevre et al. 2006] over lists of classes: every cut that is tried, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Literal
+
+from kanon.base.kinds import numbers
+from kanon.base.values import MISSING_LABEL
+from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.ranges import is_flat
+
+Region = tuple[int, ...]
+Meets = Callable[[Region], bool]
+
+
+def leaves_of(tree: Hierarchy, node: int) -> list[int]:
+    """The leaves below a node, itself if it is one."""
+    below = tree.children[node]
+    return [leaf for child in below for leaf in leaves_of(tree, child)] if below else [node]
+
+
+def positions(tree: Hierarchy) -> list[float]:
+    """Where each node of a tree stands: numbers by size, else leaves by their order."""
+    labels = tree.labels[: tree.n_leaves]
+    found = numbers([label for label in labels if label != MISSING_LABEL])
+    if found is None:
+        size = {leaf: float(leaf) for leaf in range(len(labels))}
+    else:
+        distinct = sorted(set(found.tolist()))
+        gap = (distinct[-1] - distinct[0]) / (len(distinct) - 1) if len(distinct) > 1 else 1.0
+        size = {
+            leaf: distinct[-1] + gap if label == MISSING_LABEL else float(label)
+            for leaf, label in enumerate(labels)
+        }
+    result = []
+    for node in range(tree.n_nodes):
+        below = [size[leaf] for leaf in leaves_of(tree, node)]
+        result.append((min(below) + max(below)) / 2)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class PlainCut:
+    """A cut that is tried; at the median up to it, below it, or with some classes that tie."""
+
+    attribute: int
+    parts: tuple[Region, ...]  # one alone where a cut by groups parts nothing
+    place: Literal["groups", "up to", "below", "between"]
+
+
+@dataclass(frozen=True, eq=False)
+class RegionStep:
+    """A region, and how it is cut; None if it stays."""
+
+    region: Region
+    cut: PlainCut | None
+
+
+class Mondrian:
+    """The regions of a table."""
+
+    def __init__(
+        self,
+        nodes: Sequence[Sequence[int]],
+        counts: Sequence[int],
+        trees: Sequence[Hierarchy],
+        k: int,
+        variant: str = "strict",
+        meets: Meets = lambda region: True,  # whether a region meets all models beside k
+        dimension: str = "widest",
+    ) -> None:
+        self.nodes, self.counts, self.trees = nodes, counts, trees
+        self.k, self.variant, self.meets, self.dimension = k, variant, meets, dimension
+        self.at = [positions(tree) for tree in trees]
+        self.everything = tuple(range(len(counts)))
+        self.spans = [self.spread(self.everything, j) for j in range(len(trees))]
+
+    def steps(self) -> Iterator[RegionStep]:
+        """Every region that is cut, or stays; its parts come next, the first of them first."""
+        waiting = [self.everything]
+        while waiting:
+            region = waiting.pop()
+            cut = next(filter(self.is_allowed, self.candidates(region)), None)
+            yield RegionStep(region, cut)
+            if cut is not None:
+                waiting += reversed(cut.parts)
+
+    @property
+    def cuts(self) -> list[PlainCut]:
+        """The cuts that are made."""
+        return [step.cut for step in self.steps() if step.cut is not None]
+
+    @property
+    def regions(self) -> list[Region]:
+        """The regions that stay."""
+        return [step.region for step in self.steps() if step.cut is None]
+
+    def is_allowed(self, cut: PlainCut) -> bool:
+        """Whether every part holds k records and meets the models."""
+        return len(cut.parts) > 1 and all(
+            self.size(part) >= self.k and self.meets(part) for part in cut.parts
+        )
+
+    def size(self, region: Sequence[int]) -> int:
+        """How many records some classes hold."""
+        return sum(self.counts[c] for c in region)
+
+    def place(self, c: int, j: int) -> float:
+        """Where a class stands on an axis."""
+        return self.at[j][self.nodes[c][j]]
+
+    def spread(self, region: Sequence[int], j: int) -> float:
+        """From where to where a region goes on an axis."""
+        places = [self.place(c, j) for c in region]
+        return max(places) - min(places)
+
+    def width(self, region: Sequence[int], j: int) -> float:
+        """The same as a share of the whole table; 0 on an axis of one value."""
+        spread = self.spread(region, j)
+        return spread / self.spans[j] if spread else 0.0
+
+    def worth(self, region: Region, j: int) -> float:
+        """How early a quasi-identifier is tried: the more, the earlier; 0 if it cannot be cut."""
+        width = self.width(region, j)
+        if self.dimension == "widest" or width == 0:
+            return width
+        if self.dimension == "most-distinct":
+            return len({self.nodes[c][j] for c in region})
+        return self.size(region) - self.largest_part(region, j)
+
+    def largest_part(self, region: Region, j: int) -> int:
+        """The records of the largest part after the first cut that k allows."""
+        for cut in self.cuts_on(region, j):
+            sizes = [self.size(part) for part in cut.parts]
+            if len(sizes) > 1 and min(sizes) >= self.k:
+                return max(sizes)
+        return self.size(region)
+
+    def candidates(self, region: Region) -> Iterator[PlainCut]:
+        """The cuts to try, in their order."""
+        worths = [self.worth(region, j) for j in range(len(self.trees))]
+        for j in sorted(range(len(worths)), key=lambda j: (-worths[j], j)):
+            if worths[j] == 0:
+                return
+            yield from self.cuts_on(region, j)
+
+    def is_by_groups(self, j: int) -> bool:
+        """Whether a quasi-identifier is cut by the groups of its hierarchy."""
+        return self.variant == "hierarchy" and not is_flat(self.trees[j])
+
+    def cuts_on(self, region: Region, j: int) -> Iterator[PlainCut]:
+        """The cuts to try on one quasi-identifier, in their order."""
+        if self.is_by_groups(j):
+            yield self.by_children(region, j)
+            return
+        half, median = self.size(region) / 2, self.median(region, j)
+        below = tuple(c for c in region if self.place(c, j) < median)
+        tied = tuple(c for c in region if self.place(c, j) == median)
+        firsts: list[tuple[Literal["up to", "below", "between"], Region]]
+        firsts = [("up to", below + tied), ("below", below)]
+        if self.variant == "relaxed":
+            ways = [below + tied[:some] for some in range(len(tied) + 1)]
+            most_equal = min(reversed(ways), key=lambda way: abs(self.size(way) - half))
+            firsts = [("between", most_equal), *firsts]
+        for place, first in firsts:
+            rest = tuple(c for c in region if c not in first)
+            yield PlainCut(j, (tuple(sorted(first)), rest), place)
+
+    def median(self, region: Region, j: int) -> float:
+        """The lowest place that at least half of the records do not exceed."""
+        half = self.size(region) / 2
+        return min(
+            v
+            for v in {self.place(c, j) for c in region}
+            if self.size([c for c in region if self.place(c, j) <= v]) >= half
+        )
+
+    def by_children(self, region: Region, j: int) -> PlainCut:
+        """The classes below each child of where all values meet, and those that stand there."""
+        tree, above = self.trees[j], self.meeting(region, j)
+        parts = [
+            tuple(c for c in region if tree.is_ancestor(child, self.nodes[c][j]))
+            for child in tree.children[above]
+        ]
+        parts.append(tuple(c for c in region if self.nodes[c][j] == above))
+        return PlainCut(j, tuple(filter(None, parts)), "groups")
+
+    def meeting(self, region: Region, j: int) -> int:
+        """The lowest common ancestor of the values of a region."""
+        return reduce(self.trees[j].lca, (self.nodes[c][j] for c in region))
+
+    def named_by(self, cut: PlainCut) -> int:
+        """The node that a cut is named by: where the groups meet, else the last of the first."""
+        j, first = cut.attribute, cut.parts[0]
+        if cut.place == "groups":
+            return self.meeting(sum(cut.parts, ()), j)
+        top = max(self.place(c, j) for c in first)
+        return min(self.nodes[c][j] for c in first if self.place(c, j) == top)
