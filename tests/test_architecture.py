@@ -20,10 +20,10 @@ from kanon.cards import Card, parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy.build import groups, suppression
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.metrics import exact_potentials, metric_named
 from kanon.plan import AlgorithmPlan
 from kanon.recoding import MergePath, Recoding
-from kanon.scaled_potentials import scaled_potentials
 from support.paths import ROOT
 
 PACKAGE = ROOT / "kanon"
@@ -38,7 +38,6 @@ LEVELS = {
     "kernels": 1,
     "classes": 2,
     "metrics": 2,
-    "matrices": 2,
     "recoding": 3,
     "privacy": 3,
     "strategies": 4,
@@ -68,7 +67,6 @@ ONE_ROOM = {
     **dict.fromkeys(("errors", "settings", "cards", "base"), "ground"),
     **dict.fromkeys(("plan", "run", "release", "experiments"), "run"),
     "stored_classes": "recoding",
-    "scaled_potentials": "metrics",
 }
 SHARED = ("session", "jobs", "widgets", "shell")
 

@@ -137,7 +137,7 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy import Hierarchy
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> gender = Hierarchy.from_entries([("*", None, None), ("F", "*", 5), ("M", "*", 5)])
     >>> race = Hierarchy.from_entries([
     ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Cat", "Felid", 1),

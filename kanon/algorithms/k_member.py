@@ -150,7 +150,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import groups
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> age = groups([{"1-3": ["1", "2", "3"], "7-9": ["7", "8", "9"]}, {"*": ["1-3", "7-9"]}])
     >>> classes = EquivalenceClasses(("age",), (age,), np.arange(6, dtype=np.int32)[:, None],
     ...                              np.ones(6, dtype=np.int64))

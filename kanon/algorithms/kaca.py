@@ -110,7 +110,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import groups
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> age = groups([{"1-2": ["1", "2"], "8-9": ["8", "9"]}, {"*": ["1-2", "8-9"]}])
     >>> classes = EquivalenceClasses(("age",), (age,), np.arange(4, dtype=np.int32)[:, None],
     ...                              np.ones(4, dtype=np.int64))

@@ -162,7 +162,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import suppression
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> trees = (suppression(["a", "b"]),)
     >>> nodes = np.array([[0], [1]], dtype=np.int32)
     >>> classes = EquivalenceClasses(("one",), trees, nodes, np.array([2, 2]))

@@ -21,12 +21,12 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress
 from kanon.cards import Parameter
 from kanon.errors import PlanError, Unsatisfiable, quoted
+from kanon.hierarchy.scaled_potentials import Potentials
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.persons import KInPersons
 from kanon.recoding import Recoding
-from kanon.scaled_potentials import Potentials
 
 LOSS = Parameter(
     name="loss",

@@ -16,14 +16,14 @@ from plotly.subplots import make_subplots
 from kanon.base.formatting import counted
 from kanon.charts.style import INK, escaped, escaped_apart, lay_out
 from kanon.hierarchy import Hierarchy
-from kanon.matrices import (
+from kanon.hierarchy.cost_matrices import (
     CostMatrix,
     as_share,
     cell_text,
     cost_text,
     decimals_of,
 )
-from kanon.matrices import difference as minus
+from kanon.hierarchy.cost_matrices import difference as minus
 
 _COSTS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
 _SHARE = "in % of what losing a value completely costs"

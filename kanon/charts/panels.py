@@ -39,7 +39,7 @@ from kanon.charts.panel_axes import (
 from kanon.charts.scatter import COST, fronts, marker_of, nobody_beats, scatter_table
 from kanon.charts.style import escaped, escaped_apart, translucent
 from kanon.experiments.comparison import Comparison
-from kanon.matrices import CostMatrix, as_share, matrix_table
+from kanon.hierarchy.cost_matrices import CostMatrix, as_share, matrix_table
 from kanon.measures import class_sizes
 
 _FAINT = "#9AA3AB"

@@ -42,7 +42,7 @@ def lesson_of(
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import groups
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> age = groups([{"1-2": ["1", "2"]}, {"*": ["1-2", "9"]}])
     >>> classes = EquivalenceClasses(("age",), (age,), np.array([[0], [1], [2]], dtype=np.int32),
     ...                              np.array([1, 1, 2]))

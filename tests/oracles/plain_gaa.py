@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kanon.algorithms.task import Task
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.kernels.hashing import tuple_hashes
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
-from kanon.scaled_potentials import scaled_potentials
 from support.random_tables import (
     PlainTree,
     Problem,

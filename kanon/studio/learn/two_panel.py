@@ -10,8 +10,7 @@ import streamlit as st
 from kanon.algorithms.catalogue import uses
 from kanon.base.formatting import percent, thin
 from kanon.charts.lesson import picture_table
-from kanon.charts.lesson_half import halved
-from kanon.charts.lesson_look import Room
+from kanon.charts.lesson_look import Room, halved
 from kanon.studio.learn.lesson import OWN, TableLesson, settings_of_lesson, table_of
 from kanon.studio.learn.lesson_choices import algorithm_choice, metric_choice, strategy_choice
 from kanon.studio.learn.player import player
