@@ -7,16 +7,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import kanon.algorithms
+from kanon.algorithms.algorithm_card import AlgorithmCard, Setting
 from kanon.algorithms.catalogue import FAMILIES
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
-from kanon.cards import Card, parts_of
+from kanon.cards import parts_of
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
 from kanon.hierarchy.build import groups, suppression
@@ -254,9 +256,6 @@ def test_no_file_holds_records_of_adult(adult_path):
 # The contract of every algorithm
 
 ALGORITHMS = parts_of(kanon.algorithms)
-SETTINGS = {
-    *("metric", "attribute_weights", "strategy", "cost", "tie_seed", "seed", "suppression", "node")
-}
 
 
 def small_task(k: int, tie_seed: int | None = None) -> Task:
@@ -289,16 +288,16 @@ def test_there_are_algorithms():
 def test_an_algorithm_carries_its_card(name):
     module = ALGORITHMS[name]
     card = module.CARD
-    assert isinstance(card, Card)
+    assert isinstance(card, AlgorithmCard)
     assert card.name == name
     assert module.__name__ == f"kanon.algorithms.{name.replace('-', '_')}", "imported alone"
     assert card.title
     assert card.summary.count(".") == 2 and card.summary.endswith("."), "two sentences"
     assert re.search(r"\d{4}", card.source), "the year of a publication"
-    assert module.GUARANTEES.endswith(".") and module.SLOW.endswith(".")
-    assert module.FAMILY in FAMILIES
-    assert set(module.USES) <= SETTINGS
-    for parameter in getattr(module, "PARAMETERS", ()):
+    assert card.guarantees.endswith(".") and card.slow.endswith(".")
+    assert card.family in FAMILIES
+    assert set(card.uses) <= set(get_args(Setting))
+    for parameter in card.parameters:
         assert parameter.default in parameter.choices
         assert parameter.help.endswith(".")
         assert parameter.name not in AlgorithmPlan.model_fields, "a key of the plan already"

@@ -254,7 +254,7 @@ def prediction_scatter(
     """A dot per release: what a measure says of it, and how well a classifier does on it."""
     figure = lay_out(go.Figure(), title, 400)
     for name, some in points.groupby("algorithm", sort=False):
-        family = algorithm_named(str(name)).FAMILY
+        family = algorithm_named(str(name)).CARD.family
         colour = ALGORITHM_COLOURS.get(str(name), "#5B5B5B")
         ordered = some.sort_values("k")
         figure.add_trace(

@@ -24,7 +24,7 @@ def algorithm_choice(view: StepsView, unlike: StepsView | None = None) -> None:
     _choice(
         ("Algorithm told", "Second algorithm"), "algorithm",
         {name: one.CARD.title for name, one in algorithms().items()}, view.algorithm,
-        [module.CARD.summary, module.GUARANTEES],
+        [module.CARD.summary, module.CARD.guarantees],
         None if unlike is None else unlike.algorithm,
     )  # fmt: skip
 
