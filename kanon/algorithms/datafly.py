@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
+from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, climb
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress
 from kanon.recoding import Recoding
@@ -59,13 +59,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    lattice = begin(task, progress, default_limit=task.k)
-    node = lattice.bottom
-    walk = [node]
-    while not lattice.satisfies(node) and node != lattice.tops:
-        node = _raised(lattice, node)
-        walk.append(node)
-    return released(lattice, node, walk)
+    return climb(begin(task, progress, default_limit=task.k), _raised)
 
 
 def _limit(task: Task) -> int:

@@ -340,6 +340,14 @@ def released(lattice: Lattice, node: Node, walk: Sequence[Node] = ()) -> Recodin
     return lattice.release(node, walk)
 
 
+def climb(lattice: Lattice, step: Callable[[Lattice, Node], Node]) -> Recoding:
+    """The release at the first satisfying node on the way from the bottom, a step at a time."""
+    walk = [lattice.bottom]
+    while not lattice.satisfies(walk[-1]) and walk[-1] != lattice.tops:
+        walk.append(step(lattice, walk[-1]))
+    return released(lattice, walk[-1], walk)
+
+
 def release_by(
     search: Callable[[Lattice, NodeTags], None], task: Task, progress: Progress
 ) -> Recoding:

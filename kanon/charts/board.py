@@ -33,7 +33,7 @@ from kanon.charts.layout import (
 from kanon.charts.line_style import Look, looks_of
 from kanon.charts.panel_axes import Costs, PanelContext, k_range
 from kanon.charts.panels import KINDS, lines_named
-from kanon.charts.style import escaped, lay_out
+from kanon.charts.style import escaped, hide_axes, lay_out
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.titles import guided
 from kanon.hierarchy.cost_matrices import CostMatrix
@@ -97,8 +97,8 @@ def draw_board(
             own = KINDS[scene.panel.kind].draw(scene)
         lines = [comparison.lines.index(line) for line in scene.comparison.lines]
         told.append({"title": title, "x": x, "y": y, "lines": lines, **own})
-    for place in range(len(panels) + 1, rows * columns + 1):
-        _hide(figure, place)
+    for place in range(len(panels), rows * columns):
+        hide_axes(figure, place)
     # Margins that stay as they are: the cursor is laid over the drawing.
     figure.update_xaxes(automargin=False)
     figure.update_yaxes(automargin=False)
@@ -178,12 +178,6 @@ def _say(scene: PanelContext, sentence: str) -> None:
         text="<br>".join(lines), x=0.5, y=0.5, xref=names["xaxis"], yref=names["yaxis"],
         showarrow=False, font={"size": scene.size.text, "color": "#5B6570"},
     )  # fmt: skip
-
-
-def _hide(figure: go.Figure, place: int) -> None:
-    """Hide the axes of a free place of the grid."""
-    figure.layout[f"xaxis{place}"].visible = False
-    figure.layout[f"yaxis{place}"].visible = False
 
 
 def _cursor(

@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kanon.charts.figure import drawn
-from kanon.charts.style import INK, escaped
+from kanon.charts.style import INK, LABEL, escaped
 from kanon.release.decision import Decision, Part
 
 _MET, _LACKING = "#0072B2", "#D55E00"
@@ -62,7 +62,7 @@ def decision_chart(decision: Decision, title: str) -> go.Figure:
         {
             "x": 1, "xref": "paper", "xanchor": "left", "y": name, "showarrow": False,
             "text": f" {'✓' if part.met else '✗'} {_said(part)}",
-            "font": {"size": 13, "color": INK},
+            "font": LABEL,
         }
         for name, part in zip(names, parts, strict=True)
     ]  # fmt: skip

@@ -26,7 +26,7 @@ from kanon.charts.lesson_look import (
     in_room,
     lines_between,
 )
-from kanon.charts.style import INK, escaped, translucent
+from kanon.charts.style import INK, LABEL, escaped, translucent
 from kanon.experiments.exploration import ranks
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.nodes import NodeView, known_by
@@ -70,7 +70,7 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
     seen = sum(looked_at for _, looked_at in known.values())
     title = f"{thin(seen)} of {thin(size)} nodes counted, {thin(len(known))} known"
     interval = {} if last.heights is None else _interval(last.heights, sum(last.node))
-    legend = {"font": {"size": 13, "color": INK}, "itemclick": False, "itemdoubleclick": False,
+    legend = {"font": LABEL, "itemclick": False, "itemdoubleclick": False,
               "itemsizing": "constant", **frame.legend}  # fmt: skip
     figure = drawn(
         data, title, frame.height,

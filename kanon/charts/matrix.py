@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import counted
-from kanon.charts.style import INK, escaped, escaped_apart, lay_out
+from kanon.charts.style import HEADING, INK, LABEL, escaped, escaped_apart, lay_out
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.cost_matrices import (
     CostMatrix,
@@ -250,14 +250,14 @@ def _heatmap(
         coloraxis="coloraxis",
         hovertemplate=f"from <b>%{{y}}</b><br>to <b>%{{x}}</b><br>%{{customdata}}{said}"
         "<extra></extra>",
-        hoverlabel={"font": {"size": 14, "color": INK}, "align": "left", "bgcolor": "white"},
+        hoverlabel={"font": HEADING, "align": "left", "bgcolor": "white"},
         **written,
     )
 
 
 def _axes(figure: go.Figure, layout: _Layout) -> None:
     """Labels on the left and above; the rows run downwards, cells are square where they fit."""
-    title = {"standoff": 2, "font": {"size": 14, "color": INK}}
+    title = {"standoff": 2, "font": HEADING}
     common = {
         "type": "category",
         "labelalias": {str(place): label for place, label in enumerate(layout.labels)},
@@ -305,7 +305,7 @@ def _scale(figure: go.Figure, colours: str, least: float, most: float, layout: _
         "orientation": "h", "x": 0, "xanchor": "left", "xpad": 0, "ypad": 0,
         "y": 1 - (layout.top - layout.scale) / layout.height, "yref": "container",
         "yanchor": "top", "len": 260, "lenmode": "pixels", "thickness": 12, "outlinewidth": 0,
-        "tickfont": {"size": 13, "color": INK},
+        "tickfont": LABEL,
     }  # fmt: skip
     figure.update_layout(
         coloraxis={"colorscale": colours, "cmin": least, "cmax": most, "colorbar": bar}

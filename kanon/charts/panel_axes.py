@@ -15,6 +15,7 @@ from kanon.cards import Card
 from kanon.charts.comparison_measures import is_percent, scale_of
 from kanon.charts.layout import SIZES, Panel, PanelSize
 from kanon.charts.line_style import Look
+from kanon.charts.style import axes_at, axis_number
 from kanon.experiments.comparison import Comparison
 from kanon.hierarchy.cost_matrices import CostMatrix
 
@@ -39,12 +40,11 @@ class PanelContext:
     @property
     def axes(self) -> dict[str, str]:
         """The axes of the panel, as a trace names them."""
-        number = "" if self.place == 0 else str(self.place + 1)
-        return {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        return axes_at(self.place)
 
     def axis(self, kind: str) -> Any:
         """One of the axes in the layout: of kind ``x`` or ``y``."""
-        return self.figure.layout[f"{kind}axis{self.axes['xaxis'][1:]}"]
+        return self.figure.layout[f"{kind}axis{axis_number(self.place)}"]
 
     def marked(self) -> bool:
         """Whether markers tell lines apart; they are left out where all have the same."""

@@ -11,7 +11,7 @@ import plotly.colors
 import plotly.graph_objects as go
 
 from kanon.base.rounding import round_apart
-from kanon.charts.style import INK, escaped, escaped_apart, lay_out
+from kanon.charts.style import HEADING, INK, escaped, escaped_apart, lay_out
 from kanon.learning.representations import Matrix
 from kanon.recoding import Recoding
 
@@ -150,7 +150,7 @@ def representation_chart(
     figure.update_yaxes(
         **common, autorange="reversed", tickmode="array",
         tickvals=[str(place) for place in range(n_rows)],
-        ticktext=[escaped(row, 60) for row in rows], tickfont={"size": 14, "color": INK},
+        ticktext=[escaped(row, 60) for row in rows], tickfont=HEADING,
     )  # fmt: skip
     for row, column in enumerate(shown.released.tolist()):
         figure.add_shape(
@@ -174,7 +174,7 @@ def _kinds(figure: go.Figure, shown: ShownPart) -> None:
     for x, text in sides:
         figure.add_annotation(
             x=x, xanchor="left", y=0, yref="paper", yanchor="top", text=f"<b>{text}</b>",
-            showarrow=False, font={"size": 14, "color": INK},
+            showarrow=False, font=HEADING,
         )  # fmt: skip
 
 
