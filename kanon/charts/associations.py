@@ -9,10 +9,19 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.charts.figure import drawn
-from kanon.charts.style import HEADING, INK, LABEL, TITLE_ON_TOP, axes_at, axis_number, escaped
+from kanon.charts.style import (
+    DIFFERENCES,
+    HEADING,
+    INK,
+    LABEL,
+    SCALE,
+    TITLE_ON_TOP,
+    axes_at,
+    axis_number,
+    escaped,
+)
 from kanon.measures.association_change import Associations
 
-_STRENGTHS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
 _WRITTEN = 6  # up to so many columns, the numbers stand in the cells
 _NAME = 16
 
@@ -72,8 +81,8 @@ def association_chart(before: Associations, after: Associations, title: str) -> 
         })  # fmt: skip
     below = 28 / height
     scales = {
-        "coloraxis": _scale(_STRENGTHS, 0.0, 1.0, wide + between / 2, below),
-        "coloraxis2": _scale(_DIFFERENCES, -apart, apart, 1 - wide / 2, below),
+        "coloraxis": _scale(SCALE, 0.0, 1.0, wide + between / 2, below),
+        "coloraxis2": _scale(DIFFERENCES, -apart, apart, 1 - wide / 2, below),
     }
     return drawn(
         data, title, height, {}, {}, **axes, **scales, annotations=notes, hovermode="closest",

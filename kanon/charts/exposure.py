@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import percent, thin
-from kanon.charts.style import ROLE_COLOURS, escaped, first_named, lay_out, lay_out_bars
+from kanon.charts.style import BLUE, ROLE_COLOURS, escaped, first_named, lay_out, lay_out_bars
 from kanon.schema import Role
 from kanon.sources.exposure import Exposure
 from kanon.sources.singling_out import SinglingOut
@@ -40,7 +40,7 @@ def class_size_chart(seen: Exposure) -> go.Figure:
     table = class_size_table(seen)
     largest = table.index[table["classes"] > 0].max()
     table = table.loc[:largest]
-    colours = ["#C0392B" if name == "1" else "#0072B2" for name in table["class size"]]
+    colours = [ROLE_COLOURS["identifier"] if name == "1" else BLUE for name in table["class size"]]
     figure = go.Figure()
     figure.add_bar(
         x=table["class size"],

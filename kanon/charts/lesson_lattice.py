@@ -26,7 +26,7 @@ from kanon.charts.lesson_look import (
     in_room,
     lines_between,
 )
-from kanon.charts.style import INK, LABEL, escaped, translucent
+from kanon.charts.style import INK, LABEL, STAR, escaped, translucent
 from kanon.experiments.exploration import ranks
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.nodes import NodeView, known_by
@@ -57,7 +57,7 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
         _walk(last.walk, at, steps, room.letters),
         *_known_nodes(lesson, nodes, at, known, names, room.letters),
     ]
-    symbol = ("star", "#F0C808", 22) if last.released else ("square-open", INK, _MARKED)
+    symbol = ("star", STAR, 22) if last.released else ("square-open", INK, _MARKED)
     data.append(
         {
             "type": "scatter", "mode": "markers", "hoverinfo": "skip",

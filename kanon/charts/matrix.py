@@ -14,7 +14,16 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import counted
-from kanon.charts.style import HEADING, INK, LABEL, escaped, escaped_apart, lay_out
+from kanon.charts.style import (
+    DIFFERENCES,
+    HEADING,
+    INK,
+    LABEL,
+    SCALE,
+    escaped,
+    escaped_apart,
+    lay_out,
+)
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.cost_matrices import (
     CostMatrix,
@@ -25,7 +34,6 @@ from kanon.hierarchy.cost_matrices import (
 )
 from kanon.hierarchy.cost_matrices import difference as minus
 
-_COSTS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
 _SHARE = "in % of what losing a value completely costs"
 _ROW, _CELL = 11, 52  # pixels: a row that can just be labelled, the largest cell
 _SMALL, _LARGE = 9, 14  # pixels: the letters of labels and of costs in cells
@@ -165,11 +173,11 @@ def matrix_chart(
         unit = f"← {names[1]} costs more   ·   {names[0]} costs more →"
         unit += "   in percentage points" if share else ""
         most = float(np.abs(values).max()) or 1.0
-        _scale(figure, _DIFFERENCES, -most, most, layout)
+        _scale(figure, DIFFERENCES, -most, most, layout)
     else:
         unit = _SHARE if share else "cost, in the metric's own unit"
         most = 100.0 if share else float(np.max(values)) or 1.0
-        _scale(figure, _COSTS, 0.0, most, layout)
+        _scale(figure, SCALE, 0.0, most, layout)
     _line(figure, unit, layout.unit, layout)
     if marked is not None:
         _outline(figure, *marked)

@@ -13,18 +13,21 @@ from kanon.base.formatting import Counted, counted, percent, thin
 from kanon.charts.curves import FEW, steps
 from kanon.charts.figure import drawn, k_layout, whole_k
 from kanon.charts.style import (
+    BLUE,
+    GREY,
     INK,
     K_TICKS,
     LABEL,
     LEGEND_ABOVE,
     TITLE_ON_TOP,
+    VERMILION,
     escaped,
     upright_line,
 )
 from kanon.measures.along import Curves, Points
 from kanon.privacy.model import rounded
 
-BEFORE_COLOUR, AFTER_COLOUR = "#D55E00", "#0072B2"
+BEFORE_COLOUR, AFTER_COLOUR = VERMILION, BLUE
 """Before and after a release, on every chart of the page; a legend names both."""
 
 _SENSITIVE = "#7D3C98"
@@ -69,7 +72,7 @@ def level_chart(
     }
     shapes, notes = [upright_line(k)], []
     if best is not None:
-        limit = {"color": "#5B5B5B", "width": 1.5, "dash": "dash"}
+        limit = {"color": GREY, "width": 1.5, "dash": "dash"}
         across = {"x0": 0, "x1": 1, "xref": "x domain", "y0": best, "y1": best}
         shapes.append({"type": "line", **across, "line": limit})
         place = {"x": 1, "xref": "x domain", "xanchor": "right", "y": best, "yanchor": "bottom"}

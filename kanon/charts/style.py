@@ -106,6 +106,9 @@ K_TICKS = (2, 3, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 30000, 1
 """Ticks of a logarithmic axis for k: the papers' k, as far as they leave room for each other."""
 
 GRID = "#E3E7EB"
+BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"  # of two or three things that differ
+GREY, STAR = "#5B5B5B", "#F0C808"  # a limit or a bound; the node that is released
+SCALE, DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
 LABEL = {"size": 13, "color": INK}  # the font of ticks, legends and notes
 HEADING = {"size": 14, "color": INK}  # that of titles of axes and of parts of a picture
 
