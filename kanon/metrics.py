@@ -20,7 +20,7 @@ from kanon.cards import Card
 from kanon.errors import MetricError, PlanError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.intermediate_costs import INTERMEDIATES, RECORDS, ExactNumbers
-from kanon.scaled_potentials import exact_decimal
+from kanon.hierarchy.scaled_potentials import exact_decimal
 
 
 def _one(heights: Sequence[int]) -> list[Fraction]:

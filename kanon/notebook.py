@@ -19,11 +19,11 @@ from kanon.algorithms.solution import Solution, solve
 from kanon.base.progress import no_progress
 from kanon.charts.curves import alteration_curve, curves_table
 from kanon.errors import PlanError, Unsatisfiable, listing, quoted
-from kanon.experiments.lattice_graph import lattice_graph
+from kanon.experiments.exploration import lattice_graph
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.cost_matrices import cut, matrix_of, matrix_table
 from kanon.hierarchy.files import read_hierarchy
-from kanon.matrices import cut, matrix_of, matrix_table
 from kanon.metrics import metric_named, potentials
 from kanon.plan import Plan
 from kanon.privacy.k_anonymity import check_k, too_few_records

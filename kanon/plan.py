@@ -170,7 +170,7 @@ def _choice_as_text(given: Any, choices: Iterable[str]) -> Any:
 def parameters_of(algorithm: object) -> tuple[Parameter, ...]:
     """The parameters that one algorithm alone has; none of an unknown one."""
     module = parts_of(kanon.algorithms).get(algorithm) if isinstance(algorithm, str) else None
-    return tuple(getattr(module, "PARAMETERS", ()))
+    return () if module is None else tuple(module.CARD.parameters)
 
 
 _KNOWN_MODELS = ", ".join(map(quoted, MODELS))
@@ -449,7 +449,7 @@ class Plan(Strict):
                     f"Plan key algorithm.{parameter.name}: {quoted(given)} is not allowed; "
                     f"known are {', '.join(parameter.choices)}."
                 )
-        uses = parts_of(kanon.algorithms)[chosen.name].USES
+        uses = parts_of(kanon.algorithms)[chosen.name].CARD.uses
         if LOOKS_AT[chosen.strategy] and "strategy" not in uses:
             raise PlanError(
                 f"The algorithm {quoted(chosen.name)} picks no partners; the strategy "

@@ -94,7 +94,7 @@ def _settings() -> Iterator[dict[str, Any]]:
 
 def _merges(module: ModuleType) -> bool:
     """Whether an algorithm uses the kernels of merging."""
-    return module.FAMILY == "merging" or hasattr(module, "merge_chosen")
+    return module.CARD.family == "merging" or hasattr(module, "merge_chosen")
 
 
 def warm_rest() -> None:

@@ -15,6 +15,7 @@ from kanon.errors import HierarchyError, MetricError
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.intermediate_costs import COMPOSED
 from kanon.hierarchy.ranges import LeafRange, flat, with_ranges
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.metrics import (
     METRICS,
     MULTIPLIERS,
@@ -24,7 +25,6 @@ from kanon.metrics import (
     metric_named,
     potentials,
 )
-from kanon.scaled_potentials import scaled_potentials
 from support.random_tables import (
     SEVEN,
     PlainTree,

@@ -94,7 +94,7 @@ def guided() -> tuple[str, str]:
 
 def full_domain(way: Way) -> bool:
     """Whether a way raises each column to one level."""
-    return bool(algorithm_named(way.algorithm).FAMILY == "levels")
+    return bool(algorithm_named(way.algorithm).CARD.family == "levels")
 
 
 Measure = Callable[[Result], float]

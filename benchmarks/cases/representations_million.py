@@ -16,10 +16,10 @@ from benchmarks.tables import COLUMNS, census_like
 from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.learning.representations import REPRESENTATIONS, represent
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
-from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 

@@ -14,8 +14,8 @@ from kanon.algorithms.lower_bound import lower_bound
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.metrics import exact_potentials, metric_named
-from kanon.scaled_potentials import scaled_potentials
 
 __all__ = ["CASE", "random_task"]
 

@@ -94,7 +94,7 @@ def program(tool: str) -> str | None:
 def _plan(algorithm: str, trees: Mapping[str, str], k: int, percent: float) -> dict[str, Any]:
     """A plan for full-domain recoding; what guides where the algorithm takes a metric is NCP."""
     planned = content(trees, "ncp", k)
-    guided = {"metric": "ncp"} if "metric" in algorithm_named(algorithm).USES else {}
+    guided = {"metric": "ncp"} if "metric" in algorithm_named(algorithm).CARD.uses else {}
     return planned | {
         "algorithm": {"name": algorithm, **guided},
         "suppression_limit": percent / 100,

@@ -30,7 +30,10 @@ _PERSONS = ("tests/privacy/test_persons.py",)
 _GREEDY = ("tests/algorithms/test_gaa.py", "tests/algorithms/test_strategies.py")
 _SWEEP = ("tests/algorithms/test_lattice_sweep.py",)
 _KERNELS = {
-    "along": ("tests/measures/test_along_sensitive.py",),
+    "along": (
+        "tests/measures/test_along_sensitive.py",
+        "tests/measures/test_utility_measures.py",
+    ),
     "ancestors": _GREEDY,
     "badness": _GREEDY,
     "cluster_growth": ("tests/algorithms/test_k_member.py",),
@@ -45,13 +48,12 @@ _KERNELS = {
     "lattice_sweep_classes": _SWEEP,
     "lattice_sweep_dissolve": _SWEEP,
     "lattice_sweep_groups": _SWEEP,
-    "lattice_sweep_joining": _SWEEP,
     "lattice_sweep_order": _SWEEP,
     "lattice_sweep_split": _SWEEP,
     "lattice_sweep_walk": _SWEEP,
     "linkage": ("tests/privacy/test_linkage.py",),
     "mdav": ("tests/algorithms/test_mdav.py",),
-    "merging": _GREEDY,
+    "merging": (*_GREEDY, *_SWEEP),
     "merging_state": _GREEDY,
     "mondrian": ("tests/algorithms/test_mondrian.py",),
     "partner": _GREEDY,
@@ -63,7 +65,6 @@ _KERNELS = {
         "tests/measures/test_utility_measures.py",
         "tests/measures/test_extended_measures.py",
     ),
-    "sums": ("tests/measures/test_utility_measures.py",),
     "third_classes": _GREEDY,
     "worst_classes": _GREEDY,
 }

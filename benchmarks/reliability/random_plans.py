@@ -214,7 +214,7 @@ def _guided(draw: Random, made: Drawn, name: str, heights: Mapping[str, int]) ->
     module = algorithms()[name]
     chosen: dict[str, Any] = {
         parameter.name: draw.choice(sorted(parameter.choices))
-        for parameter in getattr(module, "PARAMETERS", ())
+        for parameter in module.CARD.parameters
         if draw.random() < 0.7
     }
     metrics = [metric for metric in METRICS if made.weighted or metric != "custom"]
@@ -231,7 +231,7 @@ def _guided(draw: Random, made: Drawn, name: str, heights: Mapping[str, int]) ->
     }
     optional = 0.5
     for setting, value in offered.items():
-        if setting in module.USES and (setting == "node" or draw.random() < optional):
+        if setting in module.CARD.uses and (setting == "node" or draw.random() < optional):
             chosen[setting] = value
     if needs_sensitive(chosen.get("strategy", "s1")):
         if not (sensitive := made.of("sensitive")):

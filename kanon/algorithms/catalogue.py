@@ -26,7 +26,7 @@ def algorithms() -> Mapping[str, ModuleType]:
     """The modules of all algorithms by name, by family."""
     order = list(FAMILIES)
     found = parts_of(kanon.algorithms)
-    return dict(sorted(found.items(), key=lambda item: order.index(item[1].FAMILY)))
+    return dict(sorted(found.items(), key=lambda item: order.index(item[1].CARD.family)))
 
 
 def algorithm_named(name: str) -> ModuleType:
@@ -49,7 +49,7 @@ def uses(name: str, setting: str) -> bool:
     >>> uses("gaa", "metric"), uses("datafly", "metric")
     (True, False)
     """
-    return setting in algorithm_named(name).USES
+    return setting in algorithm_named(name).CARD.uses
 
 
 def unused_settings(name: str) -> set[str]:
@@ -58,12 +58,14 @@ def unused_settings(name: str) -> set[str]:
     >>> sorted(unused_settings("datafly") & {"cost", "suppression", "strategy"})
     ['cost', 'strategy']
     """
-    return {each for other in algorithms().values() for each in other.USES if not uses(name, each)}
+    return {
+        each for other in algorithms().values() for each in other.CARD.uses if not uses(name, each)
+    }
 
 
 def needs_hierarchies(name: str) -> bool:
     """Whether an algorithm needs a hierarchy for every quasi-identifier."""
-    return bool(getattr(algorithm_named(name), "NEEDS_HIERARCHIES", True))
+    return bool(algorithm_named(name).CARD.needs_hierarchies)
 
 
 def check_task(name: str, task: Task) -> None:
@@ -98,7 +100,7 @@ def runs_stored(name: str) -> bool:
     (True, True, False)
     """
     module = algorithm_named(name)
-    return module.FAMILY == "levels" or getattr(module, "RUNS_STORED", False)
+    return module.CARD.family == "levels" or module.CARD.runs_stored
 
 
 def serves_every_k(name: str) -> bool:

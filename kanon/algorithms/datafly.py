@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
+from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, climb
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.recoding import Recoding
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="datafly",
     title="Datafly",
     summary="Raises the column with the most distinct values, level by level, until few records"
     " are in classes that are too small. Those are suppressed.",
     source="Sweeney 1997, Guaranteeing Anonymity when Sharing Medical Data, the Datafly System",
+    family="levels",
+    how=f"{FULL_DOMAIN} As long as more records than the limit (k of them, unless another limit "
+    "is set) are in classes that are too small, the quasi-identifier with the most distinct "
+    "values is raised by one level. The records left in such classes are then suppressed.",
+    guarantees="Every class that is released holds k records. Losses are not minimised, and "
+    "columns with many values lose most.",
+    slow="Hardly ever: it looks at one node per level that it raises.",
+    uses=("suppression",),
 )
-
-FAMILY = "levels"
-
-HOW = (
-    f"{FULL_DOMAIN} "
-    "As long as more records than the limit (k of them, unless another limit is set) are in"
-    " classes that are too small, the quasi-identifier with the most distinct values is "
-    "raised by one level. The records left in such classes are then suppressed."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = (
-    "Every class that is released holds k records. Losses are not minimised, and columns "
-    "with many values lose most."
-)
-
-SLOW = "Hardly ever: it looks at one node per level that it raises."
-
-USES = ("suppression",)
 
 
 def check(task: Task) -> None:
@@ -70,13 +59,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    lattice = begin(task, progress, default_limit=task.k)
-    node = lattice.bottom
-    walk = [node]
-    while not lattice.satisfies(node) and node != lattice.tops:
-        node = _raised(lattice, node)
-        walk.append(node)
-    return released(lattice, node, walk)
+    return climb(begin(task, progress, default_limit=task.k), _raised)
 
 
 def _limit(task: Task) -> int:

@@ -7,17 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanon.algorithms.lattice_size import n_nodes
-from kanon.algorithms.lattice_sweep_walk import (
-    lattice_above,
-    now_and_then,
-    room_for_groups,
-    room_for_halves,
-)
+from kanon.algorithms.lattice_sweep_walk import now_and_then, room_for_every_class
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
 from kanon.kernels.distinct_groups import GROUPS, MEMBERS, FoundGroups, find_some, list_some, rehash
-from kanon.kernels.lattice_sweep_groups import fill_halves
 
 _CHUNK = 1_000_000  # classes that are grouped between two reports of progress, about
 
@@ -43,10 +37,7 @@ class DistinctGroups:
 def distinct_groups(task: Task, progress: Progress = no_progress) -> DistinctGroups | None:
     """Find all groups of at least k records."""
     classes, k = task.classes, task.k
-    lattice, raised = lattice_above(classes)
-    halves, table = room_for_halves(lattice), room_for_groups(classes.n_classes)
-    everything = np.arange(classes.n_classes, dtype=np.int32)
-    full = bool(fill_halves(lattice, halves, table, everything, len(everything)))
+    lattice, raised, halves, table, full = room_for_every_class(classes)
     left = np.concatenate(
         [depth[each].ravel() for depth, each in zip(task.potentials, raised, strict=True)]
     )

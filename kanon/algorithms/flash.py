@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node, nodes_per_height
 from kanon.algorithms.search import (
@@ -20,37 +21,26 @@ from kanon.algorithms.search import (
 )
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.recoding import Recoding
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="flash",
     title="Flash",
     summary="Finds the levels of least loss. It searches along paths from the bottom of the "
     "lattice to its top, half of a path at a time.",
     source="Kohlmayer, Prasser, Eckert, Kemper, Kuhn 2012, Flash: Efficient, Stable and Optimal "
     "K-Anonymity, PASSAT",
+    family="levels",
+    how=f"{FULL_DOMAIN} From each node that nothing is known of, a path leads upwards through "
+    "others of the kind; a binary search finds where it begins to satisfy. A node above one that "
+    "satisfies does too, and none below one that fails does. Of all nodes that satisfy the one of "
+    "least loss is released; records in classes that are too small, at most the allowed number, "
+    "are suppressed.",
+    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
+    slow="With many quasi-identifiers: the lattice may have 10 million nodes at most.",
+    uses=("metric", "attribute_weights", "suppression"),
+    parameters=(LOSS,),
 )
-
-FAMILY = "levels"
-
-HOW = (
-    f"{FULL_DOMAIN} "
-    "From each node that nothing is known of, a path leads upwards through others of the "
-    "kind; a binary search finds where it begins to satisfy. A node above one that "
-    "satisfies does too, and none below one that fails does. Of all nodes that satisfy the "
-    "one of least loss is released; records in classes that are too small, at most the "
-    "allowed number, are suppressed."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = "No other levels lose less; at most the allowed number of records is suppressed."
-
-SLOW = "With many quasi-identifiers: the lattice may have 10 million nodes at most."
-
-USES = ("metric", "attribute_weights", "suppression")
-
-PARAMETERS = (LOSS,)
 
 
 check = complete_search(CARD.title)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.partitioned_merging import merge_apart
@@ -9,40 +10,11 @@ from kanon.algorithms.stored_merging import merge_stored
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card, Parameter
+from kanon.cards import Parameter
 from kanon.errors import PlanError
 from kanon.recoding import MergePath, Recoding
 from kanon.settings import settings
 from kanon.strategies import LOOKS_AT
-
-CARD = Card(
-    name="gaa",
-    title="GAA (greedy merging)",
-    summary="Merges a smallest class with the partner that the strategy picks, until all hold k "
-    "records. One run serves every k.",
-    source="Mauger, Le Mahec, Dequen 2023 (TDP 16), Algorithm 1",
-)
-
-FAMILY = "merging"
-
-HOW = (
-    "At first, records that share all quasi-identifiers form a class. As long as some class has "
-    "fewer than k records, one of the smallest is merged with another class, its partner: in every "
-    "quasi-identifier, all their records get the lowest group of the hierarchy that holds the "
-    "values of both. Records that come to look the same are one class from then on. The strategy "
-    "picks the partner. A run for a larger k begins like one for a smaller k, so one run to the "
-    "end holds what is needed for every k. Very many classes are cut into parts along the "
-    "hierarchies where partners across the cut would cost most; each part is merged by itself "
-    "until about a hundredth of its classes is left, or 64; then what is left of all, together."
-)
-"""What the algorithm does, for who reads a release."""
-
-
-GUARANTEES = "Every class holds k records and meets all models; nothing is suppressed."
-
-SLOW = "With more than about a million classes, or a strategy that looks at the merged class alone."
-
-USES = ("metric", "attribute_weights", "strategy", "cost", "tie_seed")
 
 MOST_WHOLE = 2_000_000
 """With more classes, a run that may choose is in parts."""
@@ -60,9 +32,29 @@ PARTS = Parameter(
     help="Into how many parts the classes are cut along the hierarchies, to merge several at once; "
     "one part is the algorithm as published.",
 )
-PARAMETERS = (PARTS,)
 
-RUNS_STORED = True
+CARD = AlgorithmCard(
+    name="gaa",
+    title="GAA (greedy merging)",
+    summary="Merges a smallest class with the partner that the strategy picks, until all hold k "
+    "records. One run serves every k.",
+    source="Mauger, Le Mahec, Dequen 2023 (TDP 16), Algorithm 1",
+    family="merging",
+    how="At first, records that share all quasi-identifiers form a class. As long as some class "
+    "has fewer than k records, one of the smallest is merged with another class, its partner: in "
+    "every quasi-identifier, all their records get the lowest group of the hierarchy that holds "
+    "the values of both. Records that come to look the same are one class from then on. The "
+    "strategy picks the partner. A run for a larger k begins like one for a smaller k, so one run "
+    "to the end holds what is needed for every k. Very many classes are cut into parts along the "
+    "hierarchies where partners across the cut would cost most; each part is merged by itself "
+    "until about a hundredth of its classes is left, or 64; then what is left of all, together.",
+    guarantees="Every class holds k records and meets all models; nothing is suppressed.",
+    slow="With more than about a million classes, or a strategy that looks at the merged class "
+    "alone.",
+    uses=("metric", "attribute_weights", "strategy", "cost", "tie_seed"),
+    parameters=(PARTS,),
+    runs_stored=True,
+)
 
 
 def check(task: Task) -> None:
@@ -136,7 +128,7 @@ def merge_path(task: Task, progress: Progress = no_progress) -> MergePath:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy import Hierarchy
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> gender = Hierarchy.from_entries([("*", None, None), ("F", "*", 5), ("M", "*", 5)])
     >>> race = Hierarchy.from_entries([
     ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Cat", "Felid", 1),

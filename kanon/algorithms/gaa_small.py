@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.errors import PlanError, quoted
 from kanon.recoding import MergePath, Recoding
 from kanon.strategies import LOOKS_AT
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="gaa-small",
     title="GAA among small classes",
     summary="Merges the first class below k with the cheapest other class below k. Each k needs "
     "a run of its own.",
     source="Mauger, Le Mahec, Dequen 2020 (PPAI), Algorithm 1",
+    family="merging",
+    how="At first, records that share all quasi-identifiers form a class. As long as some class "
+    "has fewer than k records, the first of them, in tree order, is merged with another class "
+    "that has fewer than k records as well: in every quasi-identifier, all their records get the "
+    "lowest group of the hierarchy that holds the values of both. The last one is merged with a "
+    "class of any size. Classes that had k records from the start stay as they are unless that "
+    "last merge, or another model, needs them; so each k needs a run of its own.",
+    guarantees="Every class holds k records and meets all models; nothing is suppressed.",
+    slow="Over many k: each one is a run of its own.",
+    uses=("metric", "attribute_weights", "cost", "tie_seed"),
 )
-
-FAMILY = "merging"
-
-HOW = (
-    "At first, records that share all quasi-identifiers form a class. As long as some class has "
-    "fewer than k records, the first of them, in tree order, is merged with "
-    "another class that has fewer than k records as well: in every quasi-identifier, all their "
-    "records get the lowest group of the hierarchy that holds the values of both. The last one is "
-    "merged with a class of any size. Classes that had k records from the start stay as they are "
-    "unless that last merge, or another model, needs them; so each k needs a run of its own."
-)
-"""What the algorithm does, for who reads a release."""
-
-
-GUARANTEES = "Every class holds k records and meets all models; nothing is suppressed."
-
-SLOW = "Over many k: each one is a run of its own."
-
-USES = ("metric", "attribute_weights", "cost", "tie_seed")
 
 
 def check(task: Task) -> None:

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
-from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
+from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, climb
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.recoding import Recoding
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="improved-greedy",
     title="Improved greedy (lattice)",
     summary="Climbs the lattice one level at a time, each time to the node with the largest k. "
     "It stops at the first node that reaches the k asked for.",
     source="Babu, Reddy, Kumar, Elliot, Jena 2013, Achieving k-anonymity Using Improved Greedy "
     "Heuristics for Very Large Relational Databases, Algorithm 1",
+    family="levels",
+    how=f"{FULL_DOMAIN} Starting from the original values, each step raises one quasi-identifier "
+    "by one level: the one with which the smallest class becomes largest, after suppressing at "
+    "most the allowed number of records. The first node that reaches k is released.",
+    guarantees="Every class that is released holds k records. Losses are not minimised.",
+    slow="Hardly ever: it looks at a few nodes per step.",
+    uses=("suppression",),
 )
-
-FAMILY = "levels"
-
-HOW = (
-    f"{FULL_DOMAIN} "
-    "Starting from the original values, each step raises one quasi-identifier by one level:"
-    " the one with which the smallest class becomes largest, after suppressing at most the "
-    "allowed number of records. The first node that reaches k is released."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = "Every class that is released holds k records. Losses are not minimised."
-
-SLOW = "Hardly ever: it looks at a few nodes per step."
-
-USES = ("suppression",)
 
 
 def check(task: Task) -> None:
@@ -69,13 +60,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     """
     task.check()
     check(task)
-    lattice = begin(task, progress)
-    node = lattice.bottom
-    walk = [node]
-    while not lattice.satisfies(node) and node != lattice.tops:
-        node = _next(lattice, node)
-        walk.append(node)
-    return released(lattice, node, walk)
+    return climb(begin(task, progress), _next)
 
 
 def _next(lattice: Lattice, node: Node) -> Node:

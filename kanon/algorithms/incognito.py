@@ -8,6 +8,7 @@ from itertools import accumulate, combinations, pairwise
 
 import numpy as np
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import heights
 from kanon.algorithms.search import (
@@ -22,38 +23,27 @@ from kanon.algorithms.search import (
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="incognito",
     title="Incognito",
     summary="Finds the levels of least loss. It rules most of them out early, by looking at a "
     "few columns at a time.",
     source="LeFevre, DeWitt, Ramakrishnan 2005, Incognito: Efficient Full-Domain k-Anonymity, "
     "SIGMOD",
+    family="levels",
+    how=f"{FULL_DOMAIN} What does not satisfy for some of the quasi-identifiers does not for all "
+    "of them. So levels are tried on single columns first, then on pairs, and so on; only what "
+    "satisfies is tried with one column more. Of all nodes that satisfy in the end the one of "
+    "least loss is released; records in classes that are too small, at most the allowed number, "
+    "are suppressed.",
+    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
+    slow="With many quasi-identifiers: it goes through all subsets of them.",
+    uses=("metric", "attribute_weights", "suppression"),
+    parameters=(LOSS,),
 )
-
-FAMILY = "levels"
-
-HOW = (
-    f"{FULL_DOMAIN} "
-    "What does not satisfy for some of the quasi-identifiers does not for all of them. So "
-    "levels are tried on single columns first, then on pairs, and so on; only what "
-    "satisfies is tried with one column more. Of all nodes that satisfy in the end the one "
-    "of least loss is released; records in classes that are too small, at most the allowed "
-    "number, are suppressed."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = "No other levels lose less; at most the allowed number of records is suppressed."
-
-SLOW = "With many quasi-identifiers: it goes through all subsets of them."
-
-USES = ("metric", "attribute_weights", "suppression")
-
-PARAMETERS = (LOSS,)
 
 _MOST_COMBINATIONS = 5 * 10**7
 """So many combinations of levels in all subsets together are looked at."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.clusters import (
     LOOKS,
     drawn_class,
@@ -15,40 +16,31 @@ from kanon.algorithms.clusters import (
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress, stretch
-from kanon.cards import Card
 from kanon.kernels.cluster_growth import CLUSTERS, LEFT, Unclustered, grow_some
 from kanon.kernels.clusters import ALL, ClusteringInput, Clusters
 from kanon.recoding import Recoding
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="k-member",
     title="k-member clustering",
     summary="Makes one cluster after the other, each far from the last one, of the records that "
     "increase its loss least, until it holds k. What is left at the end joins the cluster that it "
     "costs least.",
     source="Byun, Kamra, Bertino, Li 2007 (DASFAA)",
+    family="clusters",
+    how="A record is drawn at random; the seed repeats the draw. The first cluster begins with "
+    "the record furthest from it, every later one with the record furthest from the one that the "
+    "last cluster began with: furthest is what costs most per record to put together. As long as "
+    "a cluster has fewer than k records, it takes those by which the loss of the whole cluster "
+    "grows least. When fewer than k records are left, they join, in random order, the cluster "
+    "whose loss they increase least. Every cluster gets, in every quasi-identifier, the lowest "
+    "group of the hierarchy that holds all its values. The published algorithm moves single "
+    "records; here records that share all quasi-identifiers move together, so a cluster may hold "
+    "more than k. Clusters that come to look the same are one class.",
+    guarantees="Every class holds k records and meets all models; nothing is suppressed.",
+    slow="With more than about a hundred thousand classes, and more so for small k.",
+    uses=("metric", "attribute_weights", "cost", "seed"),
 )
-
-FAMILY = "clusters"
-
-HOW = (
-    "A record is drawn at random; the seed repeats the draw. The first cluster begins with the "
-    "record furthest from it, every later one with the record furthest from the one that the last "
-    "cluster began with: furthest is what costs most per record to put together. As long as a "
-    "cluster has fewer than k records, it takes those by which the loss of the whole cluster grows "
-    "least. When fewer than k records are left, they join, in random order, the cluster whose loss "
-    "they increase least. Every cluster gets, in every quasi-identifier, the lowest group of the "
-    "hierarchy that holds all its values. The published algorithm moves single records; here "
-    "records that share all quasi-identifiers move together, so a cluster may hold more than k. "
-    "Clusters that come to look the same are one class."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = "Every class holds k records and meets all models; nothing is suppressed."
-
-SLOW = "With more than about a hundred thousand classes, and more so for small k."
-
-USES = ("metric", "attribute_weights", "cost", "seed")
 
 
 def made_clusters(task: Task, progress: Progress = no_progress) -> Clusters:
@@ -134,7 +126,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import groups
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> age = groups([{"1-3": ["1", "2", "3"], "7-9": ["7", "8", "9"]}, {"*": ["1-3", "7-9"]}])
     >>> classes = EquivalenceClasses(("age",), (age,), np.arange(6, dtype=np.int32)[:, None],
     ...                              np.ones(6, dtype=np.int64))

@@ -7,41 +7,33 @@ from dataclasses import replace
 
 import numpy as np
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.clusters import finished
 from kanon.algorithms.merging import begin
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.kernels.merging import merge_chosen
 from kanon.kernels.merging_state import Merging
 from kanon.recoding import Recoding, ends
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="kaca",
     title="KACA (clustering in hierarchies)",
     summary="Takes a class below k at random and merges it with the class nearest to it in the "
     "hierarchies. That is repeated until all classes hold k records.",
     source="Li, Wong, Fu, Pei 2006 (DaWaK)",
+    family="clusters",
+    how="At first, records that share all quasi-identifiers form a class. As long as some class "
+    "has fewer than k records, one of those is drawn at random (the seed repeats the draws) and "
+    "merged with the class nearest to it, of whatever size: in every quasi-identifier, all their "
+    "records get the lowest group of the hierarchy that holds the values of both. How far two "
+    "classes are apart is what it costs to raise the records of both to there. Records that come "
+    "to look the same are one class from then on.",
+    guarantees="Every class holds k records and meets all models; nothing is suppressed.",
+    slow="With more than about a million classes.",
+    uses=("metric", "attribute_weights", "cost", "tie_seed", "seed"),
 )
-
-FAMILY = "clusters"
-
-HOW = (
-    "At first, records that share all quasi-identifiers form a class. As long as some class has "
-    "fewer than k records, one of those is drawn at random (the seed repeats the draws) and merged "
-    "with the class nearest to it, of whatever size: in every quasi-identifier, all their records "
-    "get the lowest group of the hierarchy that holds the values of both. How far two classes are "
-    "apart is what it costs to raise the records of both to there. Records that come to look the "
-    "same are one class from then on."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = "Every class holds k records and meets all models; nothing is suppressed."
-
-SLOW = "With more than about a million classes."
-
-USES = ("metric", "attribute_weights", "cost", "tie_seed", "seed")
 
 _OFTEN = 64  # merges between two reports of progress
 
@@ -110,7 +102,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import groups
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> age = groups([{"1-2": ["1", "2"], "8-9": ["8", "9"]}, {"*": ["1-2", "8-9"]}])
     >>> classes = EquivalenceClasses(("age",), (age,), np.arange(4, dtype=np.int32)[:, None],
     ...                              np.ones(4, dtype=np.int64))

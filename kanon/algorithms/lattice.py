@@ -31,10 +31,10 @@ from kanon.algorithms.stored_counts import StoredCounts
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress
+from kanon.hierarchy.scaled_potentials import Potentials
 from kanon.privacy.conjunction import broken
 from kanon.privacy.model import Model
 from kanon.recoding import Recoding, Trace
-from kanon.scaled_potentials import Potentials
 from kanon.stored_classes import StoredClasses
 
 _STRETCH = 1 << 15

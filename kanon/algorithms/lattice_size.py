@@ -11,7 +11,7 @@ from kanon.base.formatting import thin
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
-from kanon.scaled_potentials import Potentials
+from kanon.hierarchy.scaled_potentials import Potentials
 
 Node = tuple[int, ...]
 """A level per quasi-identifier."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice_size import check_size
 from kanon.algorithms.lattice_sweep_better import improved, total_loss
 from kanon.algorithms.lattice_sweep_closest import closest
@@ -16,51 +17,10 @@ from kanon.algorithms.lattice_sweep_walk import SweepState, walked
 from kanon.algorithms.lower_bound import least_k
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress, stretch
-from kanon.cards import Card, Parameter
+from kanon.cards import Parameter
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.privacy.k_anonymity import too_few_records
 from kanon.recoding import Recoding, Trace
-
-CARD = Card(
-    name="lattice-sweep",
-    title="Lattice sweep",
-    summary="Goes through all combinations of levels, those that lose least first, and releases "
-    "every group of the remaining records that is large enough. Each record is generalised only "
-    "as far as its own group needs, and none is suppressed.",
-    source="kanon 2026, own work; the lattice of levels is that of Samarati 2001",
-)
-
-FAMILY = "regions"
-
-HOW = (
-    "Every combination of levels, one per quasi-identifier, says how far values are generalised. "
-    "The combinations are tried in the order of what they would cost if the whole table were "
-    "generalised so, the cheapest first. At each, the records that have not been released yet are "
-    "looked at: those that look the same at these levels, and are at least k, and meet every other "
-    "privacy model asked for, are released so. The rest goes on to the next combination. What is "
-    "left at the end, mostly fewer than k records, joins the released class that costs least to "
-    "widen. So records of one table may be generalised to different levels, and two released "
-    "classes may cover the same original values. With the effort 'thorough' groups are released "
-    "one by one in the order of their cost per record; then classes are dissolved into others, and "
-    "neighbouring classes are merged and split anew, wherever that lowers the total loss. With the "
-    "effort 'closest' a price per record is sought for every class of equal records, at which no "
-    "group is worth much more than it costs; the groups that pay off at these prices are released, "
-    "the surest first, and what comes of that is improved in the same way. The better of both is "
-    "taken."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = (
-    "Every class holds k records and meets all models; nothing is suppressed. It need not be the "
-    "least loss there is: the lower bound says how much less is possible at most."
-)
-
-SLOW = (
-    "With lattices of many nodes (at most ten million) and k so large that much of the table "
-    "remains; with models beyond k-anonymity, which are asked at nearly every node; with thorough "
-    "effort, which weighs every group of the whole table; and most with effort 'closest', which "
-    "does so hundreds of times and keeps all groups in memory."
-)
 
 EFFORT = Parameter(
     name="effort",
@@ -74,8 +34,37 @@ EFFORT = Parameter(
     help="How long to look for a release of less loss; 'thorough' takes many times as long as "
     "'fast', and 'closest' as 'thorough'. Both know no model but k-anonymity.",
 )
-PARAMETERS = (EFFORT,)
-USES = ("metric", "attribute_weights")
+CARD = AlgorithmCard(
+    name="lattice-sweep",
+    title="Lattice sweep",
+    summary="Goes through all combinations of levels, those that lose least first, and releases "
+    "every group of the remaining records that is large enough. Each record is generalised only "
+    "as far as its own group needs, and none is suppressed.",
+    source="kanon 2026, own work; the lattice of levels is that of Samarati 2001",
+    family="regions",
+    how="Every combination of levels, one per quasi-identifier, says how far values are "
+    "generalised. The combinations are tried in the order of what they would cost if the whole "
+    "table were generalised so, the cheapest first. At each, the records that have not been "
+    "released yet are looked at: those that look the same at these levels, and are at least k, "
+    "and meet every other privacy model asked for, are released so. The rest goes on to the next "
+    "combination. What is left at the end, mostly fewer than k records, joins the released class "
+    "that costs least to widen. So records of one table may be generalised to different levels, "
+    "and two released classes may cover the same original values. With the effort 'thorough' "
+    "groups are released one by one in the order of their cost per record; then classes are "
+    "dissolved into others, and neighbouring classes are merged and split anew, wherever that "
+    "lowers the total loss. With the effort 'closest' a price per record is sought for every "
+    "class of equal records, at which no group is worth much more than it costs; the groups that "
+    "pay off at these prices are released, the surest first, and what comes of that is improved "
+    "in the same way. The better of both is taken.",
+    guarantees="Every class holds k records and meets all models; nothing is suppressed. It need "
+    "not be the least loss there is: the lower bound says how much less is possible at most.",
+    slow="With lattices of many nodes (at most ten million) and k so large that much of the table "
+    "remains; with models beyond k-anonymity, which are asked at nearly every node; with thorough "
+    "effort, which weighs every group of the whole table; and most with effort 'closest', which "
+    "does so hundreds of times and keeps all groups in memory.",
+    uses=("metric", "attribute_weights"),
+    parameters=(EFFORT,),
+)
 
 _WALKED = 0.95  # the share of the time of a fast run after the walk
 
@@ -141,7 +130,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy import Hierarchy
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> gender = Hierarchy.from_entries([("*", None, None), ("F", "*", 5), ("M", "*", 5)])
     >>> race = Hierarchy.from_entries([
     ...     ("Mammal", None, None), ("Felid", "Mammal", 3), ("Cat", "Felid", 1),

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kanon.algorithms.lattice_sweep_walk import (
-    lattice_above,
-    now_and_then,
-    room_for_groups,
-    room_for_halves,
-)
+from kanon.algorithms.lattice_sweep_walk import now_and_then, room_for_every_class
 from kanon.algorithms.task import Task, in_one_width, own_potentials
 from kanon.base.formatting import counted
 from kanon.base.progress import Progress, no_progress
 from kanon.kernels.lattice_sweep_classes import CHANGES, PLACE, WORK, Pool, Shared, Trees, share_all
 from kanon.kernels.lattice_sweep_dissolve import dissolve_some
-from kanon.kernels.lattice_sweep_groups import LatticeArrays, fill_halves
+from kanon.kernels.lattice_sweep_groups import LatticeArrays
 from kanon.kernels.lattice_sweep_split import split_some
 from kanon.recoding import Recoding
 
@@ -47,9 +42,7 @@ def improved(recoding: Recoding, task: Task, progress: Progress = no_progress) -
     """A release that costs no more, with k records in every class."""
     classes = task.classes
     size, m = classes.nodes.shape
-    lattice, _ = lattice_above(classes)
-    halves, table = room_for_halves(lattice), room_for_groups(size)
-    full = bool(fill_halves(lattice, halves, table, np.arange(size, dtype=np.int32), size))
+    lattice, _, halves, table, full = room_for_every_class(classes)
     trees = _trees(task)
     pool = Pool(
         np.zeros(size, dtype=np.int32),

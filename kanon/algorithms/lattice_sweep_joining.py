@@ -13,7 +13,7 @@ from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.task import Task, as_wide, in_one_width
 from kanon.base.formatting import counted
 from kanon.base.progress import Progress, no_progress
-from kanon.kernels.lattice_sweep_joining import joining_costs
+from kanon.kernels.merging import joining_costs
 from kanon.privacy.conjunction import broken
 from kanon.privacy.k_anonymity import KAnonymity
 from kanon.recoding import Recoding, Trace

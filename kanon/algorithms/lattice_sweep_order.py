@@ -8,22 +8,14 @@ import numpy as np
 
 from kanon.algorithms.lattice_sweep_walk import (
     SweepState,
-    lattice_above,
     now_and_then,
-    room_for_groups,
-    room_for_halves,
+    room_for_every_class,
     targets_at,
 )
 from kanon.algorithms.task import Task, own_potentials
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
-from kanon.kernels.lattice_sweep_groups import (
-    GroupTable,
-    Halves,
-    LatticeArrays,
-    fill_halves,
-    forget,
-)
+from kanon.kernels.lattice_sweep_groups import forget
 from kanon.kernels.lattice_sweep_order import (
     Losses,
     Ordered,
@@ -38,15 +30,6 @@ _CHUNK = 1_000_000  # classes that are grouped between two reports of progress, 
 
 _KEYS = 0.8
 """The share of the time of a sweep in group order that passes before the first release, about."""
-
-
-def _room(task: Task) -> tuple[LatticeArrays, list[np.ndarray], Halves, GroupTable, Losses, bool]:
-    """The lattice, and room to group all classes; whether all halves could be grouped before."""
-    lattice, raised = lattice_above(task.classes)
-    halves, table = room_for_halves(lattice), room_for_groups(task.classes.n_classes)
-    everything = np.arange(task.classes.n_classes, dtype=np.int32)
-    full = bool(fill_halves(lattice, halves, table, everything, len(everything)))
-    return lattice, raised, halves, table, _losses(task, raised), full
 
 
 def _losses(task: Task, raised: Sequence[np.ndarray]) -> Losses:
@@ -66,7 +49,8 @@ def in_group_order(task: Task, progress: Progress = no_progress) -> SweepState:
     """Release groups of the lattice by their mean loss, the cheapest first."""
     classes = task.classes
     size, n = classes.n_classes, classes.n_records
-    lattice, raised, halves, table, losses, full = _room(task)
+    lattice, raised, halves, table, full = room_for_every_class(classes)
+    losses = _losses(task, raised)
     told = now_and_then(progress)
     live = np.arange(size, dtype=np.int32)
     key = np.zeros(int(lattice.parts.prod()), dtype=np.int64)
@@ -93,7 +77,8 @@ def in_group_order(task: Task, progress: Progress = no_progress) -> SweepState:
 
 def least_loss(task: Task, progress: Progress = no_progress) -> int:
     """The sum over all records of the least loss of any group of k records that holds them."""
-    lattice, _, halves, table, losses, full = _room(task)
+    lattice, raised, halves, table, full = room_for_every_class(task.classes)
+    losses = _losses(task, raised)
     told = now_and_then(progress)
     live = np.zeros(task.classes.n_classes, dtype=np.int32)
     best = np.zeros(task.classes.n_classes, dtype=np.int64)

@@ -14,7 +14,7 @@ from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
 from kanon.classes import EquivalenceClasses, group_tuples
-from kanon.kernels.lattice_sweep_groups import GroupTable, Halves, LatticeArrays
+from kanon.kernels.lattice_sweep_groups import GroupTable, Halves, LatticeArrays, fill_halves
 from kanon.kernels.lattice_sweep_walk import (
     GROUPED,
     NEXT,
@@ -115,6 +115,17 @@ def room_for_groups(size: int) -> GroupTable:
         np.zeros(size, dtype=np.int64),
         np.zeros(size, dtype=np.int64),
     )
+
+
+def room_for_every_class(
+    classes: EquivalenceClasses,
+) -> tuple[LatticeArrays, list[np.ndarray], Halves, GroupTable, bool]:
+    """The lattice, and room to group all classes; whether all halves could be grouped before."""
+    lattice, raised = lattice_above(classes)
+    size = classes.n_classes
+    halves, table = room_for_halves(lattice), room_for_groups(size)
+    full = bool(fill_halves(lattice, halves, table, np.arange(size, dtype=np.int32), size))
+    return lattice, raised, halves, table, full
 
 
 def targets_at(

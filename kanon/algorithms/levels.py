@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.recoding import Recoding
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="levels",
     title="Levels of your choice",
     summary="Raises each column to the level that you chose. Records in classes that are too "
     "small are suppressed, if you allow as many.",
     source="Samarati 2001, full-domain generalisation at a given node",
+    family="levels",
+    how=f"{FULL_DOMAIN} The levels were chosen by hand. Records in classes that are too small, at "
+    "most the allowed number, are suppressed.",
+    guarantees="Every class that is released holds k records, or nothing is released.",
+    slow="Never: one node is counted.",
+    uses=("node", "suppression"),
 )
-
-FAMILY = "levels"
-
-HOW = (
-    f"{FULL_DOMAIN} "
-    "The levels were chosen by hand. Records in classes that are too small, at most the "
-    "allowed number, are suppressed."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = "Every class that is released holds k records, or nothing is released."
-
-SLOW = "Never: one node is counted."
-
-USES = ("node", "suppression")
 
 
 def check(task: Task) -> None:

@@ -12,26 +12,19 @@ from math import ceil, lcm, log10
 
 import numpy as np
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lines import ValueOrder, ranges_beside
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.kinds import recognise
 from kanon.base.progress import Progress, no_progress
 from kanon.base.values import MISSING_LABEL
-from kanon.cards import Card, Parameter
+from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, quoted
 from kanon.hierarchy import Hierarchy
 from kanon.kernels.mdav import GROUPS, RECORDS, MdavRun, group_some
 from kanon.recoding import Recoding, Trace
-
-CARD = Card(
-    name="mdav",
-    title="MDAV (microaggregation)",
-    summary="Groups each outlying record with the records nearest to it, and releases the mean of "
-    "the group. For numbers only.",
-    source="Domingo-Ferrer, Torra 2005 (Data Mining and Knowledge Discovery 11)",
-)
 
 RANGES = Parameter(
     name="ranges",
@@ -47,28 +40,29 @@ RANGES = Parameter(
     "than k records of the table reach is left open, as in “65 or more”.",
 )
 
-FAMILY = "clusters"
 
-HOW = (
-    "Every quasi-identifier is a number, and differences count in standard deviations of their "
-    "column, so that columns are comparable. The record farthest from the mean of all is found, "
-    "and the record farthest from that one; each gets the nearest records around it, until the "
-    "group holds k. The same is done with the records that are left, until fewer than 3k are: then "
-    "one more such group is made, and the rest is a group. All records of a group get the same "
-    "values: in every column the group's mean, rounded to the decimals that the column has, and "
-    "where that was chosen the range from the lowest to the highest value before it. Groups with "
-    "the same values are one class. Records that share all quasi-identifiers always stay together."
+CARD = AlgorithmCard(
+    name="mdav",
+    title="MDAV (microaggregation)",
+    summary="Groups each outlying record with the records nearest to it, and releases the mean of "
+    "the group. For numbers only.",
+    source="Domingo-Ferrer, Torra 2005 (Data Mining and Knowledge Discovery 11)",
+    family="clusters",
+    how="Every quasi-identifier is a number, and differences count in standard deviations of "
+    "their column, so that columns are comparable. The record farthest from the mean of all is "
+    "found, and the record farthest from that one; each gets the nearest records around it, until "
+    "the group holds k. The same is done with the records that are left, until fewer than 3k are: "
+    "then one more such group is made, and the rest is a group. All records of a group get the "
+    "same values: in every column the group's mean, rounded to the decimals that the column has, "
+    "and where that was chosen the range from the lowest to the highest value before it. Groups "
+    "with the same values are one class. Records that share all quasi-identifiers always stay "
+    "together.",
+    guarantees="Every class holds at least k records and nothing is suppressed; no other model "
+    "can be required.",
+    slow="With very many different records and a small k: the time grows as n² / k.",
+    parameters=(RANGES,),
+    needs_hierarchies=False,
 )
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = (
-    "Every class holds at least k records and nothing is suppressed; no other model can be "
-    "required."
-)
-SLOW = "With very many different records and a small k: the time grows as n² / k."
-USES: tuple[str, ...] = ()
-PARAMETERS = (RANGES,)
-NEEDS_HIERARCHIES = False
 
 _WORK = 5_000_000  # so many distances are computed between two reports of progress, about
 

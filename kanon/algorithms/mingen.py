@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import (
@@ -18,36 +19,25 @@ from kanon.algorithms.search import (
 )
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.errors import PlanError
 from kanon.recoding import Recoding
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="mingen",
     title="MinGen",
     summary="Finds all combinations of levels that satisfy and could not be lower. Of these it "
     "takes the one of highest precision; where several tie, you choose.",
     source="Sweeney 2002, Achieving k-Anonymity Privacy Protection Using Generalization and "
     "Suppression, IJUFKS 10(5)",
+    family="levels",
+    how=f"{FULL_DOMAIN} All nodes are looked at that no satisfying node is known below; those "
+    "that satisfy are the minimal ones. The one of highest precision (Prec: the mean share of its "
+    "levels that a cell has kept) is released. Where several have the same, the one that the user "
+    "picked, or else the one of least loss as the chosen metric and attribute weights count.",
+    guarantees="No satisfying node has a higher precision; nothing is suppressed.",
+    slow="With many quasi-identifiers: it looks at every node that does not satisfy.",
+    uses=("metric", "attribute_weights", "node"),
 )
-
-FAMILY = "levels"
-
-HOW = (
-    f"{FULL_DOMAIN} "
-    "All nodes are looked at that no satisfying node is known below; those that satisfy are"
-    " the minimal ones. The one of highest precision (Prec: the mean share of its levels "
-    "that a cell has kept) is released. Where several have the same, the one that the user "
-    "picked, or else the one of least loss as the chosen metric and attribute weights "
-    "count."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = "No satisfying node has a higher precision; nothing is suppressed."
-
-SLOW = "With many quasi-identifiers: it looks at every node that does not satisfy."
-
-USES = ("metric", "attribute_weights", "node")
 
 
 def check(task: Task) -> None:

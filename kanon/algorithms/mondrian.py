@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lines import ValueOrder, ranges_beside
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card, Parameter
+from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.ranges import is_flat
@@ -32,14 +33,6 @@ from kanon.kernels.mondrian import (
 )
 from kanon.privacy.conjunction import broken
 from kanon.recoding import Recoding, Trace
-
-CARD = Card(
-    name="mondrian",
-    title="Mondrian",
-    summary="Cuts the table at a median, then each part again, as a rule where its values are "
-    "spread widest. Stops where a cut would leave too few records on one side.",
-    source="LeFevre, DeWitt, Ramakrishnan 2006 (ICDE)",
-)
 
 VARIANT = Parameter(
     name="variant",
@@ -97,30 +90,31 @@ RANGES = Parameter(
     "open, as in “65 or more”; a column with a hierarchy gets the lowest group around the range.",
 )
 
-FAMILY = "regions"
 
-HOW = (
-    "The records are points in a space with one axis per quasi-identifier: numbers stand by size, "
-    "other values in the order of their hierarchy. The space is cut in two where the values are "
-    "spread widest, as a share of the whole table's spread, at the median, so that about half of "
-    "the records are on each side; then each side is cut in the same way. A cut is made only if "
-    "every part holds k records and meets every other model; where the widest axis allows no cut, "
-    "the next widest is tried. Instead of the widest axis, the one with the most distinct values "
-    "can come first, or the one whose cut makes the most equal parts. All records of a region that "
-    "cannot be cut any more get the same values: in every column the lowest group of the hierarchy "
-    "that holds all of them, or their range, which may be left open where fewer than k records of "
-    "the table reach its bound. Records that share all quasi-identifiers always stay together."
+CARD = AlgorithmCard(
+    name="mondrian",
+    title="Mondrian",
+    summary="Cuts the table at a median, then each part again, as a rule where its values are "
+    "spread widest. Stops where a cut would leave too few records on one side.",
+    source="LeFevre, DeWitt, Ramakrishnan 2006 (ICDE)",
+    family="regions",
+    how="The records are points in a space with one axis per quasi-identifier: numbers stand by "
+    "size, other values in the order of their hierarchy. The space is cut in two where the values "
+    "are spread widest, as a share of the whole table's spread, at the median, so that about half "
+    "of the records are on each side; then each side is cut in the same way. A cut is made only "
+    "if every part holds k records and meets every other model; where the widest axis allows no "
+    "cut, the next widest is tried. Instead of the widest axis, the one with the most distinct "
+    "values can come first, or the one whose cut makes the most equal parts. All records of a "
+    "region that cannot be cut any more get the same values: in every column the lowest group of "
+    "the hierarchy that holds all of them, or their range, which may be left open where fewer "
+    "than k records of the table reach its bound. Records that share all quasi-identifiers always "
+    "stay together.",
+    guarantees="Every class meets k and all models, nothing is suppressed, and no region could be "
+    "cut once more in the same way.",
+    slow="Hardly ever: the time grows little faster than the table.",
+    parameters=(VARIANT, DIMENSION, RELEASE, RANGES),
+    needs_hierarchies=False,
 )
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = (
-    "Every class meets k and all models, nothing is suppressed, and no region could be cut once "
-    "more in the same way."
-)
-SLOW = "Hardly ever: the time grows little faster than the table."
-USES: tuple[str, ...] = ()
-PARAMETERS = (VARIANT, DIMENSION, RELEASE, RANGES)
-NEEDS_HIERARCHIES = False
 
 _MOST_DECIMALS = 9  # numbers of so many decimals at most are held against each other exactly
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.clusters import (
     LOOKS,
     drawn_order,
@@ -15,43 +16,33 @@ from kanon.algorithms.clusters import (
 from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress, stretch
-from kanon.cards import Card
 from kanon.kernels.cluster_joining import merge_small_some
 from kanon.kernels.cluster_shedding import shed_some
 from kanon.kernels.clusters import ALL, ClusteringInput, Clusters
 from kanon.recoding import Recoding, ends
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="oka",
     title="OKA (one-pass k-means)",
     summary="Begins as many clusters as k records each allow and lets every record join the "
     "nearest, in one pass. Then clusters above k give their furthest records to those below.",
     source="Lin, Wei 2008 (PAIS)",
+    family="clusters",
+    how="As many records are drawn at random as there can be clusters of k; the seed repeats the "
+    "draws. Each begins a cluster. Every other record, in tree order, joins the nearest cluster: "
+    "the one whose loss grows least. Then sizes are evened out: every cluster with more than k "
+    "records gives away those that are furthest from its others, and they join, in random order, "
+    "the nearest cluster with fewer than k records, or the nearest of all once there is none. "
+    "Every cluster gets, in every quasi-identifier, the lowest group of the hierarchy that holds "
+    "all its values; that is its centre. The published algorithm moves single records; here "
+    "records that share all quasi-identifiers move together. So some clusters may still have "
+    "fewer than k records in the end: each is merged with the nearest other one. Clusters that "
+    "come to look the same are one class.",
+    guarantees="Every class holds k records and meets all models; nothing is suppressed.",
+    slow="With more than about a hundred thousand classes at small k: each is held against each "
+    "cluster.",
+    uses=("metric", "attribute_weights", "cost", "seed"),
 )
-
-FAMILY = "clusters"
-
-HOW = (
-    "As many records are drawn at random as there can be clusters of k; the seed repeats the "
-    "draws. Each begins a cluster. Every other record, in tree order, joins the "
-    "nearest cluster: the one whose loss grows least. Then sizes are evened out: every cluster "
-    "with more than k records gives away those that are furthest from its others, and they join, "
-    "in random order, the nearest cluster with fewer than k records, or the nearest of all once "
-    "there is none. Every cluster gets, in every quasi-identifier, the lowest group of the "
-    "hierarchy that holds all its values; that is its centre. The published algorithm moves single "
-    "records; here records that share all quasi-identifiers move together. So some clusters may "
-    "still have fewer than k records in the end: each is merged with the nearest other one. "
-    "Clusters that come to look the same are one class."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = "Every class holds k records and meets all models; nothing is suppressed."
-
-SLOW = (
-    "With more than about a hundred thousand classes at small k: each is held against each cluster."
-)
-
-USES = ("metric", "attribute_weights", "cost", "seed")
 
 
 def made_clusters(task: Task, progress: Progress = no_progress) -> tuple[Clusters, int]:
@@ -153,7 +144,7 @@ def anonymise(task: Task, progress: Progress = no_progress) -> Recoding:
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import suppression
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> trees = (suppression(["a", "b"]),)
     >>> nodes = np.array([[0], [1]], dtype=np.int32)
     >>> classes = EquivalenceClasses(("one",), trees, nodes, np.array([2, 2]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import (
@@ -15,37 +16,26 @@ from kanon.algorithms.search import (
 )
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.recoding import Recoding
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="ola",
     title="OLA (optimal lattice anonymisation)",
     summary="Finds the levels of least loss. It halves the lattice again and again between "
     "levels that fail and levels that satisfy.",
     source="El Emam et al. 2009, A Globally Optimal k-Anonymity Method for the De-Identification "
     "of Health Data, JAMIA 16(5)",
+    family="levels",
+    how=f"{FULL_DOMAIN} Nodes half-way between a low and a high node are tried; below one that "
+    "satisfies and above one that fails the search goes on in halves. A node above one that "
+    "satisfies does too, and none below one that fails does. Of all nodes that satisfy the one of "
+    "least loss is released; records in classes that are too small, at most the allowed number, "
+    "are suppressed.",
+    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
+    slow="With many quasi-identifiers: the middle of the lattice is wide.",
+    uses=("metric", "attribute_weights", "suppression"),
+    parameters=(LOSS,),
 )
-
-FAMILY = "levels"
-
-HOW = (
-    f"{FULL_DOMAIN} "
-    "Nodes half-way between a low and a high node are tried; below one that satisfies and "
-    "above one that fails the search goes on in halves. A node above one that satisfies "
-    "does too, and none below one that fails does. Of all nodes that satisfy the one of "
-    "least loss is released; records in classes that are too small, at most the allowed "
-    "number, are suppressed."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = "No other levels lose less; at most the allowed number of records is suppressed."
-
-SLOW = "With many quasi-identifiers: the middle of the lattice is wide."
-
-USES = ("metric", "attribute_weights", "suppression")
-
-PARAMETERS = (LOSS,)
 
 
 check = complete_search(CARD.title)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node
 from kanon.algorithms.search import (
@@ -20,37 +21,27 @@ from kanon.algorithms.search import (
 )
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.recoding import Recoding
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="optimal",
     title="Bounded search (optimal levels)",
     summary="Raises each column to one level, the same for all records, and finds the levels of "
     "least loss. What a node loses at least is known without counting, so few nodes are counted.",
     source="kanon 2026; what is concluded from one node about others: Samarati 2001",
-)
-
-FAMILY = "levels"
-
-HOW = (
-    f"{FULL_DOMAIN} Of all nodes with which at most the allowed number of records is in classes "
-    "that are too small, the one of least loss is released, and those records are suppressed. What "
-    "a node costs at least follows from its levels alone; nodes that cost more at least than one "
-    "already found are never counted, nor those below one that failed."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = "No other levels lose less; at most the allowed number of records is suppressed."
-
-SLOW = "With many quasi-identifiers: the lattice may have 10 million nodes at most."
-
-USES = ("metric", "attribute_weights", "suppression")
-
-PARAMETERS = (
-    replace(
-        LOSS,
-        choices={name: LOSS.choices[name] for name in ("metric", "precision")},
+    family="levels",
+    how=f"{FULL_DOMAIN} Of all nodes with which at most the allowed number of records is in "
+    "classes that are too small, the one of least loss is released, and those records are "
+    "suppressed. What a node costs at least follows from its levels alone; nodes that cost more "
+    "at least than one already found are never counted, nor those below one that failed.",
+    guarantees="No other levels lose less; at most the allowed number of records is suppressed.",
+    slow="With many quasi-identifiers: the lattice may have 10 million nodes at most.",
+    uses=("metric", "attribute_weights", "suppression"),
+    parameters=(
+        replace(
+            LOSS,
+            choices={name: LOSS.choices[name] for name in ("metric", "precision")},
+        ),
     ),
 )
 

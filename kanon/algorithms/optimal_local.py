@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kanon.algorithms import lattice_sweep
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.distinct_groups import DistinctGroups, distinct_groups
 from kanon.algorithms.lattice_size import n_nodes, raised_to
 from kanon.algorithms.lattice_sweep import by_least_k
@@ -22,44 +23,10 @@ from kanon.algorithms.prices import good_prices
 from kanon.algorithms.task import Task
 from kanon.base.formatting import counted, thin
 from kanon.base.progress import Progress, no_progress, stretch
-from kanon.cards import Card, Parameter
+from kanon.cards import Parameter
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.privacy.k_anonymity import too_few_records
 from kanon.recoding import Recoding, Trace
-
-CARD = Card(
-    name="optimal-local",
-    title="Optimal local recoding",
-    summary="Finds, for a small table, the release of least loss among all that generalise each "
-    "class of equal records by itself. Says by how much at most it misses that, if the time that "
-    "it is given is too short.",
-    source="kanon 2026, own work, by mixed integer programming with HiGHS (Huangfu, Hall 2018)",
-)
-
-FAMILY = "regions"
-
-HOW = (
-    "A group is all records that look alike at some combination of levels, one per "
-    "quasi-identifier, if they are at least k. Every release consists of such groups: each record "
-    "goes, with all that equal it, to one group that holds it, and each group in use gets at least "
-    "k records. What an assignment of records to groups loses is a sum, so the best one is the "
-    "solution of a mixed integer program. It begins with the release of the lattice sweep with "
-    "effort 'thorough'; a lower bound rules out most groups that no better release can use; the "
-    "solver HiGHS finds the best assignment to those that are left, and proves that there is no "
-    "better one."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = (
-    "Every class holds k records and nothing is suppressed. No release by the hierarchies that "
-    "keeps equal records together and suppresses none loses less, but for what is said beside the "
-    "release; and none of the lattice sweep with effort 'thorough' does."
-)
-
-SLOW = (
-    "Always: the time grows steeply with the number of different records. Some hundred take "
-    "seconds to minutes; beyond, the time is mostly over before the proof is."
-)
 
 SECONDS = Parameter(
     name="seconds",
@@ -68,9 +35,31 @@ SECONDS = Parameter(
     default="60",
     help="After so long the best release that was found is taken, with what is proved of it.",
 )
-PARAMETERS = (SECONDS,)
-USES = ("metric", "attribute_weights")
-ONE_K = True
+CARD = AlgorithmCard(
+    name="optimal-local",
+    title="Optimal local recoding",
+    summary="Finds, for a small table, the release of least loss among all that generalise each "
+    "class of equal records by itself. Says by how much at most it misses that, if the time that "
+    "it is given is too short.",
+    source="kanon 2026, own work, by mixed integer programming with HiGHS (Huangfu, Hall 2018)",
+    family="regions",
+    how="A group is all records that look alike at some combination of levels, one per "
+    "quasi-identifier, if they are at least k. Every release consists of such groups: each record "
+    "goes, with all that equal it, to one group that holds it, and each group in use gets at "
+    "least k records. What an assignment of records to groups loses is a sum, so the best one is "
+    "the solution of a mixed integer program. It begins with the release of the lattice sweep "
+    "with effort 'thorough'; a lower bound rules out most groups that no better release can use; "
+    "the solver HiGHS finds the best assignment to those that are left, and proves that there is "
+    "no better one.",
+    guarantees="Every class holds k records and nothing is suppressed. No release by the "
+    "hierarchies that keeps equal records together and suppresses none loses less, but for what "
+    "is said beside the release; and none of the lattice sweep with effort 'thorough' does.",
+    slow="Always: the time grows steeply with the number of different records. Some hundred take "
+    "seconds to minutes; beyond, the time is mostly over before the proof is.",
+    uses=("metric", "attribute_weights"),
+    parameters=(SECONDS,),
+    one_k=True,
+)
 
 MOST_CLASSES, MOST_WORK = 1_000, 50_000_000
 """The most different records, and the most nodes of the lattice times different records."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from kanon.classes import EquivalenceClasses, cells_at
 from kanon.hierarchy import Hierarchy
-from kanon.scaled_potentials import Potentials
+from kanon.hierarchy.scaled_potentials import Potentials
 from kanon.stored_classes import PartCells, PartCut, below
 
 _LEAST_SHARE = 0.25

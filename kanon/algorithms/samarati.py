@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.search import (
     FULL_DOMAIN,
     LOSS,
@@ -14,39 +15,26 @@ from kanon.algorithms.search import (
 )
 from kanon.algorithms.task import Task
 from kanon.base.progress import Progress, no_progress
-from kanon.cards import Card
 from kanon.recoding import Recoding
 
-CARD = Card(
+CARD = AlgorithmCard(
     name="samarati",
     title="Samarati",
     summary="Finds, by binary search, the least number of level steps with which the table can "
     "be released. Of all ways to spend them it takes the one of least loss.",
     source="Samarati 2001, Protecting Respondents’ Identities in Microdata Release, IEEE TKDE "
     "13(6)",
+    family="levels",
+    how=f"{FULL_DOMAIN} The height of a node is the sum of its levels. A binary search finds the "
+    "lowest height at which some node leaves at most the allowed number of records in classes "
+    "that are too small; of all such nodes of that height the one of least loss is released, and "
+    "those records are suppressed.",
+    guarantees="No node of fewer steps satisfies; a higher node may still lose less, as steps are "
+    "not all alike.",
+    slow="With many quasi-identifiers: the middle heights of the lattice hold very many nodes.",
+    uses=("metric", "attribute_weights", "suppression"),
+    parameters=(LOSS,),
 )
-
-FAMILY = "levels"
-
-HOW = (
-    f"{FULL_DOMAIN} "
-    "The height of a node is the sum of its levels. A binary search finds the lowest height"
-    " at which some node leaves at most the allowed number of records in classes that are "
-    "too small; of all such nodes of that height the one of least loss is released, and "
-    "those records are suppressed."
-)
-"""What the algorithm does, for who reads a release."""
-
-GUARANTEES = (
-    "No node of fewer steps satisfies; a higher node may still lose less, as steps are not "
-    "all alike."
-)
-
-SLOW = "With many quasi-identifiers: the middle heights of the lattice hold very many nodes."
-
-USES = ("metric", "attribute_weights", "suppression")
-
-PARAMETERS = (LOSS,)
 
 
 check = complete_search(CARD.title)

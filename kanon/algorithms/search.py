@@ -21,12 +21,12 @@ from kanon.algorithms.task import Task
 from kanon.base.progress import Progress
 from kanon.cards import Parameter
 from kanon.errors import PlanError, Unsatisfiable, quoted
+from kanon.hierarchy.scaled_potentials import Potentials
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.privacy.model import SensitiveModel
 from kanon.privacy.persons import KInPersons
 from kanon.recoding import Recoding
-from kanon.scaled_potentials import Potentials
 
 LOSS = Parameter(
     name="loss",
@@ -338,6 +338,14 @@ def released(lattice: Lattice, node: Node, walk: Sequence[Node] = ()) -> Recodin
     """The release at the node that a search found."""
     lattice.progress(1.0, "done")
     return lattice.release(node, walk)
+
+
+def climb(lattice: Lattice, step: Callable[[Lattice, Node], Node]) -> Recoding:
+    """The release at the first satisfying node on the way from the bottom, a step at a time."""
+    walk = [lattice.bottom]
+    while not lattice.satisfies(walk[-1]) and walk[-1] != lattice.tops:
+        walk.append(step(lattice, walk[-1]))
+    return released(lattice, walk[-1], walk)
 
 
 def release_by(

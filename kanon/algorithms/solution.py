@@ -64,7 +64,7 @@ def solve(progress: Progress, algorithm: str, task: Task, metrics: Sequence[Metr
         recoding = module.anonymise(task, progress)
         seconds = time.perf_counter() - started
         done = {task.k: recoding}
-        if not (stored or getattr(module, "ONE_K", False)):
+        if not (stored or module.CARD.one_k):
             done |= _others_near(progress, module, task, seconds)
         several = dict(sorted(done.items())) if len(done) > 1 else {}
         points = points_of(several, metrics) if several else None

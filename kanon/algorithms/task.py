@@ -10,11 +10,11 @@ import numpy as np
 from kanon.cards import Parameter
 from kanon.classes import EquivalenceClasses
 from kanon.errors import Unsatisfiable
+from kanon.hierarchy.scaled_potentials import Potentials, as_potentials
 from kanon.kernels.digits import Digits
 from kanon.privacy.conjunction import check_reachable
 from kanon.privacy.k_anonymity import KAnonymity, too_few_records
 from kanon.privacy.model import Model
-from kanon.scaled_potentials import Potentials, as_potentials
 from kanon.strategies import Scope
 
 
@@ -28,7 +28,8 @@ class Task:
         The classes of the original table.
     potentials
         Per quasi-identifier the scaled potential of every node (see
-        :mod:`kanon.scaled_potentials`), attribute weights included; other arrays count as exact.
+        :mod:`kanon.hierarchy.scaled_potentials`), attribute weights included; other arrays count
+        as exact.
     k
         The number of records that every released class has to hold.
     weighted

@@ -9,10 +9,19 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.charts.figure import drawn
-from kanon.charts.style import INK, escaped
+from kanon.charts.style import (
+    DIFFERENCES,
+    HEADING,
+    INK,
+    LABEL,
+    SCALE,
+    TITLE_ON_TOP,
+    axes_at,
+    axis_number,
+    escaped,
+)
 from kanon.measures.association_change import Associations
 
-_STRENGTHS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
 _WRITTEN = 6  # up to so many columns, the numbers stand in the cells
 _NAME = 16
 
@@ -53,12 +62,11 @@ def association_chart(before: Associations, after: Associations, title: str) -> 
     data, axes, notes = [], {}, []
     places = list(range(len(names)))
     common = {"tickvals": places, "ticktext": names, "showgrid": False, "ticks": "",
-              "showline": False, "fixedrange": True, "tickfont": {"size": 13, "color": INK},
+              "showline": False, "fixedrange": True, "tickfont": LABEL,
               "zeroline": False, "range": [-0.5, len(names) - 0.5]}  # fmt: skip
     for place, ((values, scale, said), text) in enumerate(zip(pictures, heads, strict=True)):
-        number, left = "" if place == 0 else str(place + 1), place * (wide + between)
-        ends = {"xaxis": f"x{number}", "yaxis": f"y{number}"}
-        data.append({**_heatmap(values, names, scale, said), **ends})
+        number, left = axis_number(place), place * (wide + between)
+        data.append({**_heatmap(values, names, scale, said), **axes_at(place)})
         axes[f"xaxis{number}"] = {
             **common, "domain": [left, left + wide], "tickangle": -45, "anchor": f"y{number}",
         }  # fmt: skip
@@ -69,17 +77,17 @@ def association_chart(before: Associations, after: Associations, title: str) -> 
         notes.append({
             "text": text, "x": left + wide / 2, "xref": "paper", "xanchor": "center", "y": 1,
             "yref": "paper", "yanchor": "bottom", "showarrow": False,
-            "font": {"size": 14, "color": INK},
+            "font": HEADING,
         })  # fmt: skip
     below = 28 / height
     scales = {
-        "coloraxis": _scale(_STRENGTHS, 0.0, 1.0, wide + between / 2, below),
-        "coloraxis2": _scale(_DIFFERENCES, -apart, apart, 1 - wide / 2, below),
+        "coloraxis": _scale(SCALE, 0.0, 1.0, wide + between / 2, below),
+        "coloraxis2": _scale(DIFFERENCES, -apart, apart, 1 - wide / 2, below),
     }
     return drawn(
         data, title, height, {}, {}, **axes, **scales, annotations=notes, hovermode="closest",
         margin={"l": beside, "r": 12, "t": head, "b": foot, "autoexpand": False},
-        plot_bgcolor="#F2F4F6", title_y=1, title_yanchor="top", title_pad={"t": 12},
+        plot_bgcolor="#F2F4F6", **TITLE_ON_TOP,
     )  # fmt: skip
 
 

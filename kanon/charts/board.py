@@ -13,22 +13,33 @@ from plotly.subplots import make_subplots
 
 from kanon.base.formatting import joined, thin
 from kanon.charts.comparison_measures import digits_shown, measures_of, number_said, short_title
-from kanon.charts.layout import Layout, Panel, starting_layout
+from kanon.charts.layout import (
+    FILLING,
+    FOOT,
+    LEFT,
+    MOST,
+    NUMBERS_HEAD,
+    NUMBERS_ROW,
+    NUMBERS_ROWS,
+    RIGHT,
+    SIZES,
+    SPACE,
+    SPACE_OF_THREE,
+    Layout,
+    Panel,
+    PanelSize,
+    starting_layout,
+)
 from kanon.charts.line_style import Look, looks_of
-from kanon.charts.panel_axes import SIZES, Costs, PanelContext, PanelSize, k_range
+from kanon.charts.panel_axes import Costs, PanelContext, k_range
 from kanon.charts.panels import KINDS, lines_named
-from kanon.charts.style import escaped, lay_out
+from kanon.charts.style import escaped, hide_axes, lay_out
 from kanon.experiments.comparison import Comparison
 from kanon.experiments.titles import guided
-from kanon.matrices import CostMatrix
+from kanon.hierarchy.cost_matrices import CostMatrix
 from kanon.measures.comparing import Standing, as_shown, standing
 
-_GRIDS = {2: (1, 2), 3: (1, 3), 4: (2, 2), 5: (2, 3), 6: (2, 3),
-          **dict.fromkeys((7, 8, 9), (3, 3))}  # fmt: skip
-_ROW, _MOST_ROWS = 24, 9  # the table of numbers: pixels of a row, rows before it scrolls
-_NUMBERS_HEAD = 64  # pixels: two lines of head, and the space around the table
-_NUMERALS = "①②③④⑤⑥⑦⑧⑨"
-_FOOT, _LEFT, _RIGHT = 58, 46, 30  # pixels: below a panel, and on both sides of all
+_NUMERALS = "".join(chr(ord("①") + place) for place in range(MOST))
 _MEAN = "on average over the seven metrics"
 
 
@@ -49,7 +60,7 @@ def draw_board(
     """Draw pictures side by side."""
     layout = layout or starting_layout(comparison.criteria)
     panels = layout.panels if filling is None else layout.panels[filling : filling + 1]
-    rows, columns = (1, 1) if filling is not None else _GRIDS[len(panels)]
+    rows, columns = (1, 1) if filling is not None else layout.grid
     size = SIZES[columns]
     scenes = _scenes(comparison, panels, costs or _no_costs, size)
     lacks = [KINDS[scene.panel.kind].lacks(scene) or _nobody(scene) for scene in scenes]
@@ -57,19 +68,19 @@ def draw_board(
               for scene, lack in zip(scenes, lacks, strict=True)]  # fmt: skip
     numerals = _NUMERALS if filling is None else _NUMERALS[filling]
     head = int(2.4 * size.title) + 14
-    drawn = rows * size.height + (rows - 1) * (_FOOT + head)
+    drawn = rows * size.height + (rows - 1) * (FOOT + head)
     figure = make_subplots(
         rows=rows, cols=columns, subplot_titles=[
             _head(*each) for each in zip(scenes, titles, numerals, strict=False)
         ],
-        horizontal_spacing=0.085 if columns == 3 else 0.06,
-        vertical_spacing=(_FOOT + head) / drawn if rows > 1 else 0,
+        horizontal_spacing=SPACE_OF_THREE if columns == 3 else SPACE,
+        vertical_spacing=(FOOT + head) / drawn if rows > 1 else 0,
     )  # fmt: skip
     free = len(panels) < rows * columns
     below = 0
     if filling is None and not free:
-        below = _ROW * min(len(comparison.lines), _MOST_ROWS) + _NUMBERS_HEAD
-    lay_out(figure, "", head + drawn + _FOOT + below)
+        below = NUMBERS_ROW * min(len(comparison.lines), NUMBERS_ROWS) + NUMBERS_HEAD
+    lay_out(figure, "", head + drawn + FOOT + below)
     figure.update_annotations(font={"size": size.title}, xanchor="left", align="left")
     told = []
     for scene, lack, title in zip(scenes, lacks, titles, strict=True):
@@ -86,14 +97,14 @@ def draw_board(
             own = KINDS[scene.panel.kind].draw(scene)
         lines = [comparison.lines.index(line) for line in scene.comparison.lines]
         told.append({"title": title, "x": x, "y": y, "lines": lines, **own})
-    for place in range(len(panels) + 1, rows * columns + 1):
-        _hide(figure, place)
+    for place in range(len(panels), rows * columns):
+        hide_axes(figure, place)
     # Margins that stay as they are: the cursor is laid over the drawing.
     figure.update_xaxes(automargin=False)
     figure.update_yaxes(automargin=False)
-    wider = 1 if filling is None else 1.5  # for texts that are larger
-    margin = {"l": int(wider * _LEFT), "r": _RIGHT, "t": head,
-              "b": int(wider * _FOOT) + below, "autoexpand": False}  # fmt: skip
+    wider = 1 if filling is None else FILLING
+    margin = {"l": int(wider * LEFT), "r": RIGHT, "t": head,
+              "b": int(wider * FOOT) + below, "autoexpand": False}  # fmt: skip
     figure.update_layout(margin=margin, dragmode=False, hovermode="x unified")
     numbers = None if filling is not None else {"x": [0.0, 1.0], "y": [0.0, 0.0], "height": below}
     if numbers and free:  # they stand beside the last panel
@@ -167,12 +178,6 @@ def _say(scene: PanelContext, sentence: str) -> None:
         text="<br>".join(lines), x=0.5, y=0.5, xref=names["xaxis"], yref=names["yaxis"],
         showarrow=False, font={"size": scene.size.text, "color": "#5B6570"},
     )  # fmt: skip
-
-
-def _hide(figure: go.Figure, place: int) -> None:
-    """Hide the axes of a free place of the grid."""
-    figure.layout[f"xaxis{place}"].visible = False
-    figure.layout[f"yaxis{place}"].visible = False
 
 
 def _cursor(

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kanon.base.formatting import Counted, percent, thin
 from kanon.charts.figure import drawn, k_layout, whole_k
-from kanon.charts.style import INK, colour_of_metric, escaped
+from kanon.charts.style import INK, colour_of_metric, escaped, upright_line
 from kanon.measures.along import Curves, Points, by_total_variation, numbers_table
 from kanon.metrics import Metric
 
@@ -62,7 +62,7 @@ def alteration_curve(
         axis,
         {"title": "Alteration, % (↓ better)", "range": [0, 112], "ticksuffix": " "},
         hovermode="x",
-        shapes=[cursor(k)],
+        shapes=[upright_line(k)],
     )
 
 
@@ -77,12 +77,6 @@ def steps(curves: Curves | Points, largest: int, colour: str) -> dict[str, Any]:
         mode, line["width"] = "lines+markers", 1
     dots = {"size": 7, "color": colour}
     return {"type": "scatter", "mode": mode, "line": line, "marker": dots, "cliponaxis": False}
-
-
-def cursor(k: int) -> dict[str, Any]:
-    """A dotted line at the chosen k."""
-    line = {"color": INK, "width": 1.5, "dash": "dot"}
-    return {"type": "line", "x0": k, "x1": k, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 
 def curves_table(curves: Curves | Points) -> pd.DataFrame:

@@ -8,10 +8,9 @@ from typing import Any
 import plotly.graph_objects as go
 
 from kanon.charts.figure import drawn
-from kanon.charts.style import INK, escaped
+from kanon.charts.style import BLUE, INK, LABEL, VERMILION, escaped
 from kanon.release.decision import Decision, Part
 
-_MET, _LACKING = "#0072B2", "#D55E00"
 _FURTHEST = 8.0  # times: what lies beyond is said, not drawn
 
 _SHORT = {
@@ -44,7 +43,7 @@ def decision_chart(decision: Decision, title: str) -> go.Figure:
     names = [_name(part) for part in parts]
     ends = [min(max(times_reached(part), 1 / _FURTHEST), _FURTHEST) for part in parts]
     data: list[dict[str, Any]] = []
-    for met, colour, what, sign in ((True, _MET, "met", "✓"), (False, _LACKING, "not met", "✗")):
+    for met, colour, what, sign in ((True, BLUE, "met", "✓"), (False, VERMILION, "not met", "✗")):
         rows = [place for place, part in enumerate(parts) if part.met is met]
         data.append(
             {
@@ -62,7 +61,7 @@ def decision_chart(decision: Decision, title: str) -> go.Figure:
         {
             "x": 1, "xref": "paper", "xanchor": "left", "y": name, "showarrow": False,
             "text": f" {'✓' if part.met else '✗'} {_said(part)}",
-            "font": {"size": 13, "color": INK},
+            "font": LABEL,
         }
         for name, part in zip(names, parts, strict=True)
     ]  # fmt: skip

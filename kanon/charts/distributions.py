@@ -14,10 +14,19 @@ from kanon.base.formatting import counted, percent
 from kanon.base.kinds import numbers
 from kanon.charts.figure import drawn
 from kanon.charts.privacy import AFTER_COLOUR, BEFORE_COLOUR
-from kanon.charts.style import INK, escaped, translucent
+from kanon.charts.style import (
+    GRID,
+    HEADING,
+    INK,
+    LABEL,
+    TITLE_ON_TOP,
+    axis_number,
+    escaped,
+    translucent,
+)
 from kanon.measures.distribution_change import Distribution
 
-_GRID, _BETWEEN = "#E3E7EB", 0.06  # the space between two panels, of the width
+_BETWEEN = 0.06  # the space between two panels, of the width
 _COLUMNS, _PANEL, _GAP, _HEAD, _FOOT = 3, 128, 74, 96, 44  # pixels of height but for the first
 _BARS = 20  # up to so many values stand as pairs of bars, more as two outlines
 _SMALL, _LARGE = 100, 400  # the most runs of values of an outline
@@ -70,7 +79,7 @@ def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
     for place, one in enumerate(found):
         row, column = divmod(place, columns)
         left, top = column * (wide + _BETWEEN), 1 - row * (_PANEL + _GAP) / inside
-        number = "" if place == 0 else str(place + 1)
+        number = axis_number(place)
         look = _Look(number, _SMALL, 100 // columns, 0, place == 0)
         traces, x, y = _drawn(one, look)
         data += traces
@@ -81,7 +90,7 @@ def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
             "text": f"<b>{escaped(one.name, 24)}</b>: {percent(100 * one.total_variation)}",
             "x": left, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper",
             "yanchor": "bottom", "yshift": 2, "showarrow": False,
-            "font": {"size": 14, "color": INK},
+            "font": HEADING,
         })  # fmt: skip
     margin = {"l": 48, "r": 12, "t": _HEAD, "b": _FOOT}
     return _figure(data, title, height, margin, {**axes, "annotations": heads})
@@ -90,7 +99,7 @@ def distribution_panels(found: Sequence[Distribution], title: str) -> go.Figure:
 def distribution_large(found: Distribution, title: str) -> go.Figure:
     """One column in a chart of its own."""
     data, x, y = _drawn(found, _Look("", _LARGE, 110, 48, True))
-    named = {"text": "share of the records", "font": {"size": 14, "color": INK}}
+    named = {"text": "share of the records", "font": HEADING}
     axes = {"xaxis": {**x, "automargin": True}, "yaxis": {**y, "title": named}}
     margin = {"l": 64, "r": 12, "t": 92, "b": 56}
     return _figure(data, title, _LARGE_HEIGHT, margin, axes)
@@ -105,13 +114,12 @@ def _figure(
 ) -> go.Figure:
     """A figure in one go; the legend stands below the title, in pixels whatever the height."""
     legend = {
-        "orientation": "h", "x": 0, "yanchor": "middle", "font": {"size": 13, "color": INK},
+        "orientation": "h", "x": 0, "yanchor": "middle", "font": LABEL,
         "y": 1 + (margin["t"] - 58) / (height - margin["t"] - margin["b"]),
     }  # fmt: skip
     return drawn(
         data, title, height, {}, {}, **axes, margin=margin, hovermode="x", showlegend=True,
-        legend=legend, barmode="group", bargap=0.2, bargroupgap=0, title_y=1,
-        title_yanchor="top", title_pad={"t": 12},
+        legend=legend, barmode="group", bargap=0.2, bargroupgap=0, **TITLE_ON_TOP,
     )  # fmt: skip
 
 
@@ -158,13 +166,13 @@ def _drawn(
             }
         )  # fmt: skip
     most = max([float(before.max(initial=0)), float(after.max(initial=0)), 0.5])
-    font = {"tickfont": {"size": 13, "color": INK}, "linecolor": INK, "zeroline": False}
+    font = {"tickfont": LABEL, "linecolor": INK, "zeroline": False}
     x = {
         **font, "range": [-0.6, len(labels) - 0.4], "fixedrange": True, "ticks": "outside",
-        "gridcolor": _GRID, "anchor": f"y{look.number}", **_ticks(one, edges, labels, look),
+        "gridcolor": GRID, "anchor": f"y{look.number}", **_ticks(one, edges, labels, look),
     }  # fmt: skip
     y = {
-        **font, "range": [0, 1.08 * most], "ticksuffix": " %", "gridcolor": _GRID,
+        **font, "range": [0, 1.08 * most], "ticksuffix": " %", "gridcolor": GRID,
         "ticks": "outside", "anchor": f"x{look.number}",
     }  # fmt: skip
     return traces, x, y

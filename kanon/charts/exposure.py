@@ -1,4 +1,4 @@
-"""How exposed a table is: class sizes, and the columns that single people out."""
+"""How exposed a table is: class sizes, and what singles people out, alone or together."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kanon.base.formatting import thin
-from kanon.charts.style import ROLE_COLOURS, escaped, first_named, lay_out
+from kanon.base.formatting import percent, thin
+from kanon.charts.style import BLUE, ROLE_COLOURS, escaped, first_named, lay_out, lay_out_bars
+from kanon.schema import Role
 from kanon.sources.exposure import Exposure
+from kanon.sources.singling_out import SinglingOut
 
+_COLUMNS = 10  # so many columns are drawn, those that add most
 _BANDS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, 999), (1000, None))
 
 
@@ -37,7 +40,7 @@ def class_size_chart(seen: Exposure) -> go.Figure:
     table = class_size_table(seen)
     largest = table.index[table["classes"] > 0].max()
     table = table.loc[:largest]
-    colours = ["#C0392B" if name == "1" else "#0072B2" for name in table["class size"]]
+    colours = [ROLE_COLOURS["identifier"] if name == "1" else BLUE for name in table["class size"]]
     figure = go.Figure()
     figure.add_bar(
         x=table["class size"],
@@ -82,7 +85,6 @@ def singling_out_chart(unique_without: Mapping[str, int], seen: Exposure) -> go.
     names = [escaped(name, 24) for name in falls["without column"]]
     figure.add_bar(
         x=fewer,
-        # Positions, not names: two long names may be shortened to the same label.
         y=list(range(len(names))),
         orientation="h",
         marker_color=ROLE_COLOURS["quasi-identifier"],
@@ -93,7 +95,73 @@ def singling_out_chart(unique_without: Mapping[str, int], seen: Exposure) -> go.
     title = f"{names[-1]} singles people out most" if alike == 1 else "No column stands out"
     if 1 < alike < len(names):
         title = f"{first_named(names[-alike:][::-1])} single people out most"
-    lay_out(figure, title, height=120 + 30 * len(names))
-    figure.update_layout(hovermode="closest", margin={"l": 150})
-    figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)
+    lay_out_bars(figure, title, names, left=150)
     return figure.update_xaxes(title=f"Fewer unique {seen.of} without it", range=[0, 1.05 * most])
+
+
+def sets_table(found: SinglingOut) -> pd.DataFrame:
+    """The smallest sets of columns, each with the records or persons that it singles out.
+
+    >>> from kanon.sources.memory import MemoryTable
+    >>> from kanon.sources.singling_out import singling_out
+    >>> people = pd.DataFrame({"sex": list("FFMM"), "age": [1, 2, 1, 2]})
+    >>> sets_table(singling_out(MemoryTable(people))).to_dict("records")[0]["columns"]
+    'sex + age'
+    """
+    rows = [
+        (
+            " + ".join(one.columns),
+            len(one.columns),
+            one.singled_out,
+            100 * one.singled_out / found.number,
+        )
+        for one in found.sets
+    ]
+    return pd.DataFrame(rows, columns=["columns", "number of columns", *_counted(found)])
+
+
+def contributions_table(found: SinglingOut) -> pd.DataFrame:
+    """Per column the most records or persons that a set singles out and would not without it."""
+    rows = [
+        (one.column, one.sets, one.singled_out, 100 * one.singled_out / found.number)
+        for one in found.contributions
+    ]
+    return pd.DataFrame(rows, columns=["column", "sets", *_counted(found)])
+
+
+def _counted(found: SinglingOut) -> tuple[str, str]:
+    """The names of the columns that hold how many are singled out, and which share of all."""
+    return found.of, f"percent of {found.of}"
+
+
+def contributions_chart(found: SinglingOut, roles: Mapping[str, Role]) -> go.Figure:
+    """What each column adds to one of the sets at most, in the colour of its role."""
+    table = contributions_table(found).head(_COLUMNS).iloc[::-1]
+    singled_out, percentage = _counted(found)
+    given = [roles.get(name, Role.INSENSITIVE) for name in table["column"]]
+    names = [escaped(name, 20) for name in table["column"]]
+    figure = go.Figure()
+    figure.add_bar(
+        x=table[percentage],
+        y=list(range(len(names))),
+        orientation="h",
+        marker_color=[ROLE_COLOURS[role.value] for role in given],
+        text=[  # the role in words, too
+            f"{percent(share)}, {role.value}"
+            for share, role in zip(table[percentage], given, strict=True)
+        ],
+        customdata=table[["sets", singled_out]],
+        hovertemplate="In %{customdata[0]:,} sets; without it, one of them singles out "
+        f"%{{customdata[1]:,}} {found.of} fewer<extra></extra>",
+    )
+    most = table[percentage].max() if names else 1
+    first = [name for name, adds in zip(names, table[percentage], strict=True) if adds == most]
+    title = "No column singles out enough"
+    if names:
+        title = f"{first_named(first[::-1])} {'adds' if len(first) == 1 else 'add'} most"
+    lay_out_bars(figure, title, names, left=140)
+    return figure.update_xaxes(
+        title=f"{found.of.capitalize()} that a set would not single out without it, at most, "
+        "% of all",
+        range=[0, 1.3 * most],
+    )

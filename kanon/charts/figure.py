@@ -11,15 +11,13 @@ import numpy as np
 import plotly.graph_objects as go
 
 from kanon.base.formatting import Counted
-from kanon.charts.style import INK, K_TICKS, k_axis, lay_out
+from kanon.charts.style import HEADING, K_TICKS, LABEL, k_axis, lay_out
 from kanon.measures.along import Curves, Points
 
 K_SPACE = 1.1  # how far an axis for k goes on beyond the largest k, as a factor
 
 _EVERY = 50  # up to here, every k is listed
 _FURTHER = re.compile(r"[xy]axis\d+")
-_LABEL = {"size": 13, "color": INK}
-_TITLE = {"size": 14, "color": INK}
 
 
 def drawn(
@@ -36,9 +34,9 @@ def drawn(
     axes = {
         name: {
             **common[name[:5]],
-            "tickfont": _LABEL,
+            "tickfont": LABEL,
             **axis,
-            "title": {"text": axis.get("title", ""), "font": _TITLE},
+            "title": {"text": axis.get("title", ""), "font": HEADING},
         }
         for name, axis in {"xaxis": x, "yaxis": y, **further}.items()
     }

@@ -18,6 +18,7 @@ from kanon.charts.style import (
     STRATEGY_MARKERS,
     escaped,
     translucent,
+    upright_line,
 )
 from kanon.experiments.greatest_k import WAYS, GreatestK
 from kanon.metrics import Metric
@@ -78,10 +79,6 @@ def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> 
     least, largest = int(curve["k"].iloc[0]), int(curve["k"].iloc[-1])
     axis = k_layout(largest, of=found.of)
     low = math.log10(0.9) if least == 1 else axis["range"][0]
-    cursor = {
-        "type": "line", "x0": most, "x1": most, "y0": 0, "y1": 1, "yref": "y domain",
-        "line": {"color": INK, "width": 1.5, "dash": "dot"},
-    }  # fmt: skip
     return drawn(
         data,
         escaped(reverse_finding(found, asked, most), longest=120),
@@ -94,7 +91,7 @@ def reverse_chart(found: GreatestK, asked: str, metric: Metric, most: float) -> 
             **axis, "range": [low, axis["range"][1]],
             "title": f"k: {found.of} in the smallest class (↑ better)",
         },
-        hovermode="closest", shapes=[cursor], showlegend=True,
+        hovermode="closest", shapes=[upright_line(most)], showlegend=True,
         legend={"x": 0.98, "xanchor": "right", "y": 0.04, "yanchor": "bottom"},
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from kanon.algorithms.lattice_size import Node
 from kanon.base.formatting import counted, percent, thin
 from kanon.charts.figure import drawn
-from kanon.charts.style import INK, escaped
+from kanon.charts.style import INK, SCALE, STAR, escaped
 from kanon.charts.walks import HALO, WALK_LOOKS, walk_traces
 from kanon.experiments.exploration import Assessment, Exploration, ranks
 
@@ -37,7 +37,6 @@ _EDGE, _BAR, _YES, _NO = "rgba(27, 31, 36, 0.16)", "#C3CAD2", "#332288", "#8A939
 _EDGE_OF_FEW = "rgba(27, 31, 36, 0.35)"
 _QUIET = "#4A525A"
 _RING = "#CC3399"
-_SCALE = "Viridis_r"  # dark is more
 _WIDE = 900.0  # pixels of the drawing on a page, about
 _NARROW, _HIGH = 520, 460  # pixels: the width in a window of 1024, the height of a lattice
 _ABOVE = 104  # pixels: the title, and three lines of legend in a narrow window
@@ -313,7 +312,7 @@ def _marks(
         data.append(_few_edges(beside, at))
     if explored.least is not None and explored.least in at:
         x, y = at[explored.least]
-        star = {"symbol": "star", "size": size + 9, "color": "#F0C808",
+        star = {"symbol": "star", "size": size + 9, "color": STAR,
                 "line": {"color": INK, "width": 1.2}}  # fmt: skip
         data.append({**common, "name": "least loss", "x": [x], "y": [y], "marker": star})
     if chosen is not None and chosen in at:
@@ -412,12 +411,12 @@ def _finished(
                               "shapes": [edges] if edges else [],
                               "margin": {"l": 56, "r": 96, "t": _ABOVE, "b": 12}}  # fmt: skip
     if colouring == "loss":
-        layout["coloraxis"] = {"colorscale": _SCALE, "cmin": 0, "cmax": 100,
+        layout["coloraxis"] = {"colorscale": SCALE, "cmin": 0, "cmax": 100,
                                "colorbar": _bar("Loss, %")}  # fmt: skip
     if colouring == "reached":
         powers = range(int(np.log10(max(explored.n_records, 1))) + 1)
         layout["coloraxis"] = {
-            "colorscale": _SCALE, "cmin": 0, "cmax": float(np.log10(max(explored.n_records, 2))),
+            "colorscale": SCALE, "cmin": 0, "cmax": float(np.log10(max(explored.n_records, 2))),
             "colorbar": {**_bar("k reached"), "tickvals": list(powers),
                          "ticktext": [thin(10**power) for power in powers]},
         }  # fmt: skip

@@ -1,20 +1,64 @@
-"""The layout of a board: which pictures stand side by side, saved as JSON.
+"""The layout of a board: which pictures stand side by side, how large, saved as JSON.
 
 A layout is independent of the table: what it asks for and a comparison lacks is said in its place.
+All that decides where something stands on a board, and how large, is here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from kanon.errors import PlanError, quoted
 
-FEWEST, MOST = 2, 9  # how many panels a board has
+GRIDS = {2: (1, 2), 3: (1, 3), 4: (2, 2), 5: (2, 3), 6: (2, 3), 7: (3, 3), 8: (3, 3), 9: (3, 3)}
+"""Rows and columns of a board by its number of panels. What is free holds the numbers."""
+
+FEWEST, MOST = min(GRIDS), max(GRIDS)  # how many panels a board has
+
+NUMBERS_ROW, NUMBERS_ROWS = 24, 9  # the table of numbers: pixels of a row, rows before it scrolls
+NUMBERS_HEAD = 64  # pixels: two lines of head, and the space around the table
+FOOT, LEFT, RIGHT = 58, 46, 30  # pixels: below a panel, and on both sides of all
+FILLING = 1.5  # so much wider are left and foot of a panel that fills the screen, for its texts
+SPACE, SPACE_OF_THREE = 0.06, 0.085  # between panels, of the width; where three stand in a row
+
+NODES, NODES_FILLING = 10, 16  # so many rows of a cost matrix can be named, in a panel or alone
+
+
+class PanelSize(NamedTuple):
+    """How large a panel and its texts are, so that none is cut in a window of 1024 pixels."""
+
+    # of what is inside the axes, in pixels
+    height: int
+    width: int
+    # pixels of the title, of the titles of axes, and of ticks and what else is said
+    title: int
+    text: int
+    small: int
+    # the longest title, and the longest line below it
+    letters: int
+    about: int
+    label: int  # the longest label of a row of a matrix, in letters
+
+    def matrix_labels(self, labels: Sequence[str]) -> tuple[int, int]:
+        """The pixels of the labels of a matrix: their size, and the room that they take."""
+        longest = 0.56 * min(self.label, max(map(len, labels)))  # a letter: 0.56 of its height
+        side = min(self.height, self.width) - 4
+        fitting = 0.8 * side / (len(labels) + 0.8 * longest)  # in rows that remain beside the room
+        size = min(self.small, int(fitting))
+        return size, int(longest * size) + 4
+
+
+SIZES = {
+    3: PanelSize(190, 171, 14, 12, 12, 29, 40, 7),
+    2: PanelSize(200, 290, 15, 13, 12, 46, 56, 12),
+    1: PanelSize(350, 880, 26, 20, 18, 70, 110, 20),
+}
+"""The sizes of panels, by how many stand side by side; one alone fills the screen of 720 pixels."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +84,11 @@ class Layout:
             raise PlanError(
                 f"A board has {FEWEST} to {MOST} panels; this layout has {len(self.panels)}."
             )
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return GRIDS[len(self.panels)]
 
     def sized(self, number: int) -> Layout:
         """The same with so many panels: the first ones, or more of what is not on it yet.

@@ -17,6 +17,7 @@ from kanon.cards import Card
 from kanon.charts.style import (
     ALGORITHM_COLOURS,
     FAMILY_MARKERS,
+    GREY,
     escaped,
     k_axis,
     lay_out,
@@ -42,8 +43,6 @@ _MARKERS = {
 }
 _DIGITS = 3
 NOTHING = 0.005  # a score that is not higher than this above chance says nothing
-
-_CHANCE = "#5B5B5B"
 
 
 def best_at(found: Mapping[str, Band], chance: float = np.nan) -> list[set[str]]:
@@ -158,7 +157,7 @@ def _band(name: str, band: Band, ks: Sequence[int], legend: bool) -> list[dict[s
 def _across(ks: Sequence[int], value: float, dash: str, text: str, legend: bool) -> dict[str, Any]:
     return {
         "type": "scatter", "x": [min(ks) / 1.2, max(ks) * 1.2], "y": [value, value], "name": text,
-        "mode": "lines", "line": {"color": _CHANCE, "width": 1.5, "dash": dash},
+        "mode": "lines", "line": {"color": GREY, "width": 1.5, "dash": dash},
         "showlegend": legend, "legendgroup": text, "hoverinfo": "skip",
     }  # fmt: skip
 
@@ -254,8 +253,8 @@ def prediction_scatter(
     """A dot per release: what a measure says of it, and how well a classifier does on it."""
     figure = lay_out(go.Figure(), title, 400)
     for name, some in points.groupby("algorithm", sort=False):
-        family = algorithm_named(str(name)).FAMILY
-        colour = ALGORITHM_COLOURS.get(str(name), "#5B5B5B")
+        family = algorithm_named(str(name)).CARD.family
+        colour = ALGORITHM_COLOURS.get(str(name), GREY)
         ordered = some.sort_values("k")
         figure.add_trace(
             {

@@ -14,7 +14,6 @@ from kanon.base.formatting import thin
 from kanon.charts.figure import drawn
 from kanon.charts.labels import Anchor, Box, Found, Label, Scale, placed, width_of
 from kanon.charts.lattice import DRAWN, edges_between
-from kanon.charts.lesson_heights import interval_of
 from kanon.charts.lesson_look import (
     EDGE,
     HALO,
@@ -27,7 +26,7 @@ from kanon.charts.lesson_look import (
     in_room,
     lines_between,
 )
-from kanon.charts.style import INK, escaped
+from kanon.charts.style import INK, LABEL, STAR, escaped, translucent
 from kanon.experiments.exploration import ranks
 from kanon.teaching.lesson import Lesson
 from kanon.teaching.nodes import NodeView, known_by
@@ -58,7 +57,7 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
         _walk(last.walk, at, steps, room.letters),
         *_known_nodes(lesson, nodes, at, known, names, room.letters),
     ]
-    symbol = ("star", "#F0C808", 22) if last.released else ("square-open", INK, _MARKED)
+    symbol = ("star", STAR, 22) if last.released else ("square-open", INK, _MARKED)
     data.append(
         {
             "type": "scatter", "mode": "markers", "hoverinfo": "skip",
@@ -70,8 +69,8 @@ def lattice_so_far(lesson: Lesson, step: int, room: Room = PAGE) -> go.Figure:
     )  # fmt: skip
     seen = sum(looked_at for _, looked_at in known.values())
     title = f"{thin(seen)} of {thin(size)} nodes counted, {thin(len(known))} known"
-    interval = {} if last.heights is None else interval_of(last.heights, sum(last.node))
-    legend = {"font": {"size": 13, "color": INK}, "itemclick": False, "itemdoubleclick": False,
+    interval = {} if last.heights is None else _interval(last.heights, sum(last.node))
+    legend = {"font": LABEL, "itemclick": False, "itemdoubleclick": False,
               "itemsizing": "constant", **frame.legend}  # fmt: skip
     figure = drawn(
         data, title, frame.height,
@@ -241,4 +240,35 @@ def _walk(
         "textposition": [step.anchor.side for step in steps],
         "textfont": {"size": letters, "color": MET, "weight": 700, "shadow": HALO},
         "cliponaxis": False,
+    }  # fmt: skip
+
+
+def _interval(heights: tuple[int, int], looked_at: int) -> dict[str, Any]:
+    """The layout that draws an interval: a band over its heights, its ends and middle at the right.
+
+    >>> found = _interval((4, 7), 5)
+    >>> [each["text"] for each in found["annotations"]]
+    ['high 7', 'middle 5', 'low 4']
+    >>> [each["text"] for each in _interval((4, 4), 4)["annotations"]]
+    ['low = high 4']
+    """
+    low, high = heights
+    ends = {high: "high", looked_at: "middle", low: "low"}
+    if low == high:
+        ends = {low: "low = high"}
+    elif looked_at == low:
+        ends[low] = "low, middle"
+    band = {
+        "type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": low - 0.4, "y1": high + 0.4,
+        "fillcolor": translucent(MET, 0.1), "line": {"color": MET, "width": 2}, "layer": "below",
+    }  # fmt: skip
+    return {
+        "shapes": [band],
+        "annotations": [
+            {
+                "xref": "paper", "x": 1, "xanchor": "left", "y": height, "yanchor": "middle",
+                "text": f"{name} {height}", "showarrow": False, "font": {"size": 14, "color": MET},
+            }
+            for height, name in ends.items()
+        ],
     }  # fmt: skip

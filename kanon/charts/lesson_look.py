@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -76,3 +77,27 @@ def in_room(figure: go.Figure, room: Room) -> go.Figure:
     found = grown(figure.to_plotly_json())
     found["layout"] |= {"width": room.width, "height": room.height, "hovermode": False}
     return go.Figure(found)
+
+
+_TITLE_LETTERS = (
+    36  # so many letters of a title fit beside another picture in a window of 1024 pixels
+)
+_TITLE_LINE = 22  # the height of a line of the title, in pixels
+
+
+def halved(figure: go.Figure) -> go.Figure:
+    """The same for half of a page: its title goes on in further lines, where it is long.
+
+    >>> from kanon.charts.figure import drawn
+    >>> whole = drawn([], "Where do “M, Cat” and “M, Lion” meet, and why?", 300, {}, {})
+    >>> half = halved(whole)
+    >>> half.layout.title.text, half.layout.height, half.layout.margin.t - whole.layout.margin.t
+    ('Where do “M, Cat” and “M, Lion”<br>meet, and why?', 322, 22)
+    """
+    lines = textwrap.wrap(figure.layout.title.text, _TITLE_LETTERS)
+    more = _TITLE_LINE * (len(lines) - 1)
+    return go.Figure(figure).update_layout(
+        title_text="<br>".join(lines),
+        height=figure.layout.height + more,
+        margin_t=figure.layout.margin.t + more,
+    )

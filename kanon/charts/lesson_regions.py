@@ -13,7 +13,7 @@ from kanon.base.formatting import counted
 from kanon.charts.figure import drawn
 from kanon.charts.labels import width_of
 from kanon.charts.lesson_look import PAGE, Room, class_colour, in_room
-from kanon.charts.style import INK, escaped, translucent
+from kanon.charts.style import INK, LABEL, escaped, translucent
 from kanon.teaching.cluster_steps import ClusterView
 from kanon.teaching.cuts import Rectangle, Regions
 from kanon.teaching.lesson import Step
@@ -139,7 +139,7 @@ def _dots(
             "color": [INK if each in inside else "#8A939C" for each in range(len(counts))],
         },
         "text": [str(count) if count > 1 else "" for count in counts],
-        "textposition": "top center", "textfont": {"size": 13, "color": INK}, "cliponaxis": False,
+        "textposition": "top center", "textfont": LABEL, "cliponaxis": False,
         "hovertext": [
             f"{name}<br>{counted(count, 'record')}"
             for name, count in zip(names, counts, strict=True)

@@ -107,7 +107,7 @@ def colour_distance(one: str, other: str) -> float:
 def _by_algorithm(line: Line) -> Look:
     """The look of a line beside those of other algorithms."""
     name = line.configuration.algorithm
-    family = algorithm_named(name).FAMILY
+    family = algorithm_named(name).CARD.family
     number = zlib.crc32(name.encode())  # an algorithm that has no colour of its own yet
     return Look(
         colour=ALGORITHM_COLOURS.get(name, _SPARE[number % len(_SPARE)]),

@@ -14,18 +14,26 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import counted
-from kanon.charts.style import INK, escaped, escaped_apart, lay_out
+from kanon.charts.style import (
+    DIFFERENCES,
+    HEADING,
+    INK,
+    LABEL,
+    SCALE,
+    escaped,
+    escaped_apart,
+    lay_out,
+)
 from kanon.hierarchy import Hierarchy
-from kanon.matrices import (
+from kanon.hierarchy.cost_matrices import (
     CostMatrix,
     as_share,
     cell_text,
     cost_text,
     decimals_of,
 )
-from kanon.matrices import difference as minus
+from kanon.hierarchy.cost_matrices import difference as minus
 
-_COSTS, _DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
 _SHARE = "in % of what losing a value completely costs"
 _ROW, _CELL = 11, 52  # pixels: a row that can just be labelled, the largest cell
 _SMALL, _LARGE = 9, 14  # pixels: the letters of labels and of costs in cells
@@ -165,11 +173,11 @@ def matrix_chart(
         unit = f"← {names[1]} costs more   ·   {names[0]} costs more →"
         unit += "   in percentage points" if share else ""
         most = float(np.abs(values).max()) or 1.0
-        _scale(figure, _DIFFERENCES, -most, most, layout)
+        _scale(figure, DIFFERENCES, -most, most, layout)
     else:
         unit = _SHARE if share else "cost, in the metric's own unit"
         most = 100.0 if share else float(np.max(values)) or 1.0
-        _scale(figure, _COSTS, 0.0, most, layout)
+        _scale(figure, SCALE, 0.0, most, layout)
     _line(figure, unit, layout.unit, layout)
     if marked is not None:
         _outline(figure, *marked)
@@ -250,14 +258,14 @@ def _heatmap(
         coloraxis="coloraxis",
         hovertemplate=f"from <b>%{{y}}</b><br>to <b>%{{x}}</b><br>%{{customdata}}{said}"
         "<extra></extra>",
-        hoverlabel={"font": {"size": 14, "color": INK}, "align": "left", "bgcolor": "white"},
+        hoverlabel={"font": HEADING, "align": "left", "bgcolor": "white"},
         **written,
     )
 
 
 def _axes(figure: go.Figure, layout: _Layout) -> None:
     """Labels on the left and above; the rows run downwards, cells are square where they fit."""
-    title = {"standoff": 2, "font": {"size": 14, "color": INK}}
+    title = {"standoff": 2, "font": HEADING}
     common = {
         "type": "category",
         "labelalias": {str(place): label for place, label in enumerate(layout.labels)},
@@ -305,7 +313,7 @@ def _scale(figure: go.Figure, colours: str, least: float, most: float, layout: _
         "orientation": "h", "x": 0, "xanchor": "left", "xpad": 0, "ypad": 0,
         "y": 1 - (layout.top - layout.scale) / layout.height, "yref": "container",
         "yanchor": "top", "len": 260, "lenmode": "pixels", "thickness": 12, "outlinewidth": 0,
-        "tickfont": {"size": 13, "color": INK},
+        "tickfont": LABEL,
     }  # fmt: skip
     figure.update_layout(
         coloraxis={"colorscale": colours, "cmin": least, "cmax": most, "colorbar": bar}

@@ -18,7 +18,16 @@ from kanon.charts.comparison_measures import (
 )
 from kanon.charts.line_style import looks_of
 from kanon.charts.panel_axes import k_range, k_ticks, tick_said
-from kanon.charts.style import INK, darkened, escaped, lay_out, translucent
+from kanon.charts.style import (
+    INK,
+    axes_at,
+    axis_number,
+    darkened,
+    escaped,
+    hide_axes,
+    lay_out,
+    translucent,
+)
 from kanon.experiments.comparison import Comparison
 
 _MOST_COLUMNS, _PANEL, _HEAD, _FOOT = 5, 150, 66, 56  # pixels of height
@@ -54,9 +63,9 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     dots = comparison.every_k and bool(np.isnan(found).any())  # known at some k: nothing between
     number = hover_number(card)
     for place, (line, runs) in enumerate(zip(lines, found, strict=True)):
-        look, name = looks[line.name], "" if place == 0 else str(place + 1)
+        look = looks[line.name]
         mode = "markers" if dots else "lines"
-        common = {"type": "scatter", "xaxis": f"x{name}", "yaxis": f"y{name}", "mode": mode}
+        common = {"type": "scatter", **axes_at(place), "mode": mode}
         quiet = {"shape": shape, "width": 1, "color": _GREY}
         small = {"size": 4, "color": _GREY}
         traces.append({**common, **behind, "line": quiet, "marker": small, "hoverinfo": "skip"})
@@ -90,12 +99,9 @@ def small_multiples(comparison: Comparison, criterion: str, k: int | None = None
     if k is not None:
         figure.add_vline(x=k, line={"color": INK, "width": 1, "dash": "dot"})
     for place in range(len(lines), rows * columns):
-        name = str(place + 1)
-        figure.layout[f"xaxis{name}"].visible = False
-        figure.layout[f"yaxis{name}"].visible = False
+        hide_axes(figure, place)
     for place in range(max(0, len(lines) - columns), len(lines)):  # the lowest of each column
-        name = "" if place == 0 else str(place + 1)
-        figure.layout[f"xaxis{name}"].showticklabels = True
+        figure.layout[f"xaxis{axis_number(place)}"].showticklabels = True
     for annotation, line in zip(figure.layout.annotations, lines, strict=True):
         annotation.font = {"size": 13, "color": darkened(looks[line.name].colour)}
     figure.add_annotation(

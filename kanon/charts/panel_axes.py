@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,47 +13,16 @@ import plotly.graph_objects as go
 from kanon.base.formatting import thin
 from kanon.cards import Card
 from kanon.charts.comparison_measures import is_percent, scale_of
-from kanon.charts.layout import Panel
+from kanon.charts.layout import SIZES, Panel, PanelSize
 from kanon.charts.line_style import Look
+from kanon.charts.style import axes_at, axis_number
 from kanon.experiments.comparison import Comparison
-from kanon.matrices import CostMatrix
+from kanon.hierarchy.cost_matrices import CostMatrix
 
 Costs = Callable[[str, str], CostMatrix | None]
 """The cost matrix of a column under a metric, few nodes; None if there is no such column."""
 
 PERCENT_RANGE = [0.0, 103.0]  # the ends of an axis in percent
-
-
-class PanelSize(NamedTuple):
-    """How large a panel and its texts are, so that none is cut in a window of 1024 pixels."""
-
-    # of what is inside the axes, in pixels
-    height: int
-    width: int
-    # pixels of the title, of the titles of axes, and of ticks and what else is said
-    title: int
-    text: int
-    small: int
-    # the longest title, and the longest line below it
-    letters: int
-    about: int
-    label: int  # the longest label of a row of a matrix, in letters
-
-    def matrix_labels(self, labels: Sequence[str]) -> tuple[int, int]:
-        """The pixels of the labels of a matrix: their size, and the room that they take."""
-        longest = 0.56 * min(self.label, max(map(len, labels)))  # a letter: 0.56 of its height
-        side = min(self.height, self.width) - 4
-        fitting = 0.8 * side / (len(labels) + 0.8 * longest)  # in rows that remain beside the room
-        size = min(self.small, int(fitting))
-        return size, int(longest * size) + 4
-
-
-SIZES = {
-    3: PanelSize(190, 171, 14, 12, 12, 29, 40, 7),
-    2: PanelSize(200, 290, 15, 13, 12, 46, 56, 12),
-    1: PanelSize(350, 880, 26, 20, 18, 70, 110, 20),
-}
-"""The sizes of panels, by how many stand side by side; one alone fills the screen of 720 pixels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +40,11 @@ class PanelContext:
     @property
     def axes(self) -> dict[str, str]:
         """The axes of the panel, as a trace names them."""
-        number = "" if self.place == 0 else str(self.place + 1)
-        return {"xaxis": f"x{number}", "yaxis": f"y{number}"}
+        return axes_at(self.place)
 
     def axis(self, kind: str) -> Any:
         """One of the axes in the layout: of kind ``x`` or ``y``."""
-        return self.figure.layout[f"{kind}axis{self.axes['xaxis'][1:]}"]
+        return self.figure.layout[f"{kind}axis{axis_number(self.place)}"]
 
     def marked(self) -> bool:
         """Whether markers tell lines apart; they are left out where all have the same."""

@@ -37,9 +37,9 @@ from kanon.charts.panel_axes import (
     y_axis_of,
 )
 from kanon.charts.scatter import COST, fronts, marker_of, nobody_beats, scatter_table
-from kanon.charts.style import escaped, escaped_apart, translucent
+from kanon.charts.style import SCALE, escaped, escaped_apart, translucent
 from kanon.experiments.comparison import Comparison
-from kanon.matrices import CostMatrix, as_share, matrix_table
+from kanon.hierarchy.cost_matrices import CostMatrix, as_share, matrix_table
 from kanon.measures import class_sizes
 
 _FAINT = "#9AA3AB"
@@ -203,7 +203,7 @@ class MatrixPanel:
         labels = [escaped(label, 60) for label in matrix.labels]
         drawn = _trace(
             scene, type="heatmap", x=places, y=places, z=(100 * matrix.values).astype(np.float32),
-            colorscale="Viridis_r", zmin=0, zmax=100, colorbar=scale,
+            colorscale=SCALE, zmin=0, zmax=100, colorbar=scale,
             customdata=[[[a, b] for b in labels] for a in labels],
             text=round_apart(100 * matrix.values, 1),
             hovertemplate="from <b>%{customdata[0]}</b> to <b>%{customdata[1]}</b>: "

@@ -10,13 +10,24 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kanon.base.formatting import Counted, counted, percent, thin
-from kanon.charts.curves import FEW, cursor, steps
+from kanon.charts.curves import FEW, steps
 from kanon.charts.figure import drawn, k_layout, whole_k
-from kanon.charts.style import INK, K_TICKS, escaped
+from kanon.charts.style import (
+    BLUE,
+    GREY,
+    INK,
+    K_TICKS,
+    LABEL,
+    LEGEND_ABOVE,
+    TITLE_ON_TOP,
+    VERMILION,
+    escaped,
+    upright_line,
+)
 from kanon.measures.along import Curves, Points
 from kanon.privacy.model import rounded
 
-BEFORE_COLOUR, AFTER_COLOUR = "#D55E00", "#0072B2"
+BEFORE_COLOUR, AFTER_COLOUR = VERMILION, BLUE
 """Before and after a release, on every chart of the page; a legend names both."""
 
 _SENSITIVE = "#7D3C98"
@@ -59,9 +70,9 @@ def level_chart(
         "hoverinfo": "skip",
         "cliponaxis": False,
     }
-    shapes, notes = [cursor(k)], []
+    shapes, notes = [upright_line(k)], []
     if best is not None:
-        limit = {"color": "#5B5B5B", "width": 1.5, "dash": "dash"}
+        limit = {"color": GREY, "width": 1.5, "dash": "dash"}
         across = {"x0": 0, "x1": 1, "xref": "x domain", "y0": best, "y1": best}
         shapes.append({"type": "line", **across, "line": limit})
         place = {"x": 1, "xref": "x domain", "xanchor": "right", "y": best, "yanchor": "bottom"}
@@ -151,7 +162,7 @@ def distribution_chart(
             "mode": "text",
             "text": [f"  {share}" for share in said],
             "textposition": "middle right",
-            "textfont": {"size": 13, "color": INK},
+            "textfont": LABEL,
             "hoverinfo": "skip",
             "showlegend": False,
             "cliponaxis": False,
@@ -178,7 +189,6 @@ def distribution_chart(
     end = max(10.0, 1.2 * largest)  # room for the number beside the longest bar
     step = next(step for step in (2, 5, 10, 20) if step * 6 >= end or step == 20)
     ticks = list(range(0, int(min(end, 100)) + 1, step))
-    legend = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
     return drawn(
         data,
         title,
@@ -197,9 +207,7 @@ def distribution_chart(
         },
         hovermode="closest",
         showlegend=True,
-        legend={**legend, "font": {"size": 13, "color": INK}},
+        legend={**LEGEND_ABOVE, "traceorder": "normal"},
         margin={"l": 10, "r": 24, "t": 92, "b": 48},
-        title_y=1,
-        title_yanchor="top",
-        title_pad={"t": 12},
+        **TITLE_ON_TOP,
     )

@@ -11,10 +11,9 @@ import plotly.graph_objects as go
 from kanon.base.formatting import percent, thin
 from kanon.base.rounding import round_apart
 from kanon.charts.figure import drawn
-from kanon.charts.style import INK
+from kanon.charts.style import BLUE, GREEN, GREY, LABEL, LEGEND_ABOVE, TITLE_ON_TOP, upright_line
 from kanon.measures.query_error import QueryStudy
 
-_RANGES, _CELLS = "#0072B2", "#009E73"
 _FURTHEST = 200.0  # percent: what is off by more is said, not drawn
 
 
@@ -39,8 +38,8 @@ def query_chart(study: QueryStudy, title: str) -> go.Figure:
     end = min(_FURTHEST, max(1.5 * study.quantile(0.9), 1.0))
     data: list[dict[str, Any]] = []
     for name, colour, dash, chosen in (
-        ("counts over ranges", _RANGES, "solid", study.queries.of_ranges),
-        ("single cells", _CELLS, "7px,3px", ~study.queries.of_ranges),
+        ("counts over ranges", BLUE, "solid", study.queries.of_ranges),
+        ("single cells", GREEN, "7px,3px", ~study.queries.of_ranges),
     ):
         errors = np.sort(study.errors[chosen])
         within = 100 * np.arange(1, len(errors) + 1) / len(errors)
@@ -62,15 +61,12 @@ def query_chart(study: QueryStudy, title: str) -> go.Figure:
     for share, said in ((0.5, "half"), (0.9, "nine of ten")):
         error = study.quantile(share)
         if error <= end:
-            shapes.append({
-                "type": "line", "x0": error, "x1": error, "y0": 0, "y1": 1, "yref": "y domain",
-                "line": {"color": "#5B5B5B", "width": 1.5, "dash": "dot"},
-            })  # fmt: skip
+            shapes.append(upright_line(error, GREY))
             right = error > 0.7 * end
             notes.append({
                 "x": error, "y": 0.02 if share == 0.5 else 0.14, "yref": "y domain",
                 "xanchor": "right" if right else "left", "yanchor": "bottom", "showarrow": False,
-                "text": f" {said}: {percent(error)} ", "font": {"size": 13, "color": INK},
+                "text": f" {said}: {percent(error)} ", "font": LABEL,
             })  # fmt: skip
     return drawn(
         data, title, 300,
@@ -78,8 +74,5 @@ def query_chart(study: QueryStudy, title: str) -> go.Figure:
          "ticksuffix": " %"},
         {"title": "share of the counts", "range": [0, 102], "ticksuffix": " %", "dtick": 25},
         hovermode="closest", showlegend=True, shapes=shapes, annotations=notes,
-        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom",
-                "font": {"size": 13, "color": INK}},
-        margin={"l": 64, "r": 12, "t": 76, "b": 52}, title_y=1, title_yanchor="top",
-        title_pad={"t": 12},
+        legend=LEGEND_ABOVE, margin={"l": 64, "r": 12, "t": 76, "b": 52}, **TITLE_ON_TOP,
     )  # fmt: skip

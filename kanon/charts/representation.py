@@ -11,7 +11,7 @@ import plotly.colors
 import plotly.graph_objects as go
 
 from kanon.base.rounding import round_apart
-from kanon.charts.style import INK, escaped, escaped_apart, lay_out
+from kanon.charts.style import HEADING, INK, SCALE, VERMILION, escaped, escaped_apart, lay_out
 from kanon.learning.representations import Matrix
 from kanon.recoding import Recoding
 
@@ -23,7 +23,6 @@ _EMPTY = "#EEF1F4"
 _WRITTEN = 24  # up to so many columns, the numbers stand in the cells
 _ROW = 30  # pixels
 _LABEL = 22  # characters of a column's label
-_OUTLINE = "#D55E00"
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +149,12 @@ def representation_chart(
     figure.update_yaxes(
         **common, autorange="reversed", tickmode="array",
         tickvals=[str(place) for place in range(n_rows)],
-        ticktext=[escaped(row, 60) for row in rows], tickfont={"size": 14, "color": INK},
+        ticktext=[escaped(row, 60) for row in rows], tickfont=HEADING,
     )  # fmt: skip
     for row, column in enumerate(shown.released.tolist()):
         figure.add_shape(
             type="rect", x0=column - 0.5, x1=column + 0.5, y0=row - 0.5, y1=row + 0.5,
-            line={"color": _OUTLINE, "width": 3},
+            line={"color": VERMILION, "width": 3},
         )  # fmt: skip
     if 0 < shown.n_leaves < n_columns:
         at = shown.n_leaves - 0.5
@@ -174,7 +173,7 @@ def _kinds(figure: go.Figure, shown: ShownPart) -> None:
     for x, text in sides:
         figure.add_annotation(
             x=x, xanchor="left", y=0, yref="paper", yanchor="top", text=f"<b>{text}</b>",
-            showarrow=False, font={"size": 14, "color": INK},
+            showarrow=False, font=HEADING,
         )  # fmt: skip
 
 
@@ -187,5 +186,5 @@ def _number(value: float) -> str:
 
 def _colours() -> list[list[object]]:
     """Nothing is grey; from there to 1, dark is more."""
-    steps = plotly.colors.get_colorscale("Viridis_r")
+    steps = plotly.colors.get_colorscale(SCALE)
     return [[0, _EMPTY], *([max(1e-6, at), colour] for at, colour in steps)]

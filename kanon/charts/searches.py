@@ -15,7 +15,7 @@ from kanon.algorithms.catalogue import short_title
 from kanon.base.formatting import counted, thin
 from kanon.cards import Card
 from kanon.charts.comparison_measures import titled
-from kanon.charts.style import darkened, lay_out
+from kanon.charts.style import axes_at, axis_number, darkened, lay_out
 from kanon.charts.walks import WALK_LOOKS
 from kanon.experiments.searches import (
     K_OVER_COLUMNS,
@@ -247,10 +247,10 @@ def _width(heads: Sequence[str], space: float) -> float:
 
 def _line(name: str, panel: int, x: Any, y: Any, first: bool) -> dict[str, Any]:
     """A search in a panel; a wide line is seen under the narrow ones of others."""
-    look, number = WALK_LOOKS[name], "" if panel == 0 else str(panel + 1)
+    look = WALK_LOOKS[name]
     size, width = _SIZES[name]
     return {
-        "type": "scatter", "xaxis": f"x{number}", "yaxis": f"y{number}", "x": x, "y": y,
+        "type": "scatter", **axes_at(panel), "x": x, "y": y,
         "name": short_title(name), "legendgroup": name, "showlegend": first, "meta": name,
         "mode": "lines+markers", "cliponaxis": False,
         "line": {"color": look.colour, "dash": look.dash, "width": width},
@@ -263,9 +263,10 @@ def _axis(
     figure: go.Figure, panel: int, ends: Sequence[float], log: bool = False, **more: Any
 ) -> None:
     """The y axis of a panel: from and to, in powers of ten if it is logarithmic."""
-    number = "" if panel == 0 else str(panel + 1)
     kind = {"type": "log", **_ticks(ends)} if log else {}
-    figure.layout[f"yaxis{number}"].update(range=list(ends), ticksuffix=" ", **kind, **more)
+    figure.layout[f"yaxis{axis_number(panel)}"].update(
+        range=list(ends), ticksuffix=" ", **kind, **more
+    )
 
 
 def _decades(values: Any) -> list[float]:
@@ -297,7 +298,7 @@ def _ticks(ends: Sequence[float]) -> dict[str, Any]:
 
 def _label_ends(figure: go.Figure, panel: int, ends: Sequence[tuple[str, float]]) -> None:
     """Name lines at the right of a panel, each beside its last point, none upon another."""
-    number = "" if panel == 0 else str(panel + 1)
+    number = axis_number(panel)
     low, high = figure.layout[f"yaxis{number}"].range
     wanted = [(np.log10(float(value)) - low) / (high - low) for _, value in ends]
     room = 17 / (_HEIGHT - _TOP - _FOOT)

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from kanon.base.formatting import joined
-from kanon.charts.style import INK, STRATEGY_COLOURS, STRATEGY_MARKERS, lay_out
+from kanon.charts.style import LABEL, STRATEGY_COLOURS, STRATEGY_MARKERS, lay_out
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.experiments.simulated.ranks import OVERALL
 from kanon.measures.alteration import CARD as ALTERATION_CARD
@@ -55,7 +55,7 @@ def mean_ranks_chart(means: pd.DataFrame) -> go.Figure:
             )  # fmt: skip
         figure.add_scatter(
             x=values, y=names, mode="markers+text", name=title, meta="ranks",
-            text=[f"{value:.2f}" for value in values], textfont={"size": 13, "color": INK},
+            text=[f"{value:.2f}" for value in values], textfont=LABEL,
             textposition="middle right", cliponaxis=False,
             marker={
                 "size": 12, "color": [STRATEGY_COLOURS[name] for name in means.index],

@@ -6,6 +6,7 @@ import html
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -30,50 +31,30 @@ METRIC_COLOURS: Mapping[str, str] = {
 
 _COMPOSED_COLOURS = ("#882255", "#999933", "#44AA99", "#661100", "#BB5566", "#224466")
 
-STRATEGY_COLOURS: Mapping[str, str] = {
-    "s1": "#555555",
-    "s2": "#5599DD",
-    "s3": "#3300BB",
-    "s4": "#7755DD",
-    "s5": "#DD7799",
-    "s6": "#770077",
-    "s7": "#BB3399",
-    "l": "#337700",
-    "t": "#999900",
-    "k": "#332200",
+_STRATEGY_LOOKS = {  # colour, dash and marker
+    "s1": ("#555555", "solid", "circle"),
+    "s2": ("#5599DD", "11px,3px", "square"),
+    "s3": ("#3300BB", "6px,3px", "triangle-up"),
+    "s4": ("#7755DD", "3px,3px", "diamond"),
+    "s5": ("#DD7799", "11px,3px,2px,3px", "cross"),
+    "s6": ("#770077", "6px,3px,2px,3px,2px,3px", "triangle-down"),
+    "s7": ("#BB3399", "2px,4px", "x"),
+    "l": ("#337700", "18px,4px", "star"),
+    "t": ("#999900", "18px,4px,3px,4px", "pentagon"),
+    "k": ("#332200", "12px,3px,2px,3px,2px,3px", "hexagon"),
 }
+
+STRATEGY_COLOURS: Mapping[str, str] = {name: look[0] for name, look in _STRATEGY_LOOKS.items()}
 """One colour per strategy, where strategies alone vary: those that look at l cool, at t warm.
 
 Found by a search for ten colours that stay far apart in OKLab under normal sight and the three
 kinds of dichromacy, and are dark enough for a thin line on white; a test holds the distances.
 """
 
-STRATEGY_DASHES: Mapping[str, str] = {
-    "s1": "solid",
-    "s2": "11px,3px",
-    "s3": "6px,3px",
-    "s4": "3px,3px",
-    "s5": "11px,3px,2px,3px",
-    "s6": "6px,3px,2px,3px,2px,3px",
-    "s7": "2px,4px",
-    "l": "18px,4px",
-    "t": "18px,4px,3px,4px",
-    "k": "12px,3px,2px,3px,2px,3px",
-}
+STRATEGY_DASHES: Mapping[str, str] = {name: look[1] for name, look in _STRATEGY_LOOKS.items()}
 """One dash per strategy on every page: steady for those that look at l, broken by dots for t."""
 
-STRATEGY_MARKERS: Mapping[str, str] = {
-    "s1": "circle",
-    "s2": "square",
-    "s3": "triangle-up",
-    "s4": "diamond",
-    "s5": "cross",
-    "s6": "triangle-down",
-    "s7": "x",
-    "l": "star",
-    "t": "pentagon",
-    "k": "hexagon",
-}
+STRATEGY_MARKERS: Mapping[str, str] = {name: look[2] for name, look in _STRATEGY_LOOKS.items()}
 """One marker per strategy on every page, by its name in Plotly."""
 
 ALGORITHM_COLOURS: Mapping[str, str] = {
@@ -97,20 +78,17 @@ ALGORITHM_COLOURS: Mapping[str, str] = {
 }
 """One colour per algorithm, where algorithms vary; the dash tells the families apart."""
 
-FAMILY_DASHES: Mapping[str, str] = {
-    "merging": "solid",
-    "levels": "7px,3px",
-    "regions": "12px,3px",
-    "clusters": "2px,3px",
+_FAMILY_LOOKS = {  # dash and marker
+    "merging": ("solid", "circle"),
+    "levels": ("7px,3px", "square"),
+    "regions": ("12px,3px", "diamond"),
+    "clusters": ("2px,3px", "triangle-up"),
 }
+
+FAMILY_DASHES: Mapping[str, str] = {name: look[0] for name, look in _FAMILY_LOOKS.items()}
 """One dash per family of algorithms."""
 
-FAMILY_MARKERS: Mapping[str, str] = {
-    "merging": "circle",
-    "levels": "square",
-    "regions": "diamond",
-    "clusters": "triangle-up",
-}
+FAMILY_MARKERS: Mapping[str, str] = {name: look[1] for name, look in _FAMILY_LOOKS.items()}
 """One marker per family of algorithms, by its name in Plotly."""
 
 KEPT_COLOURS = ("#000000", "#B00020", "#00695C", "#8A6100")
@@ -127,7 +105,20 @@ ROLE_COLOURS: Mapping[str, str] = {
 K_TICKS = (2, 3, 5, 10, 20, 50, 100, 250, 500, 1000, 2000, 5000, 10000, 30000, 100000, 1000000)
 """Ticks of a logarithmic axis for k: the papers' k, as far as they leave room for each other."""
 
-_GRID = "#E3E7EB"
+GRID = "#E3E7EB"
+BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"  # of two or three things that differ
+GREY, STAR = "#5B5B5B", "#F0C808"  # a limit or a bound; the node that is released
+SCALE, DIFFERENCES = "Viridis_r", "PuOr"  # dark is more; orange below 0, purple above
+LABEL = {"size": 13, "color": INK}  # the font of ticks, legends and notes
+HEADING = {"size": 14, "color": INK}  # that of titles of axes and of parts of a picture
+
+TITLE_ON_TOP = {"title_y": 1, "title_yanchor": "top", "title_pad": {"t": 12}}
+"""A title at the upper edge, with room for a legend or heads below it."""
+
+LEGEND_ABOVE = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": LABEL}
+
+BAR_ROW, BARS_AROUND = 30, 120  # pixels of height: of a bar that lies, of what is around all bars
+
 _FONT = '"Source Sans", "Source Sans Pro", "Segoe UI", Helvetica, Arial, sans-serif'
 
 
@@ -188,8 +179,8 @@ def lay_out(figure: go.Figure, title: str, height: int = 320) -> go.Figure:
         showlegend=False,
         hovermode="x unified",
     )
-    figure.update_xaxes(gridcolor=_GRID, linecolor=INK, ticks="outside", zeroline=False)
-    figure.update_yaxes(gridcolor=_GRID, linecolor=INK, ticks="outside", zeroline=False)
+    figure.update_xaxes(gridcolor=GRID, linecolor=INK, ticks="outside", zeroline=False)
+    figure.update_yaxes(gridcolor=GRID, linecolor=INK, ticks="outside", zeroline=False)
     return figure
 
 
@@ -201,6 +192,42 @@ def translucent(colour: str, opacity: float) -> str:
     """
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {opacity:g})"
+
+
+def axis_number(place: int) -> str:
+    """What Plotly puts behind ``x`` and ``y`` for the axes of a panel, counted from 0.
+
+    >>> axis_number(0), axis_number(1)
+    ('', '2')
+    """
+    return "" if place == 0 else str(place + 1)
+
+
+def axes_at(place: int) -> dict[str, str]:
+    """The axes of a panel, as a trace names them."""
+    return {"xaxis": f"x{axis_number(place)}", "yaxis": f"y{axis_number(place)}"}
+
+
+def hide_axes(figure: go.Figure, place: int) -> None:
+    """Hide the axes of a free place in a grid of panels."""
+    for kind in "xy":
+        figure.layout[f"{kind}axis{axis_number(place)}"].visible = False
+
+
+def upright_line(x: float, colour: str = INK, width: float = 1.5) -> dict[str, Any]:
+    """A dotted line from the bottom of a picture to its top."""
+    line = {"color": colour, "width": width, "dash": "dot"}
+    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
+
+
+def lay_out_bars(figure: go.Figure, title: str, names: Sequence[str], left: int) -> go.Figure:
+    """Lay out bars that lie upon each other, with names in so many pixels beside them.
+
+    They stand at numbers, not at names: two long names may be shortened to the same label.
+    """
+    lay_out(figure, title, height=BARS_AROUND + BAR_ROW * len(names))
+    figure.update_layout(hovermode="closest", margin={"l": left})
+    return figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)
 
 
 def darkened(colour: str) -> str:

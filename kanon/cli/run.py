@@ -77,7 +77,7 @@ def execute(given: argparse.Namespace) -> None:
     if given.out.is_url:
         raise PlanError("--out: a release is written to a path, not to a URL.")
     check_files(given, plan, given.out.path, given.measures, given.pin, given.bundle)
-    if given.pin is not None and algorithm_named(plan.algorithm.name).FAMILY != "levels":
+    if given.pin is not None and algorithm_named(plan.algorithm.name).CARD.family != "levels":
         raise PlanError(
             f"--pin: {quoted(plan.algorithm.name)} decides for each table anew, so there are no "
             "levels to keep; the plan itself can be run on the next table."

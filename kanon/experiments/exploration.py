@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from kanon.algorithms import datafly, improved_greedy, mingen, optimal, samarati
 from kanon.algorithms.lattice import Lattice
@@ -20,6 +23,12 @@ from kanon.algorithms.task import Task
 from kanon.base.formatting import thin
 from kanon.base.progress import Progress, no_progress, stretch
 from kanon.errors import PlanError
+from kanon.plan import Plan
+from kanon.run import prepare
+from kanon.sources.tables import Table
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 COMPLETE = 20_000  # the largest lattice of which every node is counted
 
@@ -209,6 +218,45 @@ def explore(progress: Progress, task: Task) -> Exploration:
         tied=_tied(task, minimal) if minimal and not limit else (),
         walks=walks,
     )
+
+
+def lattice_graph(plan: Plan, table: Table | pd.DataFrame, folder: Path = Path()) -> nx.DiGraph:
+    """The lattice of a plan: what every node loses, and which satisfy.
+
+    >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "ola"}, "columns":
+    ...     {"sex": {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}},
+    ...     "privacy": [{"model": "k-anonymity", "k": 2}]})
+    >>> graph = lattice_graph(plan, pd.DataFrame({"sex": ["F", "F", "M"]}))
+    >>> graph.nodes[0,]["satisfying"], graph.nodes[1,]["loss"], graph.edges[(0,), (1,)]["raised"]
+    (False, 100.0, 'sex')
+    """
+    import networkx as nx  # for graphs alone: it takes long to load
+
+    task = prepare(plan, table, folder).task()
+    size = n_nodes(task.classes.hierarchies)
+    if size > COMPLETE:
+        raise PlanError(
+            f"The lattice has {thin(size)} nodes; up to {thin(COMPLETE)} are counted one by one."
+        )
+    explored = explore(no_progress, task)
+    found = explored.assessed
+    columns = {
+        "loss": found.loss,
+        "satisfying": found.satisfying,
+        "suppressed": found.suppressed,
+        "classes": found.classes,
+        "reached": found.reached,
+    }
+    values = zip(*(column.tolist() for column in columns.values()), strict=True)
+    graph = nx.DiGraph(attributes=explored.attributes)
+    for node, numbers in zip(found.places, values, strict=True):
+        graph.add_node(node, **dict(zip(columns, numbers, strict=True)))
+    for node in found.places:
+        for place, name in enumerate(explored.attributes):
+            above = (*node[:place], node[place] + 1, *node[place + 1 :])
+            if above in found.places:
+                graph.add_edge(node, above, raised=name)
+    return graph
 
 
 def outline(task: Task) -> Exploration:

@@ -375,7 +375,7 @@ def _repeats(seconds: float) -> int:
 
 def _search(name: str, task: Task, progress: Progress) -> Recoding:
     module: ModuleType = WALKERS[name]
-    options = task.options if hasattr(module, "PARAMETERS") else {}
+    options = task.options if module.CARD.parameters else {}
     found: Recoding = module.anonymise(replace(task, options=options), progress)
     return found
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +15,7 @@ from kanon.base.formatting import counted
 from kanon.base.kinds import PATTERNS, ColumnKind, moment_kinds, read_exact_numbers
 from kanon.base.values import canonical_text
 from kanon.errors import HierarchyError
+from kanon.hierarchy.interval_paths import interval_paths
 from kanon.hierarchy.lines import check_number, tree_from_lines
 from kanon.hierarchy.tree import ROOT_LABEL, Hierarchy
 
@@ -81,7 +81,7 @@ def intervals(
     check_number("levels", len(widths) + 2)
     texts = _distinct(values)
     parsed = list(map(Fraction, parsed_numbers(texts, kind)))
-    return tree_of_paths(_interval_paths(texts, parsed, widths, origin, (lowest, highest)))
+    return tree_of_paths(interval_paths(texts, parsed, widths, origin, (lowest, highest)))
 
 
 def ages(
@@ -132,49 +132,8 @@ def ages(
         day.year - born.year - ((day.month, day.day) < (born.month, born.day))
         for born in (moment_of[text] for text in texts)
     ]
-    paths = _interval_paths(texts, list(map(Fraction, years)), widths, 0, (lowest, highest))
+    paths = interval_paths(texts, list(map(Fraction, years)), widths, 0, (lowest, highest))
     return tree_of_paths([[text, *(f"age {name}" for name in names)] for text, *names in paths])
-
-
-def _interval_paths(
-    texts: Sequence[str],
-    parsed: Sequence[Fraction],
-    widths: Sequence[float],
-    origin: float,
-    ends: tuple[float | None, float | None],
-) -> list[list[str]]:
-    """Per text, by size, itself and the intervals above it."""
-    if not math.isfinite(origin):
-        raise HierarchyError("The origin of intervals has to be a finite number.")
-    if any(bound is not None and not math.isfinite(bound) for bound in ends):
-        raise HierarchyError("The lowest and the highest bound have to be finite numbers.")
-    steps, start = _read_widths(widths), _read_decimal(origin)
-    farthest = max(map(abs, parsed), default=Fraction(0))
-    if farthest + abs(start) + 2 * steps[-1] > _LARGEST:
-        raise HierarchyError(
-            f"The width {widths[-1]:g} is too wide for numbers as large as those of the column."
-        )
-    if any(abs(value - start) / steps[0] > 10**14 for value in parsed):
-        raise HierarchyError(
-            f"The width {widths[0]:g} is too narrow for numbers as large as those of the column."
-        )
-    lowest, highest = (None if bound is None else _read_decimal(bound) for bound in ends)
-    if lowest is not None and highest is not None and lowest >= highest:
-        raise HierarchyError(
-            f"The lowest bound {_write_decimal(lowest)} has to be below the highest bound "
-            f"{_write_decimal(highest)}."
-        )
-    whole = all(number.denominator == 1 for number in (*parsed, *steps, start))
-    lines = []
-    for value, text in sorted(zip(parsed, texts, strict=True)):
-        if lowest is not None and value < lowest:
-            lines.append([text, f"<{_write_decimal(lowest)}"])
-        elif highest is not None and value > highest:
-            lines.append([text, f">{_write_decimal(highest)}"])
-        else:
-            bounds = lowest, highest
-            lines.append([text, *(_interval(value, w, start, whole, bounds) for w in steps)])
-    return lines
 
 
 def ordered(values: Sequence[str], sizes: Sequence[int]) -> Hierarchy:
@@ -505,62 +464,6 @@ def _distinct(values: Sequence[str]) -> list[str]:
 
 def _are(values: Sequence[str]) -> str:
     return counted(len(values), "distinct value is", "distinct values are")
-
-
-_LARGEST = int(np.finfo(float).max)
-
-_EXACT = Context(prec=5000)
-"""More digits than a bound has: numbers and widths lie between 1e-324 and 1e308."""
-
-
-def _read_decimal(number: float) -> Fraction:
-    """A number that was given, as the decimal that stands for it: 0.1 is a tenth."""
-    return Fraction(number if isinstance(number, int) else repr(float(number)))
-
-
-def _write_decimal(number: Fraction) -> str:
-    """A decimal, written out unless it has very many zeros."""
-    exact = _EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
-    return f"{exact:f}" if -16 < exact.adjusted() < 16 else str(exact.normalize(_EXACT))
-
-
-def _read_widths(widths: Sequence[float]) -> list[Fraction]:
-    """The widths of intervals, each a multiple of the one before."""
-    if not widths or any(not 0 < width < math.inf for width in widths):
-        raise HierarchyError("Intervals need at least one width, each a number above 0.")
-    for narrow, wide in itertools.pairwise(widths):
-        if wide <= narrow:
-            raise HierarchyError(
-                f"The width {wide:g} has to be larger than the width {narrow:g} before it."
-            )
-        if (_read_decimal(wide) / _read_decimal(narrow)).denominator > 1:
-            raise HierarchyError(
-                f"The width {wide:g} is not a multiple of the width {narrow:g} before it; "
-                "nested intervals need that."
-            )
-    return list(map(_read_decimal, widths))
-
-
-def _interval(
-    value: Fraction,
-    width: Fraction,
-    origin: Fraction,
-    whole: bool,
-    bounds: tuple[Fraction | None, Fraction | None],
-) -> str:
-    """The interval of a value, cut off at the bounds beyond which other groups begin."""
-    start = origin + (value - origin) // width * width
-    lowest, highest = bounds
-    begins = start if lowest is None else max(start, lowest)
-    ends = start + width if highest is None else min(start + width, highest)
-    if not whole:
-        open_end = "<" if ends == start + width else ""
-        return f"{_write_decimal(begins)} to {open_end}{_write_decimal(ends)}"
-    low = math.ceil(begins)
-    high = int(ends) - 1 if ends == start + width else math.floor(ends)
-    if low == high:
-        return str(low)
-    return f"{low}-{high}" if low >= 0 else f"{low} to {high}"
 
 
 def _iso(text: str) -> datetime | None:

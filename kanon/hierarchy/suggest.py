@@ -61,21 +61,35 @@ parameters={'levels': ['month', 'quarter', 'year']})
     """
     if len(values) <= _FEW:
         return SuggestedBuilder("suppression", "It has few values: each is kept or lost.")
-    builder, reason = "suppression", "Its values have no order: each is kept or lost."
-    codes = _same_length(values) and " " not in "".join(values)
-    parsed = numbers(values, kind)
-    if parsed is not None and (kind is not None or not like_postcodes(values)):
-        builder, reason = "intervals", "Its values are numbers."
-    elif are_periods(values, kind):
-        builder, reason = "dates", "Its values are dates or times."
-    elif _look_like_icd(values):
-        builder, reason = "codes", "Its values look like codes of the ICD-10."
-    elif codes and 4 <= len(values[0]) <= 12:
-        builder, reason = "mask", "Its values are codes of equal length."
-    suggested = SuggestedBuilder(builder, reason, starting_parameters(builder, values, kind))
+    builder = _builder_for(values, kind)
+    parameters = starting_parameters(builder, values, kind)
+    suggested = SuggestedBuilder(builder, _REASONS[builder], parameters)
     if _divides(suggested, values):
         return suggested
     return SuggestedBuilder("suppression", "No group parts its values: each is kept or lost.")
+
+
+_REASONS = {
+    "intervals": "Its values are numbers.",
+    "dates": "Its values are dates or times.",
+    "codes": "Its values look like codes of the ICD-10.",
+    "mask": "Its values are codes of equal length.",
+    "suppression": "Its values have no order: each is kept or lost.",
+}
+
+
+def _builder_for(values: Sequence[str], kind: ColumnKind | None) -> str:
+    """The builder that fits what values are, however many they are."""
+    if not values:
+        return "suppression"
+    if numbers(values, kind) is not None and (kind is not None or not like_postcodes(values)):
+        return "intervals"
+    if are_periods(values, kind):
+        return "dates"
+    if _look_like_icd(values):
+        return "codes"
+    codes = len(set(map(len, values))) == 1 and " " not in "".join(values)
+    return "mask" if codes and 4 <= len(values[0]) <= 12 else "suppression"
 
 
 def _divides(suggested: SuggestedBuilder, values: Sequence[str]) -> bool:
@@ -107,27 +121,24 @@ def _candidates(counts: Mapping[str, int], kind: ColumnKind | None) -> Iterator[
     """What fits the values, best first; the last of them can always be built."""
     values = [canonical_text(value) for value in counts]
     records = [int(count) for count in counts.values()]
-    parsed = numbers(values, kind)
-    codes = bool(values) and _same_length(values) and " " not in "".join(values)
-    as_codes = codes and 4 <= len(values[0]) <= 12
-    if parsed is not None and (kind is not None or not like_postcodes(values)):
-        if len(values) > _FEW:
-            yield _quantiles(records)
-    elif are_periods(values, kind):
+    builder, many = _builder_for(values, kind), len(values) > _FEW
+    if builder == "dates":
         yield from _periods(values, kind)
-    elif len(values) > _FEW and _look_like_icd(values):
+    elif many and builder == "intervals":
+        yield _quantiles(records)
+    elif many and builder == "codes":
         reason = (
             f"It holds {counted(len(values), 'value')}, {thin(_like_icd(values))} of which look "
             "like codes of the ICD-10: they are cut at the point, then joined by chapter."
         )
         yield SuggestedBuilder("codes", reason, starting_parameters("codes", values))
-    elif as_codes and len(values) > _FEW:
+    elif many and builder == "mask":
         length = counted(len(values[0]), "character")
         reason = (
             f"It holds {counted(len(values), 'code')} of {length}: they are masked from the right."
         )
         yield SuggestedBuilder("mask", reason, starting_parameters("mask", values))
-    elif len(values) > _FEW:
+    elif many:
         yield from _frequency(records)
     yield SuggestedBuilder("suppression", f"It holds {counted(len(values), 'value')}: {_KEPT}.")
 
@@ -277,10 +288,6 @@ def _like_icd(values: Sequence[str]) -> int:
 
 _ICD = re.compile(r"[A-Z]\d\d(\.[\d-]{1,4})?[+*!†]?")
 """A code of the ICD-10, perhaps with the mark that some countries set after it."""
-
-
-def _same_length(values: Sequence[str]) -> bool:
-    return len({len(value) for value in values}) == 1
 
 
 def _ladder(span: float) -> list[float]:

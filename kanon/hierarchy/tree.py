@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -124,17 +124,55 @@ class Hierarchy:
         return cls._from_order(listed, parents, weights, names, children, order)
 
     @classmethod
-    def from_graph(cls, graph: nx.DiGraph) -> Hierarchy:
-        """The tree of a graph of networkx: see :func:`kanon.hierarchy.graphs.from_graph`."""
-        from kanon.hierarchy.graphs import from_graph  # it builds on this module
+    def from_graph(
+        cls, graph: nx.DiGraph, name: Callable[[Any], str] = canonical_text
+    ) -> Hierarchy:
+        """A hierarchy from a graph of networkx with edges parent → child.
 
-        return from_graph(graph)
+        An edge's attribute ``weight`` becomes the edge weight; all other attributes are left alone.
+        Children stand in the order of their edges. A node is called what ``name`` makes of it:
+        itself, unless another function is given.
+
+        Raises
+        ------
+        HierarchyError
+            The graph has no nodes, no directions, a cycle, a node with two parents, or several
+            roots; or a name or weight is none (see :meth:`from_entries`).
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> Hierarchy.from_graph(nx.DiGraph([("*", "a"), ("*", "b")])).labels
+        ('a', 'b', '*')
+        """
+        root = name(_root_of(graph, name))
+        # Along the edges, as siblings stand in the order of theirs.
+        entries = [
+            (name(child), name(parent), _plain_number(weight))
+            for parent, child, weight in graph.edges(data="weight")
+        ]
+        return cls.from_entries([(root, None, None), *entries])
 
     def to_graph(self) -> nx.DiGraph:
-        """The tree as a graph of networkx: see :func:`kanon.hierarchy.graphs.to_graph`."""
-        from kanon.hierarchy.graphs import to_graph
+        """The tree as a graph of networkx, with edges parent → child.
 
-        return to_graph(self)
+        A node is its label and has its ``level``; an edge has a ``weight`` if weights are drawn.
+        Children stand in their order.
+
+        Examples
+        --------
+        >>> tree = Hierarchy.from_entries([("*", None, None), ("a", "*", 1), ("b", "*", 2)])
+        >>> list(tree.to_graph().edges(data="weight"))
+        [('*', 'a', 1.0), ('*', 'b', 2.0)]
+        """
+        import networkx as nx  # for graphs alone: it takes long to load
+
+        graph = nx.DiGraph()
+        for label, parent, weight in self.entries():
+            graph.add_node(label, level=int(self.level[self.node_of[label]]))
+            if parent is not None:
+                graph.add_edge(parent, label, **({} if weight is None else {"weight": weight}))
+        return graph
 
     @classmethod
     def _from_order(
@@ -404,3 +442,42 @@ def _weights(
             )
         array[index] = value
     return array
+
+
+def _root_of(graph: nx.Graph, name: Callable[[Any], str]) -> Any:
+    """The root of a graph, which has to be an arborescence; an error says where it is none."""
+    import networkx as nx
+
+    if not graph:
+        raise HierarchyError("The graph has no nodes; a hierarchy needs one per value.")
+    if not graph.is_directed():
+        raise HierarchyError(
+            "The graph has no directions; the edges of a hierarchy lead from parent to child."
+        )
+    if not nx.is_directed_acyclic_graph(graph):
+        cycle = [name(edge[0]) for edge in nx.find_cycle(graph)]
+        raise HierarchyError(
+            "The edges between {cells} form a cycle; every path has to begin at one root.",
+            cycle[:5],
+        )
+    crowded = next((node for node, degree in graph.in_degree() if degree > 1), None)
+    if crowded is not None:
+        parents = [name(node) for node in graph.predecessors(crowded)]
+        raise HierarchyError(
+            "More than one edge leads to a node ({cells}: the node, then where they begin); "
+            "a node has one parent.",
+            [name(crowded), *parents],
+        )
+    roots = [node for node, degree in graph.in_degree() if degree == 0]
+    if len(roots) > 1:
+        raise HierarchyError(
+            f"The graph has {len(roots)} roots ({{cells}}), to which no edge leads; it needs one "
+            "root above all values.",
+            [name(root) for root in roots],
+        )
+    return roots[0]
+
+
+def _plain_number(weight: Any) -> Any:
+    """A number of numpy as one of Python."""
+    return weight.item() if isinstance(weight, np.number) else weight

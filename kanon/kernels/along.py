@@ -1,4 +1,4 @@
-"""What changes along a merge path: the worst class, and the cells that keep their value."""
+"""What changes along a merge path: the worst class, unchanged cells, sums over cells."""
 
 from __future__ import annotations
 
@@ -65,3 +65,22 @@ def unchanged_cells(
                 else:
                     left[i + 1] -= unchanged[part, j]
     return left
+
+
+@kernel(seconds=1, arrays=True)
+def add_up(
+    nodes: np.ndarray,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    values: np.ndarray,
+    found: np.ndarray,
+) -> None:
+    """Fill ``found`` per class with the sum over its cells of a whole number per node.
+
+    ``nodes`` is (C, m); the numbers of attribute j stand from ``starts[j]`` on in ``values``.
+    """
+    for c in range(len(counts)):
+        one = 0
+        for j in range(len(starts)):
+            one += values[starts[j] + nodes[c, j]]
+        found[c] = one * counts[c]

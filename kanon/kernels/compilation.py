@@ -41,6 +41,11 @@ class Kernel:
 
         return dispatcher_of(self)
 
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba compiles where a kernel calls this one."""
+        return self.dispatcher._numba_type_
+
 
 def kernel(seconds: float, without: float | None = None, arrays: bool = False) -> Any:
     """Compile a loop that Python calls; ``arrays``: whether it or what it calls may make arrays."""

@@ -11,7 +11,7 @@ from kanon.kernels.compilation import loop
 
 
 class Digits(NamedTuple):
-    """What tells rounded costs apart; see :class:`kanon.scaled_potentials.Potentials`."""
+    """What tells rounded costs apart; see :class:`kanon.hierarchy.scaled_potentials.Potentials`."""
 
     slack: int  # costs that differ by more are in their exact order; 0 where costs are exact
     of: np.ndarray  # (m, N, d): the digits of every potential

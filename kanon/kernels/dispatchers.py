@@ -23,10 +23,9 @@ from numba.core import cgutils, config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher, cpu_target
-from numba.extending import intrinsic, overload, typeof_impl
+from numba.extending import intrinsic, overload
 
 from kanon.base.preparation import tell_preparation
-from kanon.kernels.compilation import Kernel
 from kanon.kernels.prefetching import prefetch
 
 _general: Callable[[Any], Any] = types.unliteral
@@ -210,8 +209,8 @@ class LoopDispatcher(KernelDispatcher):
         raise TypeError(f"{self.py_func.__name__} is a loop, which kernels alone call.")
 
 
-def dispatcher_of(kernel: Kernel) -> Any:
-    """What is called in the place of a kernel or loop; the function itself without Numba's JIT."""
+def dispatcher_of(kernel: Any) -> Any:
+    """What is called for a ``Kernel`` or loop of it; the function itself without Numba's JIT."""
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return kernel.function
     kind = KernelDispatcher if kernel.called_by_python else LoopDispatcher
@@ -246,12 +245,6 @@ def _fetched(typing, array, place):
 @overload(prefetch)
 def _prefetch(array, place):
     return lambda array, place: _fetched(array, place)  # type: ignore[call-arg]
-
-
-@typeof_impl.register(Kernel)
-def _type_of_kernel(kernel: Kernel, _: Any) -> Any:
-    """Have Numba see, where a kernel calls another one, what it compiles."""
-    return types.Dispatcher(kernel.dispatcher)
 
 
 def _note() -> Path | None:

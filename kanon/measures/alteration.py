@@ -42,7 +42,8 @@ def value(recoding: Recoding, metric: Metric) -> float:
 
     The cost is the sum over records and quasi-identifiers of D(original) - D(released), with D
     the potential of the metric; suppressed records count as raised to the root. Costs are sums of
-    whole numbers (see :mod:`kanon.scaled_potentials`), so equal costs are equal to the last digit.
+    whole numbers (see :mod:`kanon.hierarchy.scaled_potentials`), so equal costs are equal to the
+    last digit.
 
     Returns
     -------

@@ -10,9 +10,9 @@ import numpy as np
 from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.scaled_potentials import Potentials, scaled_potentials
 from kanon.metrics import Metric, exact_potentials, potentials
 from kanon.recoding import Recoding
-from kanon.scaled_potentials import Potentials, scaled_potentials
 
 
 def whole_potentials(

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from kanon.kernels.sums import add_up
+from kanon.kernels.along import add_up
 from kanon.recoding import MergePath
 
 T = TypeVar("T", float, np.ndarray)  # one number, or one per release

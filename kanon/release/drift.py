@@ -189,7 +189,7 @@ def check_levels(
         The plan cannot be run on the earlier table, or does not fit the new one.
     """
     module = algorithm_named(plan.algorithm.name)
-    if module.FAMILY != _LEVELS or plan.algorithm.name == _LEVELS:
+    if module.CARD.family != _LEVELS or plan.algorithm.name == _LEVELS:
         return ()
     earlier = prepare(plan, before, folder)
     fixed = same_levels(Run(earlier, module.anonymise(earlier.check()), 0.0))

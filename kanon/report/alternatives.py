@@ -103,13 +103,13 @@ def too_long(prepared: PreparedRun) -> str:
     """Why running a plan's algorithm once more would take long; nothing if it would not."""
     module = algorithm_named(prepared.plan.algorithm.name)
     classes, nodes = prepared.classes.n_classes, n_nodes(prepared.classes.hierarchies)
-    most = _MOST_CLUSTERED if module.FAMILY == "clusters" else _MOST_CLASSES
+    most = _MOST_CLUSTERED if module.CARD.family == "clusters" else _MOST_CLASSES
     if classes > most:
         return (
             f"the table has {counted(classes, 'class', 'classes')}, and beside a report up to "
             f"{thin(most)} are tried"
         )
-    if module.FAMILY == "levels" and nodes > _MOST_NODES:
+    if module.CARD.family == "levels" and nodes > _MOST_NODES:
         return (
             f"the lattice has {counted(nodes, 'node')}, and beside a report up to "
             f"{thin(_MOST_NODES)} are searched"

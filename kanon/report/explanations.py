@@ -155,20 +155,20 @@ MEETING: Mapping[str, str] = {
 def algorithm_in_words(plan: Plan) -> dict[str, str]:
     """How a release is found: what the algorithm says of itself, and what guides it."""
     chosen, module = plan.algorithm, algorithm_named(plan.algorithm.name)
-    own = own_way(module.HOW)
-    how = [FULL_DOMAIN] if own != module.HOW else []
+    own = own_way(module.CARD.how)
+    how = [FULL_DOMAIN] if own != module.CARD.how else []
     options = [
         f"{one.title}: {one.choices[chosen.options.get(one.name, one.default)]}"
         for one in parameters_of(chosen.name)
     ]
     required = [f"{_model_in_words(model)}: {model.card.summary}" for model in plan.models]
     if len(plan.models) > 1:
-        required.append(MEETING[module.FAMILY])
+        required.append(MEETING[module.CARD.family])
     said = {
         "Algorithm": " ".join(
             [
                 f"{module.CARD.title}.",
-                *filter(None, [*how, own, module.GUARANTEES]),
+                *filter(None, [*how, own, module.CARD.guarantees]),
                 f"Source: {module.CARD.source}.",
             ]
         ),

@@ -42,7 +42,7 @@ def lesson_of(
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import groups
     >>> from kanon.metrics import exact_potentials, metric_named
-    >>> from kanon.scaled_potentials import scaled_potentials
+    >>> from kanon.hierarchy.scaled_potentials import scaled_potentials
     >>> age = groups([{"1-2": ["1", "2"]}, {"*": ["1-2", "9"]}])
     >>> classes = EquivalenceClasses(("age",), (age,), np.array([[0], [1], [2]], dtype=np.int32),
     ...                              np.array([1, 1, 2]))
@@ -93,9 +93,9 @@ def lesson_of(
 def replay_of(module: ModuleType) -> Replay | None:
     """How an algorithm is told step by step: by the module that is called like its family."""
     families = {info.name for info in pkgutil.iter_modules(kanon.teaching.__path__)}
-    if module.FAMILY not in families:
+    if module.CARD.family not in families:
         return None
-    family = importlib.import_module(f"{kanon.teaching.__name__}.{module.FAMILY}")
+    family = importlib.import_module(f"{kanon.teaching.__name__}.{module.CARD.family}")
     known: Mapping[str, Replay] = getattr(family, "REPLAYS", {})
     return known.get(module.CARD.name)
 

@@ -120,6 +120,6 @@ def preset_for(module: ModuleType) -> str:
     >>> [preset_for(module) for module in (gaa, datafly, mondrian)]
     ['animals-m23', 'hospital', 'points']
     """
-    if not getattr(module, "NEEDS_HIERARCHIES", True):
+    if not module.CARD.needs_hierarchies:
         return "points"
-    return "hospital" if module.FAMILY == "levels" else "animals-m23"
+    return "hospital" if module.CARD.family == "levels" else "animals-m23"

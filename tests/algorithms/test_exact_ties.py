@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.plans import adult_task
-from kanon import scaled_potentials
 from kanon.algorithms import (
     flash,
     gaa,
@@ -33,12 +32,13 @@ from kanon.algorithms import (
 from kanon.algorithms.merging import merge_greedily
 from kanon.algorithms.partition import partition
 from kanon.algorithms.task import Task
+from kanon.hierarchy import scaled_potentials
+from kanon.hierarchy.scaled_potentials import as_potentials
 from kanon.measures import alteration
 from kanon.measures.cells import whole_potentials
 from kanon.metrics import metric_named
 from kanon.plan import Plan
 from kanon.run import run
-from kanon.scaled_potentials import as_potentials
 from kanon.strategies import SCOPES, STRATEGIES
 from oracles import plain_lattice
 from oracles.plain_clustering import Plain, clusters_of

@@ -26,9 +26,9 @@ from kanon.base.progress import no_progress
 from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import suppression
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.kernels.lattice import ClassRuns, CountingRoom, count_classes, number_parts
 from kanon.metrics import exact_potentials, metric_named
-from kanon.scaled_potentials import scaled_potentials
 from oracles.plain_lattice import Node, PlainLattice, at_level, at_or_above
 from support.lattice_losses import by_potential
 from support.random_tables import PlainTree, Problem, examples, problems, trees

@@ -21,10 +21,10 @@ from kanon.algorithms.task import Task
 from kanon.errors import PlanError
 from kanon.hierarchy.build import suppression
 from kanon.hierarchy.files import read_hierarchy
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.metrics import exact_potentials, metric_named
 from kanon.privacy.distinct_l_diversity import DistinctLDiversity
 from kanon.recoding import Recoding
-from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from oracles.plain_lattice_sweep import (

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from kanon.algorithms import merging
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses, group_tuples
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.metrics import exact_potentials, metric_named
-from kanon.scaled_potentials import scaled_potentials
 from oracles.plain_scan import scan
 from support.random_tables import SEVEN, examples, trees
 

@@ -23,12 +23,12 @@ from kanon.algorithms import gaa, gaa_small, merging
 from kanon.algorithms.task import Task
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
+from kanon.hierarchy.scaled_potentials import Potentials, scaled_potentials
 from kanon.kernels.merging import merge_some
 from kanon.kernels.merging_state import GROUPS, LIVE, Merging, StrategyView
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import MergePath
 from kanon.reference.roots import one_over_l, t_norm1
-from kanon.scaled_potentials import Potentials, scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource

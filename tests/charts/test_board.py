@@ -14,10 +14,17 @@ from hypothesis import strategies as st
 from kanon.algorithms.catalogue import algorithm_named
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.comparison_measures import measure_table, measures_of
-from kanon.charts.layout import COSTS, Layout, Panel, curves, layout_from_json, starting_layout
+from kanon.charts.layout import (
+    COSTS,
+    SIZES,
+    Layout,
+    Panel,
+    curves,
+    layout_from_json,
+    starting_layout,
+)
 from kanon.charts.line_style import looks_of
 from kanon.charts.multiples import small_multiples
-from kanon.charts.panel_axes import SIZES
 from kanon.charts.panels import KINDS
 from kanon.charts.scatter import fronts, privacy_against_alteration, scatter_table
 from kanon.charts.style import KEPT_COLOURS, STRATEGY_COLOURS, STRATEGY_DASHES, STRATEGY_MARKERS
@@ -27,7 +34,7 @@ from kanon.experiments.criteria import CRITERIA
 from kanon.experiments.sweep import Configuration
 from kanon.experiments.titles import combined, titles_of_configurations
 from kanon.hierarchy.build import suppression
-from kanon.matrices import cut, matrix_of
+from kanon.hierarchy.cost_matrices import cut, matrix_of
 from kanon.measures import class_sizes
 from kanon.measures.along import Points
 from kanon.measures.pareto import pareto_front

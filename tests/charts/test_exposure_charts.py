@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.charts.exposure import singling_out_chart
-from kanon.charts.singling_out import contributions_chart
+from kanon.charts.exposure import contributions_chart, singling_out_chart
 from kanon.sources.exposure import Exposure
 from kanon.sources.memory import MemoryTable
 from kanon.sources.singling_out import singling_out

@@ -211,7 +211,7 @@ def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
         elif "meet?" in title:
             kinds["merge"] += 1
             size = {held.label: held.records for held in step.detail.met}
-            if module.FAMILY == "merging":
+            if module.CARD.family == "merging":
                 paid = [row["cost per record"] * size[row["class"]] for _, row in found.iterrows()]
                 assert step.choices[-1].chosen.cost == pytest.approx(sum(paid))
         elif "values of the table stand" in title:
@@ -225,7 +225,7 @@ def test_every_step_has_a_picture_and_the_numbers_behind_it(name):
                 grouped -= sum(table.classes.counts[list(step.detail.open)])
             assert found["records"].sum() == grouped
     shown = {"levels": "lattice", "merging": "merge", "clusters": "merge", "regions": "regions"}
-    expected = {"mdav": "regions", "lattice-sweep": "trees"}.get(name, shown[module.FAMILY])
+    expected = {"mdav": "regions", "lattice-sweep": "trees"}.get(name, shown[module.CARD.family])
     without = 3 if name == "oka" else 2  # the table, the release; how clusters begin
     assert kinds[expected] >= len(lesson.steps) - without
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import groups, suppression
-from kanon.matrices import (
+from kanon.hierarchy.cost_matrices import (
     LARGEST_MATRIX,
     as_share,
     cost_text,

@@ -209,7 +209,7 @@ def test_the_page_on_plans_says_what_each_algorithm_takes():
     rows = {row[0].strip("`"): row[1:] for row in rows_below(text, "## What each algorithm takes")}
     assert list(rows) == list(algorithms())
     for name, (shared, own, limit) in rows.items():
-        takes = algorithms()[name].USES
+        takes = algorithms()[name].CARD.uses
         assert re.findall("`(.+?)`", shared) == [key for key in takes if key != "suppression"]
         described = [
             f"`{one.name}`: {', '.join(f'`{choice}`' for choice in one.choices)}"

@@ -17,6 +17,7 @@ from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError
 from kanon.experiments.sweep import sweep
 from kanon.hierarchy.build import suppression
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.measures.along import curves_along, points_of, privacy_column
 from kanon.measures.histograms import histograms_of
 from kanon.metrics import exact_potentials, metric_named
@@ -24,7 +25,6 @@ from kanon.plan import Plan
 from kanon.privacy import entropy_l_diversity, t_closeness
 from kanon.recoding import MergePath
 from kanon.run import run
-from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive
 from kanon.sources.memory import MemorySource

@@ -15,13 +15,13 @@ from kanon.experiments.sweep import PlannedRun, solve_sweep
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.build import groups, suppression
 from kanon.hierarchy.ranges import LeafRange, with_ranges
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.measures.along import Curves, Points, curves_along, points_of
 from kanon.measures.summary import summary
 from kanon.measures.yardstick import in_terms_of, path_in_terms_of, recoding_in_terms_of
 from kanon.metrics import exact_potentials, metric_named
 from kanon.privacy.entropy_l_diversity import EntropyLDiversity
 from kanon.recoding import Recoding
-from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from support.random_tables import SEVEN, PlainTree, Problem, examples, trees

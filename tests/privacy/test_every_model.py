@@ -348,7 +348,7 @@ ONLY_K = {("lattice-sweep", "effort", "thorough"), ("lattice-sweep", "effort", "
 CHOICES = [
     (name, parameter.name, choice)
     for name, module in algorithms().items()
-    for parameter in getattr(module, "PARAMETERS", ())
+    for parameter in module.CARD.parameters
     for choice in parameter.choices
     if choice != parameter.default
 ]

@@ -14,9 +14,9 @@ from kanon.base.values import MISSING_LABEL
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, TableError
 from kanon.hierarchy.build import suppression
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
-from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sensitive import Sensitive, order_of_values
 from kanon.sources.histograms import histograms

@@ -33,7 +33,7 @@ COLUMNS = {
     "sex": {"role": "quasi-identifier", "hierarchy": SEX},
     "ill": {"role": "sensitive"},
 }
-FULL_DOMAIN = [name for name, part in algorithms().items() if part.FAMILY == "levels"]
+FULL_DOMAIN = [name for name, part in algorithms().items() if part.CARD.family == "levels"]
 
 
 def plan(name="datafly", k=2, columns=COLUMNS, **more):

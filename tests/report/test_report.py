@@ -372,7 +372,7 @@ def test_one_and_several_models_are_said(more, met, required):
 def test_what_full_domain_means_is_said_of_such_algorithms_alone(name, full_domain):
     said = algorithm_in_words(Plan.from_content(content(algorithm={"name": name})))["Algorithm"]
     assert said.count(FULL_DOMAIN) == full_domain
-    assert said.count(own_way(algorithm_named(name).HOW)) == 1
+    assert said.count(own_way(algorithm_named(name).CARD.how)) == 1
 
 
 def test_columns_coarsened_before_are_said_for_none_one_and_two():

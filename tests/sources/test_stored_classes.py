@@ -47,7 +47,7 @@ def stored(tmp_path, limits, monkeypatch) -> Callable[..., StoredTable]:
     return put
 
 
-FULL_DOMAIN = sorted(name for name, its in algorithms().items() if its.FAMILY == "levels")
+FULL_DOMAIN = sorted(name for name, its in algorithms().items() if its.CARD.family == "levels")
 NODE = {"age": 2, "town": 3, "sex": 1}
 
 

@@ -13,6 +13,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from kanon.algorithms.task import Task
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.metrics import exact_potentials, metric_named
 from kanon.privacy.alpha_k_anonymity import AlphaKAnonymity
 from kanon.privacy.basic_beta_likeness import BasicBetaLikeness
@@ -24,7 +25,6 @@ from kanon.privacy.k_anonymity import KAnonymity
 from kanon.privacy.model import Model
 from kanon.privacy.recursive_cl_diversity import RecursiveCLDiversity
 from kanon.privacy.t_closeness import TCloseness
-from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from kanon.strategies import STRATEGIES

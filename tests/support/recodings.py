@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from kanon.algorithms import gaa
 from kanon.algorithms.task import Task
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import MergePath, Recoding
-from kanon.scaled_potentials import scaled_potentials
 from support.random_tables import Problem, problems
 
 

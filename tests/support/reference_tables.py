@@ -11,12 +11,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from kanon.algorithms.task import Task
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.kernels.hashing import tuple_hashes
 from kanon.metrics import exact_potentials, metric_named
 from kanon.recoding import Recoding
 from kanon.reference.merging import PlainMerge, merge, pick_first, pick_smallest
 from kanon.reference.table import Group, PlainTable
-from kanon.scaled_potentials import scaled_potentials
 from support.random_tables import (
     PlainTree,
     Problem,

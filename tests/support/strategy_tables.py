@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from kanon.algorithms.task import Task
+from kanon.hierarchy.scaled_potentials import scaled_potentials
 from kanon.metrics import exact_potentials
 from kanon.recoding import MergePath
-from kanon.scaled_potentials import scaled_potentials
 from kanon.schema import Role, Schema
 from kanon.sources.memory import MemorySource
 from support.random_tables import PlainTree, Problem, metric_of

@@ -12,10 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kanon.algorithms import datafly, gaa, mdav, mondrian
+from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.catalogue import algorithms
 from kanon.algorithms.task import Task
 from kanon.base.progress import no_progress
-from kanon.cards import Card
 from kanon.classes import EquivalenceClasses
 from kanon.errors import PlanError, Unsatisfiable
 from kanon.experiments.exploration import assessed
@@ -69,10 +69,10 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], str, tuple[fl
     others = draw(
         st.sampled_from([(), (), (DistinctLDiversity(2, "ill"),), (TCloseness(1.0, "ill"),)])
     )
-    strategy = draw(st.sampled_from(list(LOOKS_AT))) if "strategy" in module.USES else "s1"
+    strategy = draw(st.sampled_from(list(LOOKS_AT))) if "strategy" in module.CARD.uses else "s1"
     options = {
         each.name: draw(st.sampled_from(list(each.choices)))
-        for each in getattr(module, "PARAMETERS", ())
+        for each in module.CARD.parameters
         if each.name != "parts"
     }
     tops = [tree.height - 1 for tree in classes.hierarchies]
@@ -80,16 +80,20 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], str, tuple[fl
         classes,
         whole_potentials(classes, metric_named(metric), weights or None),
         k,
-        weighted=draw(st.booleans()) or "cost" not in module.USES,
-        tie_seed=draw(st.none() | st.integers(0, 9)) if "tie_seed" in module.USES else None,
+        weighted=draw(st.booleans()) or "cost" not in module.CARD.uses,
+        tie_seed=draw(st.none() | st.integers(0, 9)) if "tie_seed" in module.CARD.uses else None,
         strategy=strategy,
         scope=draw(st.sampled_from(["table", "class"])),
         sensitive="ill" if LOOKS_AT[strategy] else None,
         models=(KAnonymity(k), *others),
-        suppression=draw(st.sampled_from([None, 0, 2])) if "suppression" in module.USES else None,
+        suppression=draw(st.sampled_from([None, 0, 2]))
+        if "suppression" in module.CARD.uses
+        else None,
         seed=draw(st.integers(0, 9)),
         options=options,
-        node=tuple(draw(st.integers(0, top)) for top in tops) if "node" in module.USES else None,
+        node=tuple(draw(st.integers(0, top)) for top in tops)
+        if "node" in module.CARD.uses
+        else None,
     )
     return problem, ill, metric, weights, task
 
@@ -495,9 +499,10 @@ def test_every_algorithm_of_today_has_a_lesson():
 
 @pytest.mark.parametrize("family", ["merging", "levels", "regions", "clusters", "elsewhere"])
 def test_an_algorithm_that_nobody_told_has_a_start_and_an_end(family):
-    module = SimpleNamespace(
-        CARD=Card("new", "New", "One. Two.", "2026"), FAMILY=family, anonymise=gaa.anonymise
+    card = AlgorithmCard(
+        "new", "New", "One. Two.", "2026", family=family, how="", guarantees="", slow=""
     )
+    module = SimpleNamespace(CARD=card, anonymise=gaa.anonymise)
     lesson = lesson_of(module, animals(), metric_named("custom"))
     assert [step.heading for step in lesson.steps] == ["The table", "The release"]
     assert not lesson.complete

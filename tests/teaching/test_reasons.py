@@ -483,8 +483,8 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], Task]:
     assume(n >= 2)
     ill = draw(st.lists(st.sampled_from(ILL), min_size=n, max_size=n))
     classes = classes_of(problem, ill)
-    strategy = draw(st.sampled_from(list(LOOKS_AT))) if "strategy" in module.USES else "s1"
-    suppression = draw(st.sampled_from([None, 0, 2])) if "suppression" in module.USES else None
+    strategy = draw(st.sampled_from(list(LOOKS_AT))) if "strategy" in module.CARD.uses else "s1"
+    suppression = draw(st.sampled_from([None, 0, 2])) if "suppression" in module.CARD.uses else None
     options = {"lattice-sweep": {"effort": "fast"}}.get(name, {})
     if name == "mondrian":
         options = {"dimension": draw(st.sampled_from(["widest", "most-distinct"]))}
@@ -493,14 +493,16 @@ def cases(draw: st.DrawFn, name: str) -> tuple[Problem, list[str], Task]:
         classes,
         whole_potentials(classes, metric_named(metric)),
         draw(st.integers(2, min(n, 5))),
-        weighted=draw(st.booleans()) or "cost" not in module.USES,
+        weighted=draw(st.booleans()) or "cost" not in module.CARD.uses,
         strategy=strategy,
         scope=draw(st.sampled_from(["table", "class"])),
         sensitive="ill" if LOOKS_AT[strategy] else None,
         suppression=suppression,
         seed=draw(st.integers(0, 9)),
         options=options,
-        node=tuple(tree.height - 1 for tree in problem.trees) if "node" in module.USES else None,
+        node=tuple(tree.height - 1 for tree in problem.trees)
+        if "node" in module.CARD.uses
+        else None,
     )
     return problem, ill, task
 
@@ -519,13 +521,13 @@ def test_the_reason_that_is_said_is_the_rule_that_decided(name):
             assume(False)
         lesson = lesson_of(module, task, metric_named("ncp" if name == "mdav" else "custom"))
         plain = Plain(name, problem, ill, task)
-        defined = DEFINED.get(name) or DEFINED.get(module.FAMILY)
+        defined = DEFINED.get(name) or DEFINED.get(module.CARD.family)
         for at, step in enumerate(lesson.steps):
             for choice in step.choices:
                 check_reason(choice, step.sentence, *defined(plain, lesson, at, choice))
         if name == "samarati":
             check_heights(plain, lesson)
-        if module.FAMILY == "levels":
+        if module.CARD.family == "levels":
             check_counts(plain, lesson, release.trace.evaluated)
 
     law()

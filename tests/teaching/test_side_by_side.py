@@ -38,7 +38,7 @@ def pairs(draw: st.DrawFn) -> tuple[Lesson, Lesson]:
     found = []
     for _ in range(2):
         name, metric = draw(st.sampled_from(both)), metric_named(draw(st.sampled_from(SEVEN)))
-        uses = algorithms()[name].USES
+        uses = algorithms()[name].CARD.uses
         strategy = draw(st.sampled_from(list(LOOKS_AT))) if "strategy" in uses else "s1"
         node = [draw(st.integers(0, tree.height - 1)) for tree in classes.hierarchies]
         task = Task(

@@ -16,15 +16,14 @@ from kanon.base.fingerprint import fingerprint_of
 from kanon.charts.board import draw_board, panel_table
 from kanon.charts.comparison_measures import measure_table, measures_of, privacy_measures
 from kanon.charts.dark import on_dark
-from kanon.charts.layout import Layout
+from kanon.charts.layout import NODES, NODES_FILLING, Layout
 from kanon.charts.multiples import small_multiples
 from kanon.charts.scatter import privacy_against_alteration, scatter_table
 from kanon.errors import KanonError
 from kanon.experiments.comparison import Comparison
-from kanon.matrices import LARGEST_MATRIX, CostMatrix, cut, matrix_of
+from kanon.hierarchy.cost_matrices import LARGEST_MATRIX, CostMatrix, cut, matrix_of
 from kanon.metrics import potentials
 from kanon.studio.compare.board_layout import arrange, layout_of
-from kanon.studio.compare.presets import MOST_NODES
 from kanon.studio.compare.state import CompareView
 from kanon.studio.session import state
 from kanon.studio.session.run_choices import counted_records, metric_called
@@ -45,7 +44,6 @@ from kanon.studio.widgets.standings import titles_of_measures
 
 _FOLDER = Path(__file__).parent
 _KEY = "cursor"
-_NODES_FILLING = 16  # of a cost matrix that fills the screen
 _FILLING = """<style>
 .st-key-board-filling { position: fixed; inset: 0; z-index: 1000000; padding: 1rem 2rem;
   gap: 0.5rem; background: light-dark(#FFFFFF, #14181D); }
@@ -93,7 +91,7 @@ def show_board(
     layout, filling = layout_of(work, comparison), work.view(CompareView).filling
     if filling is not None and filling >= len(layout.panels):
         filling = None
-    costs = costs_from(work, MOST_NODES if filling is None else _NODES_FILLING)
+    costs = costs_from(work, NODES if filling is None else NODES_FILLING)
     of = (*work.table.trees.items(), *work.settings.composed.items()) if _has_matrix(layout) else ()
     drawn = state.remembered(
         "board" if filling is None else "board-filling", (key, layout, filling, of),

@@ -104,7 +104,7 @@ def arrange(comparison: Comparison) -> None:
     layout = layout_of(work, comparison)
     with st.expander("Arrange the board", icon=":material/dashboard_customize:"):
         _number(work, layout)
-        in_row = 2 if len(layout.panels) in (2, 4) else 3
+        _, in_row = layout.grid
         for first in range(0, len(layout.panels), in_row):
             for place, spot in zip(
                 range(first, min(first + in_row, len(layout.panels))), st.columns(in_row),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kanon.charts.layout import Layout, Panel, curves
+from kanon.charts.layout import NODES, Layout, Panel, curves
 from kanon.experiments.comparison import INTERVALS
 from kanon.experiments.criteria import L_CARD, T_CARD
 from kanon.metrics import PUBLISHED
@@ -18,8 +18,6 @@ from kanon.studio.session.changed_settings import change_to, still_stands
 from kanon.studio.session.parts import CompareSettings, Message
 from kanon.studio.session.run_choices import compared_metrics
 from kanon.studio.session.work import Work, usable_strategies
-
-MOST_NODES = 10  # of a cost matrix in a panel: so many rows can be named there
 
 _SEVEN = tuple(f"s{number}" for number in range(1, 8))
 _SENSITIVE = (L_CARD.name, T_CARD.name)
@@ -148,7 +146,7 @@ def matrix_column(work: Work) -> str:
     if work.shared.column in trees:
         return work.shared.column
     sizes = {name: tree.n_nodes for name, tree in trees.items()}
-    whole = [name for name, size in sizes.items() if size <= MOST_NODES]
+    whole = [name for name, size in sizes.items() if size <= NODES]
     if whole:
         return max(whole, key=sizes.__getitem__)
     return min(sizes, key=sizes.__getitem__, default="")

@@ -143,7 +143,7 @@ def how_searches(work: Work) -> str:
         else "the first 3 to 8 quasi-identifiers in the table's order, if there are so many"
     )
     searches = (
-        f"**{plain(module.CARD.title)}.** {plain(own_way(module.HOW))}"
+        f"**{plain(module.CARD.title)}.** {plain(own_way(module.CARD.how))}"
         for module in WALKERS.values()
     )
     return _how(

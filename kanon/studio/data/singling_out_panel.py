@@ -10,7 +10,7 @@ import streamlit as st
 
 from kanon.base.formatting import Counted, counted, one_or_many, percent
 from kanon.base.sentences import number_said
-from kanon.charts.singling_out import (
+from kanon.charts.exposure import (
     contributions_chart,
     contributions_table,
     sets_table,

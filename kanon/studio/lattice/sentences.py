@@ -202,7 +202,7 @@ def how_lattice(ready: Subject, explored: Exploration) -> str:
         )
     )
     searches = (
-        f"**{plain(module.CARD.title)}.** {plain(own_way(module.HOW))}"
+        f"**{plain(module.CARD.title)}.** {plain(own_way(module.CARD.how))}"
         for module in WALKERS.values()
     )
     return _how(

@@ -49,7 +49,7 @@ def draw_choices(
     draw(
         "Second algorithm" if second else "Algorithm told", "algorithm",
         {name: one.CARD.title for name, one in algorithms().items()},
-        view.algorithm, first.algorithm, [module.CARD.summary, module.GUARANTEES],
+        view.algorithm, first.algorithm, [module.CARD.summary, module.CARD.guarantees],
     )  # fmt: skip
     names, metric = metrics_of(work, view)
     about = ["What counts as a loss.", metric_called(work, metric).card.summary]

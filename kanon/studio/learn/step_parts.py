@@ -6,8 +6,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from kanon.charts.lesson import picture_of, picture_table
-from kanon.charts.lesson_half import halved
-from kanon.charts.lesson_look import PAGE, Room
+from kanon.charts.lesson_look import PAGE, Room, halved
 from kanon.studio.learn.lesson import TableLesson, settings_of_lesson
 from kanon.studio.learn.step_sheet import records_sheet
 from kanon.studio.session import state

@@ -158,6 +158,6 @@ def _others(work: Work, view: StepsView) -> Iterator[Beside]:
     yield from (replace(same, strategy=one) for one in strategies if one != strategy)
     if uses(view.algorithm, "metric"):
         yield from (replace(same, metric=one) for one in metrics if one != metric)
-    family = algorithm_named(view.algorithm).FAMILY
-    listed = sorted(algorithms().items(), key=lambda one: family != one[1].FAMILY)
+    family = algorithm_named(view.algorithm).CARD.family
+    listed = sorted(algorithms().items(), key=lambda one: family != one[1].CARD.family)
     yield from (replace(same, algorithm=name) for name, _ in listed if name != view.algorithm)

@@ -12,7 +12,15 @@ import plotly.graph_objects as go
 from kanon.base.formatting import joined
 from kanon.charts.matrix import cost_hovers, difference_hovers, matrix_chart
 from kanon.hierarchy import Hierarchy
-from kanon.matrices import CostMatrix, as_share, cell_text, cut, difference, matrix_of, matrix_table
+from kanon.hierarchy.cost_matrices import (
+    CostMatrix,
+    as_share,
+    cell_text,
+    cut,
+    difference,
+    matrix_of,
+    matrix_table,
+)
 from kanon.metrics import Metric, edge_weights, potentials
 from kanon.studio.metrics.state import MatrixView
 from kanon.studio.session.run_choices import counted_records, metric_called, usable_metrics

@@ -11,8 +11,8 @@ import streamlit as st
 from kanon.base.formatting import counted
 from kanon.errors import quoted
 from kanon.hierarchy import Hierarchy
+from kanon.hierarchy.cost_matrices import LARGEST_MATRIX
 from kanon.hierarchy.intermediate_costs import COMPOSED, INTERMEDIATES
-from kanon.matrices import LARGEST_MATRIX
 from kanon.metrics import MULTIPLIERS
 from kanon.studio.metrics.composed_metrics import (
     equal_metrics,

@@ -180,7 +180,7 @@ def algorithm_choice(key: str) -> None:
         "Algorithm",
         list(known),
         **bound(key, work.settings.algorithm, "algorithm", into=RunSettings),
-        format_func=lambda name: f"{short_title(name)} — {FAMILIES[known[name].FAMILY]}",
+        format_func=lambda name: f"{short_title(name)} — {FAMILIES[known[name].CARD.family]}",
         help=about(work.settings.algorithm),
     )
 
@@ -326,7 +326,7 @@ def _guided(work: Work) -> None:
     algorithm, metric = work.settings.algorithm, metric_called(work, work.settings.metric).card
     of_algorithm, title = algorithm_named(algorithm), metric.title
     with closing_popover(
-        f"Method: {FAMILIES[of_algorithm.FAMILY]}",
+        f"Method: {FAMILIES[of_algorithm.CARD.family]}",
         f"frame-how-{algorithm}",
         type="tertiary",
         help=plain(f"Algorithm: {of_algorithm.CARD.title}"),

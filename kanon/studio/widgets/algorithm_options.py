@@ -31,8 +31,8 @@ def about(name: str) -> str:
     return "\n\n".join(
         [
             f"**{plain(module.CARD.title)}.** {plain(module.CARD.summary)}",
-            f"**Guaranteed:** {plain(module.GUARANTEES)}",
-            f"**Slow:** {plain(module.SLOW)}",
+            f"**Guaranteed:** {plain(module.CARD.guarantees)}",
+            f"**Slow:** {plain(module.CARD.slow)}",
             f"**Source:** {plain(module.CARD.source)}",
         ]
     )

@@ -16,6 +16,7 @@ from kanon.base.formatting import counted, one_or_many, thin
 from kanon.base.values import MISSING_LABEL, canonical_text
 from kanon.errors import HierarchyError, KanonError, listing, quoted
 from kanon.hierarchy import Hierarchy, edit
+from kanon.hierarchy.cost_matrices import cost_text, decimals_of
 from kanon.hierarchy.spellings import (
     Spellings,
     find_look_alikes,
@@ -31,7 +32,6 @@ from kanon.hierarchy.tables import (
     tree_from_edges,
     tree_from_levels,
 )
-from kanon.matrices import cost_text, decimals_of
 from kanon.metrics import edge_weights
 from kanon.studio.session import state
 from kanon.studio.session.choices import HierarchyChoice, drawn

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from kanon.charts.layout import Layout, Panel
+from kanon.charts.layout import NODES, Layout, Panel
 from kanon.metrics import METRICS, PUBLISHED
-from kanon.studio.compare.presets import MOST_NODES, PRESETS, matrix_column
+from kanon.studio.compare.presets import PRESETS, matrix_column
 from kanon.studio.session import server, state
 from kanon.studio.session.table_loading import sample_work
 from support.dashboard import (
@@ -108,7 +108,7 @@ def test_without_a_sensitive_column_what_needs_one_is_left_out_and_said(start, n
 def test_the_matrix_of_a_preset_is_of_the_column_that_is_looked_at():
     census = sample_work("census")
     sizes = {name: tree.n_nodes for name, tree in census.table.trees.items()}
-    whole = [size for size in sizes.values() if size <= MOST_NODES]
+    whole = [size for size in sizes.values() if size <= NODES]
     assert sizes[matrix_column(census)] == max(whole)
     other = min(sizes, key=sizes.__getitem__)
     assert matrix_column(with_fields(census, column=other)) == other

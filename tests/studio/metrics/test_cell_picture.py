@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon.matrices import matrix_of
+from kanon.hierarchy.cost_matrices import matrix_of
 from kanon.metrics import edge_weights as weights_of
 from kanon.metrics import metric_named, potentials
 from kanon.studio.metrics.costs import Costs
