@@ -27,8 +27,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.memory import as_table
 from kanon.sources.reading import ReadSettings, read_table
 from kanon.sources.singling_out import singling_out
-from kanon.studio.decide.simulated_state import SimulatedView
-from kanon.studio.decide.state import DecideView
+from kanon.studio.decide.state import DecideView, SimulatedView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.privacy.attacker import PrivacyView
 from kanon.studio.session.hierarchy_choices import undone, with_role

@@ -271,6 +271,15 @@ def texts(at):
     return [one.value.replace("\\", "") for one in at.markdown]
 
 
+def page_text(at):
+    """All that the page says in paragraphs and captions."""
+    return "\n".join([*texts(at), *captions(at)])
+
+
+def button_labels(at):
+    return [one.label for one in at.button]
+
+
 def infos(at):
     return [info.value.replace("\\", "") for info in at.info]
 
@@ -286,6 +295,11 @@ def told_to_cursor(at):
     every = [one.proto for one in at.get("bidi_component")]
     (found,) = [one for one in every if one.component_name == "kanon_cursor"]
     return json.loads(found.json)
+
+
+def board_lines(at):
+    """The names of the lines on the board."""
+    return [drawn["name"] for drawn in told_to_cursor(at)["lines"]]
 
 
 def captions(at):
