@@ -255,9 +255,12 @@ def test_drawn_weights_offer_the_custom_metric(start):
 # --- uploads --------------------------------------------------------------------------------
 
 
-def test_an_encoding_can_be_chosen_afterwards(start):
+def test_separator_and_encoding_can_be_chosen_afterwards(start):
     content = "age;town, region\n31;Łódź, Łódzkie\n32;Żory, Śląsk\n".encode("cp1250")
     at = upload(start(DATA), "towns.csv", content)
+    for separator, columns in ((",", ["age;town", "region"]), (";", ["age", "town, region"])):
+        choose(at, f"separator-{work(at).version}", separator)
+        assert list(work(at).table.roles) == columns and problems(at) == []
     for encoding, said in (
         ("latin-1", None),
         ("cp1250", None),
