@@ -85,9 +85,9 @@ def _one_place():
         server_pool.jobs()
 
 
-@pytest.fixture
-def own_workers(workers):
-    """Workers for a test alone: they have the limits that there are when the first is asked for."""
+@contextlib.contextmanager
+def other_workers():
+    """Other workers for a while, with the limits that there are when the first is asked for."""
 
     def none() -> None:
         server_pool.jobs().close()
@@ -97,6 +97,13 @@ def own_workers(workers):
     yield
     none()
     _one_place()
+
+
+@pytest.fixture
+def own_workers(workers):
+    """Workers for a test alone."""
+    with other_workers():
+        yield
 
 
 @pytest.fixture
