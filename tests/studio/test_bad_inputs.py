@@ -28,8 +28,7 @@ from kanon.sources.memory import as_table
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.reading import read_table
 from kanon.sources.singling_out import singling_out
-from kanon.studio.decide.simulated_state import SimulatedView
-from kanon.studio.decide.state import DecideView
+from kanon.studio.decide.state import DecideView, SimulatedView
 from kanon.studio.learn.state import LessonsView
 from kanon.studio.privacy.attacker import PrivacyView
 from kanon.studio.session.hierarchy_choices import undone, with_role

@@ -28,6 +28,7 @@ from support.dashboard import (
     held_worker,
     infos,
     numbers,
+    other_workers,
     press,
     problems,
     settled,
@@ -57,8 +58,19 @@ def people(n=2000):
     )
 
 
+@pytest.fixture(scope="module")
+def few_classes(workers, tmp_path_factory):
+    """Workers to which few classes come."""
+    path = tmp_path_factory.mktemp("limits") / "settings.toml"
+    path.write_text(f"classes = {MOST}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KANON_SETTINGS", str(path))
+        with other_workers():
+            yield
+
+
 @pytest.fixture
-def at(start, own_workers, limits, tmp_path, monkeypatch):
+def at(start, few_classes, limits, tmp_path, monkeypatch):
     """The page Data with a table of 300 classes and more, its roles as suggested."""
     folder = tmp_path / "tables"
     folder.mkdir()

@@ -85,9 +85,9 @@ def _one_place():
         runner.jobs()
 
 
-@pytest.fixture
-def own_workers(workers):
-    """Workers for a test alone: they have the limits that there are when the first is asked for."""
+@contextlib.contextmanager
+def other_workers():
+    """Other workers for a while, with the limits that there are when the first is asked for."""
 
     def none() -> None:
         runner.jobs().close()
@@ -97,6 +97,13 @@ def own_workers(workers):
     yield
     none()
     _one_place()
+
+
+@pytest.fixture
+def own_workers(workers):
+    """Workers for a test alone."""
+    with other_workers():
+        yield
 
 
 @pytest.fixture
@@ -271,6 +278,15 @@ def texts(at):
     return [one.value.replace("\\", "") for one in at.markdown]
 
 
+def page_text(at):
+    """All that the page says in paragraphs and captions."""
+    return "\n".join([*texts(at), *captions(at)])
+
+
+def button_labels(at):
+    return [one.label for one in at.button]
+
+
 def infos(at):
     return [info.value.replace("\\", "") for info in at.info]
 
@@ -286,6 +302,11 @@ def told_to_cursor(at):
     every = [one.proto for one in at.get("bidi_component")]
     (found,) = [one for one in every if one.component_name == "kanon_cursor"]
     return json.loads(found.json)
+
+
+def board_lines(at):
+    """The names of the lines on the board."""
+    return [drawn["name"] for drawn in told_to_cursor(at)["lines"]]
 
 
 def captions(at):

@@ -13,7 +13,7 @@ import streamlit as st
 
 import kanon.measures
 from kanon.algorithms.catalogue import needs_memory, runs_stored
-from kanon.base.formatting import counted, one_or_many, percent, thin
+from kanon.base.formatting import one_or_many, percent, thin
 from kanon.base.sentences import (
     classes_told_apart,
     left_out,
@@ -26,10 +26,9 @@ from kanon.errors import KanonError, listing
 from kanon.measures import alteration, minimum_k
 from kanon.metrics import METRICS
 from kanon.sources.stored import StoredTable
-from kanon.studio.anonymise.stored_release import destination_field
+from kanon.studio.anonymise.stored_release import write_row
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.engine_release import (
-    Destination,
     engine_release_depends_on,
     engine_release_outdated,
     releasing_request,
@@ -43,7 +42,7 @@ from kanon.studio.session.findings import EngineRelease
 from kanon.studio.session.run_plan import plan_of
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.files import OF_PLAN, file_button, order_choice
+from kanon.studio.widgets.files import file_button, plan_button
 from kanon.studio.widgets.how import (
     how_algorithm,
     said_checked,
@@ -51,10 +50,10 @@ from kanon.studio.widgets.how import (
     what_is_proved,
     which_parts,
 )
-from kanon.studio.widgets.numbers import Number
+from kanon.studio.widgets.numbers import Number, said_dropped
 from kanon.studio.widgets.picture import data_button
 from kanon.studio.widgets.remarks import show_remarks
-from kanon.studio.widgets.result import fade, name_in_files
+from kanon.studio.widgets.result import fade, in_columns, name_in_files
 
 _BUTTON = "Anonymise and write the release"
 
@@ -62,9 +61,8 @@ _BUTTON = "Anonymise and write the release"
 def release_by_engine(work: Work, number: int) -> None:
     """That ``number`` classes stay in the engine, where the release goes, and how it went."""
     st.info(
-        said_kept(number)
-        + " "
-        + "So say first where the release goes; it is made, measured, checked and written.",
+        f"{said_kept(number)} So say first where the release goes; it is made, measured, checked "
+        "and written.",
         icon=":material/database:",
     )
     _controls(work, _algorithm_fits(work, number))
@@ -93,30 +91,24 @@ def _use_gaa() -> None:
 
 
 def _controls(work: Work, fits: bool) -> None:
-    table, wanted = work.table.records, work.view(Destination)
+    table = work.table.records
     assert isinstance(table, StoredTable)
     try:
         name = f"released-{name_in_files(plan_of(work, in_engine=True))}"
     except KanonError:  # said above, or once the button is pressed
         name = "released"
     suggested = suggested_destination(table.address, name)
-    where, press = st.columns([6, 2.8], vertical_alignment="bottom")
-    with where:
-        destination_field(work, suggested)
-    press.button(
+    write_row(
+        work,
+        suggested,
         _BUTTON,
-        icon=":material/save:",
+        2.8,
         type="primary",
         disabled=not fits or "releasing" in work.running,
         on_click=_release,
         args=(suggested,),
         key="release-by-engine",
-        width="stretch",
     )
-    order_choice(work, "write")
-    with st.container():  # always there, so that what follows stays where it is
-        if wanted.problem:
-            st.error(plain(wanted.problem), icon=":material/error:")
 
 
 def _release(suggested: str) -> None:
@@ -127,9 +119,7 @@ def _what_came_of_it(made: EngineRelease) -> None:
     measures, found = made.found.measures, made.found
     kept = made.plan.suppressed == "keep"
     records = measures["records"] - (0 if kept else measures["suppressed"])
-    numbers = _numbers(made)
-    for place, number in zip(st.columns(len(numbers)), numbers, strict=True):
-        place.metric(number.label, number.value, help=number.help)
+    in_columns(_numbers(made))
     st.success(
         one_or_many(
             records,
@@ -142,13 +132,7 @@ def _what_came_of_it(made: EngineRelease) -> None:
         icon=":material/check:",
     )
     if dropped := measures["dropped"]:
-        st.caption(
-            counted(
-                dropped,
-                "record was dropped for missing values.",
-                "records were dropped for missing values.",
-            )
-        )
+        st.caption(said_dropped(dropped))
     told = [
         said_checked(found.met),
         plain(found.leaves),
@@ -179,12 +163,12 @@ def _numbers(made: EngineRelease) -> list[Number]:
             smallest_class(least),
         ),
         Number(
-            "Classes" + " " + "↑ better",
+            "Classes ↑ better",
             thin(measures["classes"]),
             classes_told_apart(measures["classes"], found.original_classes),
         ),
         Number(
-            "Suppressed" + " " + "↓ better",
+            "Suppressed ↓ better",
             percent(100 * gone / measures["records"]),
             left_out(gone, measures["records"]),
         ),
@@ -229,15 +213,7 @@ def _measures(made: EngineRelease) -> None:
             made.settings,
             "engine-measures-json",
         )
-        file_button(
-            "Plan",
-            lambda: made.plan.to_json().encode(),
-            f"plan-{name}",
-            "json",
-            made.settings,
-            "engine-plan",
-            help="Everything that was chosen; python -m kanon run repeats it." + " " + OF_PLAN,
-        )
+        plan_button(made.plan.to_json(), f"plan-{name}", "engine-plan")
 
 
 def measures_table(measures: Mapping[str, Any]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -37,30 +38,40 @@ def write_controls(
     work: Work, settings: str, done: Run, source: StoredSource, name: str, stale: bool
 ) -> None:
     """Where the release goes, the button that writes it, how far it is, what was written."""
-    wanted = work.view(Destination)
     suggested = suggested_destination(source.table.address, f"released-{name}")
-    where, press = st.columns([6, 2.4], vertical_alignment="bottom")
-    with where:
-        destination_field(work, suggested)
-    press.button(
+    written = work.view(Destination).written
+    write_row(
+        work,
+        suggested,
         "Write the release of the old settings" if stale else "Write the release",
-        icon=":material/save:",
+        2.4,
+        "" if written is None else _said(written),
         type="secondary" if stale else "primary",
         disabled="writing" in work.running,
         on_click=_write,
         args=(done, suggested, EarlierRelease.of(settings, name, done)),
         key="write-release",
-        width="stretch",
     )
+
+
+def write_row(
+    work: Work, suggested: str, label: str, width: float, said: str = "", **how: Any
+) -> None:
+    """Where the release goes, the button that writes it, and what is said of it."""
+    wanted = work.view(Destination)
+    where, press = st.columns([6, width], vertical_alignment="bottom")
+    with where:
+        _destination_field(work, suggested)
+    press.button(label, icon=":material/save:", width="stretch", **how)
     order_choice(work, "write")
     with st.container():  # always there, so that what follows stays where it is
         if wanted.problem:
             st.error(plain(wanted.problem), icon=":material/error:")
-        if wanted.written is not None:
-            st.success(_said(wanted.written), icon=":material/check:")
+        if said:
+            st.success(said, icon=":material/check:")
 
 
-def destination_field(work: Work, suggested: str) -> None:
+def _destination_field(work: Work, suggested: str) -> None:
     """The field for where a release goes; what was typed is kept, else it suggests a place."""
     # The key holds what is suggested: else a browser that is slow would answer with the suggestion
     # for an earlier k, as if somebody had typed it.

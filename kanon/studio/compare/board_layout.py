@@ -28,7 +28,7 @@ from kanon.studio.session.run_choices import metric_called, usable_metrics
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.files import file_name
+from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.standings import titles_of_measures
 from kanon.studio.widgets.uploads import upload_field
 
@@ -213,16 +213,10 @@ def _files(work: Work, layout: Layout) -> None:
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = layout.to_json()
-        st.download_button(
-            "Save the layout",
-            data=text,
-            file_name=file_name("layout", "json", text),
-            mime="application/json",
-            icon=":material/download:",
-            on_click="ignore",
+        file_button(
+            "Save the layout", text, "layout", "json", text, "board-layout",
             help="What stands where, as a small file: no data of the table but names of columns.",
-            key="board-layout",
-        )
+        )  # fmt: skip
         upload_field(
             plain("Load a layout"), "plan_megabytes", type="json", key=key, on_change=load,
             width=420,

@@ -16,7 +16,7 @@ from kanon.charts.style import STRATEGY_COLOURS, colour_of_metric
 from kanon.experiments.comparison import TIE_SEEDS
 from kanon.strategies import LOOKS_AT, SCOPES, STRATEGIES
 from kanon.studio.compare.pinned_panel import keeping, kept_aside, kept_chips, yardstick_choice
-from kanon.studio.compare.presets_panel import presets_row
+from kanon.studio.compare.presets import PRESETS, as_before, can_go_back, with_preset
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.comparison import (
     ComparisonState,
@@ -132,14 +132,8 @@ def algorithms_row(work: Work, seen: ComparisonState) -> None:
             "Algorithms",
             algorithms_offered(),
             label_visibility="collapsed",
-            **bound(
-                "compare-algorithms",
-                compared_algorithms(work),
-                "algorithms",
-                into=CompareSettings,
-                read=tuple,
-            ),
-            format_func=lambda name: short_title(name),
+            **bound("compare-algorithms", compared_algorithms(work), "algorithms", read=tuple),
+            format_func=short_title,
             width=520,
         )
         st.button(
@@ -299,3 +293,44 @@ def beside_k(work: Work) -> None:
             "them, as published, and the others none; the criterion Suppressed says how many "
             "were."
         )
+
+
+def presets_row(work: Work) -> None:
+    """A button per preset, and what they leave out here."""
+    with st.container(horizontal=True, vertical_alignment="center", key="compare-presets"):
+        st.caption("Presets", width=100, help="Each sets the lines and the panels of the board.")
+        for name, preset in PRESETS.items():
+            st.button(
+                preset.title,
+                icon=":material/bolt:",
+                disabled="comparison" in work.running,
+                on_click=_take_preset,
+                args=(name,),
+                key=f"preset-{name}",
+                help=preset.about,
+            )
+        if can_go_back(work):
+            st.button(
+                "Undo the preset",
+                type="tertiary",
+                icon=":material/undo:",
+                disabled="comparison" in work.running,
+                on_click=_give_back,
+                key="preset-undo",
+                help="Lines and panels as they were before it.",
+            )
+    if not work.table.sensitive_columns:
+        st.caption(
+            "There is no sensitive column: presets leave out l, t, privacy against "
+            "alteration and the strategies that look at one."
+        )
+
+
+def _take_preset(name: str) -> None:
+    """Set lines and panels, and have a worker make the runs that are lacking."""
+    state.put(with_preset(state.work(), name))
+    runner.run(comparison_request)
+
+
+def _give_back() -> None:
+    state.put(as_before(state.work()))

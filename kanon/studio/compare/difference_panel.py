@@ -48,11 +48,8 @@ def difference(
                 width=260,
             )
         st.caption(
-            (
-                ":blue[Blue]: the first is better; :orange[brown]: the second is. In percentage "
-                "points; t in hundredths."
-            )
-            + " "
+            ":blue[Blue]: the first is better; :orange[brown]: the second is. In percentage "
+            "points; t in hundredths. "
             + (
                 "Grey: what it can be over all tie seeds; undecided where that holds 0."
                 if comparison.has_bands

@@ -25,7 +25,7 @@ from kanon.studio.session.named_configurations import (
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.files import OF_PLAN, file_name
+from kanon.studio.widgets.files import plan_button
 from kanon.studio.widgets.result import name_in_files
 from kanon.studio.widgets.uploads import upload_field
 
@@ -161,18 +161,11 @@ def _kept(place: int, each: NamedConfiguration) -> None:
             on_change=_attempt,
             args=(lambda work: renamed(work, each.title, state.typed(field) or ""),),
         )
-        content = export(each)
-        st.download_button(
-            "Plan",
-            data=content,
-            file_name=file_name(f"plan-{name_in_files(each.plan)}", "json", content),
-            mime="application/json",
-            icon=":material/description:",
-            on_click="ignore",
-            key=f"kept-plan-{_short(each.title)}",
-            help="Everything about this configuration; python -m kanon run repeats it."
-            + " "
-            + OF_PLAN,
+        plan_button(
+            export(each),
+            f"plan-{name_in_files(each.plan)}",
+            f"kept-plan-{_short(each.title)}",
+            help="Everything about this configuration; python -m kanon run repeats it.",
         )
         st.button(
             "Use",

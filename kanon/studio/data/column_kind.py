@@ -39,7 +39,6 @@ def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> 
         f"Kind of {spoken(name)}",
         list(dict.fromkeys([*map(str, found), str(shown)])),
         **bound(f"kind-{version}-{position}", str(shown), take_kind, version, name),
-        format_func=kind_said,
         label_visibility="collapsed",
         help="How its values are read. A release writes them as they came.",
     )
@@ -48,10 +47,7 @@ def column_kind(work: Work, position: int, name: str, place: DeltaGenerator) -> 
     others = doubts(found)
     if chosen is not None or not others:
         return ""
-    return (
-        f"Read as {kind_said(str(shown))}, a guess: it may be "
-        f"{', '.join(kind_said(str(one)) for one in others)}."
-    )
+    return f"Read as {shown}, a guess: it may be {', '.join(map(str, others))}."
 
 
 def _describe_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
@@ -69,7 +65,7 @@ def _describe_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
         about = f"Its values are dates, written {written}."
         if chosen in dates.kinds:
             return about
-        kinds = " or ".join(kind_said(str(kind)) for kind in dates.kinds)
+        kinds = " or ".join(map(str, dates.kinds))
         return f"{about} To read them together, choose {kinds}."
     about = f"Most values are dates, written {written}."
     listed = [f"{shortened(text)} ({thin(n)})" for text, n in list(dates.rest.items())[:_NAMED]]
@@ -82,12 +78,6 @@ def _describe_dates(dates: MixedDates, chosen: ColumnKind | None) -> str:
         listed=", ".join([*listed, *(["…"] if len(dates.rest) > _NAMED else [])]),
     )
     return f"{about} {others}"
-
-
-def kind_said(kind: str) -> str:
-    """The text of a kind, its name in the language of the dashboard."""
-    read = ColumnKind.parse(kind)
-    return kind.replace(read.name, read.name, 1)
 
 
 def take_kind(version: int, name: str, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""The tab that opens a table where it is: a path, or the URL of a database."""
+"""The ways to a table: an upload, a sample, Adult, a path, or the URL of a database."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from importlib.util import find_spec
 
 import streamlit as st
 
+from kanon.base.formatting import thin
 from kanon.errors import quoted
+from kanon.settings import settings
 from kanon.sources.addresses import (
     Address,
     allowed_folder,
@@ -15,17 +17,32 @@ from kanon.sources.addresses import (
     connections_allowed,
     tables_allowed,
 )
+from kanon.sources.adult import ADULT_ATTRIBUTION, ADULT_LICENCE
+from kanon.sources.formats import FORMATS
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import StoredTable
 from kanon.studio.jobs import runner
 from kanon.studio.jobs.stored_table import open_work
-from kanon.studio.jobs.upload import rereading_request
+from kanon.studio.jobs.upload import AT_ONCE, rereading_request, upload_request
 from kanon.studio.session import state
 from kanon.studio.session.parts import SessionPart
+from kanon.studio.session.samples import SAMPLES
 from kanon.studio.session.state import bound
-from kanon.studio.session.table_loading import read_again
+from kanon.studio.session.table_loading import (
+    adult_work,
+    read_again,
+    sample_work,
+)
 from kanon.studio.session.text import plain
-from kanon.studio.session.work import Request, Work, opening_cancelled, reading_cancelled
+from kanon.studio.session.work import (
+    Request,
+    Work,
+    opening_cancelled,
+    reading_cancelled,
+)
+from kanon.studio.widgets.uploads import upload_field
+
+PLACE_TAB = "A path or a database"
 
 
 @dataclass(frozen=True)
@@ -42,10 +59,64 @@ class Place(SessionPart):
         return self
 
 
-PLACE_TAB = "A path or a database"
-
-
 ENGINES = {"": "What fits", "spark": "Spark"}
+
+
+def table_choice(work: Work) -> None:
+    """The ways to a table, a tab each."""
+    version = work.version
+    ways, way = table_tabs(work)
+    upload, samples, adult, *places = st.tabs(ways, default=way)
+    with upload:
+        *titles, last = (its.title for its in FORMATS.values())
+        upload_field(
+            f"{', '.join(titles)} or {last}, up to {thin(settings().upload_megabytes)} "
+            "MB. It stays in the memory of the machine that runs kanon.",
+            key=f"upload-{version}",
+            on_change=take_upload,
+            args=(version,),
+        )
+    with samples:
+        for column, sample in zip(st.columns(len(SAMPLES)), SAMPLES.values(), strict=True):
+            column.button(
+                sample.title,
+                key=f"sample-{sample.name}",
+                type="primary" if work.table.origin == sample.name else "secondary",
+                on_click=take_sample,
+                args=(sample.name,),
+                width="stretch",
+            )
+            column.caption(sample.about)
+    with adult:
+        st.markdown(
+            "The table of the papers: 32,561 records of the 1994 U.S. census, fetched from "
+            "the UCI repository only when you ask for it, checked by its hash, and not kept "
+            f"on disk.\n\n{ADULT_ATTRIBUTION} Licence: {ADULT_LICENCE}."
+        )
+        if st.button("Download Adult", icon=":material/cloud_download:"):
+            with st.spinner("Downloading from the UCI repository"):
+                state.attempt(lambda: adult_work(next_version()))
+            st.rerun()
+    for tab in places:
+        with tab:
+            place_tab(work)
+
+
+def next_version() -> int:
+    """The version of the next table: a worker may have opened one since the page was drawn."""
+    return state.work().version + 1
+
+
+def take_upload(version: int) -> None:
+    """Work on the file that was just uploaded; if it is no table, keep the old one."""
+    file = state.typed(f"upload-{version}")
+    if file is not None:
+        runner.run(upload_request, file.getvalue(), file.name, wait=AT_ONCE)
+
+
+def take_sample(name: str) -> None:
+    """Work on a sample."""
+    state.attempt(lambda: sample_work(name, next_version()))
 
 
 def table_tabs(work: Work) -> tuple[list[str], str]:

@@ -53,6 +53,8 @@ from kanon.studio.widgets.picture import PictureSettings, begun_with, data_butto
 from kanon.studio.widgets.progress import begin_button
 from kanon.studio.widgets.result import outdated_notice
 
+START = "Try every way"
+
 
 def show(work: Work) -> None:
     """Draw what matters, and what came of trying every way."""
@@ -89,7 +91,7 @@ def show(work: Work) -> None:
             said = "So large a k was not tried yet; try the ways again."
             st.warning(said, icon=":material/history:")
         else:
-            outdated_notice(_start(), changed_since(work, "advising", settings_of_advice))
+            outdated_notice(START, changed_since(work, "advising", settings_of_advice))
     else:
         st.caption(ways_said(work))
     with st.expander("How it is computed", icon=":material/calculate:"):
@@ -140,14 +142,10 @@ def _asked(work: Work) -> None:
         )
 
 
-def _start() -> str:
-    return "Try every way"
-
-
 def _buttons(work: Work, advice: Advice | None) -> None:
     """Run, cancel, how far it is; whether what part 1 asks counts; what the picture shows."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        begin_button("advising", _start(), advice_request, first=advice is None, key="advice")
+        begin_button("advising", START, advice_request, first=advice is None, key="advice")
         if asked := limits_said(work):
             st.checkbox(
                 f"First what has {plain(asked)}, as part 1 asks",

@@ -47,9 +47,7 @@ from kanon.studio.widgets.requirements import (
 )
 from kanon.studio.widgets.result import fade
 
-
-def _start() -> str:
-    return "Find the greatest k"
+START = "Find the greatest k"
 
 
 def show(work: Work) -> None:
@@ -86,7 +84,7 @@ def show(work: Work) -> None:
             "reverse",
             lambda now: settings_of_reverse(now, model_given(now, table)),
         )
-        fade("reverse-shown", _start(), found is None, "reverse" in work.running, since)
+        fade("reverse-shown", START, found is None, "reverse" in work.running, since)
         with st.container(key="reverse-shown"):
             _results(work, work.findings.greatest)
     with st.expander("How it is computed", icon=":material/calculate:"):
@@ -134,7 +132,7 @@ def _given(
                 width=180,
             )
         st.button(
-            _start(),
+            START,
             type="primary" if first else "secondary",
             icon=":material/play_arrow:",
             disabled="reverse" in work.running or refused,

@@ -48,11 +48,11 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import classes_elsewhere
-from kanon.studio.widgets.files import file_name
+from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.model_editor import whole
 from kanon.studio.widgets.picture import PictureSettings, picture
 from kanon.studio.widgets.requirements import best
-from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
+from kanon.studio.widgets.result import choose_k, release_shown, renew_row
 from kanon.studio.widgets.uploads import upload_field
 
 
@@ -116,10 +116,7 @@ def _verdict(work: Work) -> Decision | None:
     if classes_elsewhere(work):
         return None
     stale = outdated(work)
-    with st.container(horizontal=True):
-        if work.findings.result is None or stale or "run" in work.running:
-            start_button(work, stale, "decide-run")
-    notice(work, stale)
+    renew_row(work, stale, "decide-run")
     result = work.findings.result
     if result is None:
         return None
@@ -346,17 +343,11 @@ def _files(work: Work) -> None:
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     text = work.purpose.context.to_json()
     with left:
-        st.download_button(
-            "Context as a file",
-            data=text,
-            file_name=file_name("context", "json", text),
-            mime="application/json",
-            icon=":material/download:",
-            on_click="ignore",
-            key="decide-context",
+        file_button(
+            "Context as a file", text, "context", "json", text, "decide-context",
             help="CONTEXT.json for python -m kanon decide and for a report. It names no column "
             "and holds no value of the table.",
-        )
+        )  # fmt: skip
     key = f"decide-upload-{work.version}-{work.view(DecideView).uploads}"
     with right:
         upload_field(

@@ -30,7 +30,7 @@ from kanon.measures.comparing import Standing
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.strategies import SCOPES
-from kanon.studio.decide.simulated_state import SimulatedView
+from kanon.studio.decide.state import SimulatedView
 from kanon.studio.jobs.partial_results import simulate_runs, study_request
 from kanon.studio.session.parts import Message
 from kanon.studio.session.run_choices import metric_called

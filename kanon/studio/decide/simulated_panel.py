@@ -27,12 +27,12 @@ from kanon.studio.decide.simulated import (
     simulation_request,
     to_run,
 )
-from kanon.studio.decide.simulated_state import SimulatedView
+from kanon.studio.decide.state import SimulatedView
 from kanon.studio.session import state
 from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
-from kanon.studio.widgets.files import content, file_name
+from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.picture import PictureSettings, data_button, picture
 from kanon.studio.widgets.progress import begin_button, earlier_study
 from kanon.studio.widgets.standings import standing_table
@@ -133,17 +133,12 @@ def _files(work: Work, simulation: Simulation, found: tuple[RunResult, ...]) -> 
             data_button(
                 "All results", lambda: results(simulation.study, found), "study-results", about
             )
-            st.download_button(
-                "Study as a file",
-                data=content(lambda: written_study(simulation.made, found)),
-                file_name=file_name("study", "json", about),
-                mime="application/json",
-                icon=":material/download:",
-                on_click="ignore",
+            file_button(
+                "Study as a file", lambda: written_study(simulation.made, found), "study", "json",
+                about, "study-file",
                 help="STUDY.json, to go on with another day, here or by python -m kanon simulate "
                 "--state. It holds no value of the table.",
-                key="study-file",
-            )
+            )  # fmt: skip
     key = f"study-upload-{work.version}-{work.view(SimulatedView).uploads}"
     upload_field(
         "Load a study file", MEGABYTES, type=["json"], key=key, on_change=_load,

@@ -6,12 +6,39 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from kanon.experiments.advisor.weights import USUAL
+from kanon.measures.alteration import CARD
 from kanon.privacy.model import SensitiveModel
-from kanon.studio.decide.advice_state import AdviceView
+from kanon.strategies import Scope
 from kanon.studio.session.changed_settings import SettingsChange
 from kanon.studio.session.parts import SessionPart
 
 DecidePart = Literal["purpose", "settings", "reverse", "study"]
+
+
+@dataclass(frozen=True)
+class AdviceView:
+    """What the advisor is asked, and what its picture shows."""
+
+    low: int | None = None  # the k; None for the k of the settings
+    high: int | None = None  # the end of a range of k; None for no range
+    # how much each concern matters, 0 to 10
+    weights: Mapping[str, int] = field(
+        default_factory=lambda: {name: round(5 * weight) for name, weight in USUAL.items()}
+    )
+    # whether what part 1 asks of l and t puts ways first
+    limited: bool = True
+    # drawn against the alteration; None for the one in which ways differ most
+    concern: Literal["l", "t"] | None = None
+
+
+@dataclass(frozen=True)
+class SimulatedView(SessionPart):
+    """What the simulation shows."""
+
+    scope: Scope = "table"  # whose l and t the strategies look at
+    criterion: str = CARD.name  # what the table ranks by
+    uploads: int = 0  # how often a study file was loaded, so that its field is empty again
 
 
 @dataclass(frozen=True)

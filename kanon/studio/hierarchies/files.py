@@ -27,16 +27,10 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain, shortened
 from kanon.studio.session.work import Work
 from kanon.studio.widgets import tree_edits
-from kanon.studio.widgets.files import content, file_name
+from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.uploads import upload_field
 
 _NAMED = 12  # values; the rest is counted
-_MIME = {
-    "csv": "text/csv",
-    "json": "application/json",
-    "graphml": "application/xml",
-    "zip": "application/zip",
-}
 
 
 def said_values(counts: Mapping[str, int]) -> str:
@@ -115,16 +109,8 @@ def _download(
     versions = [work.table.history(name).version for name in trees]
     what = "hierarchies" if ending == "zip" else f"hierarchy_{safe_name(next(iter(trees)))}"
     what = f"{prefix}_{what}" if prefix else what
-    st.download_button(
-        label,
-        data=content(make),
-        file_name=file_name(what, ending, f"{list(trees)}|{versions}"),
-        mime=_MIME[ending],
-        icon=":material/download:",
-        on_click="ignore",
-        key=f"tree-{prefix or ending}",
-        width="stretch",
-    )
+    about, key = f"{list(trees)}|{versions}", f"tree-{prefix or ending}"
+    file_button(label, make, what, ending, about, key, width="stretch")
 
 
 def _take_files(key: str) -> None:

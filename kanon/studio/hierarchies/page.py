@@ -361,8 +361,7 @@ def what_if(work: Work) -> None:
         )
     if work.findings.what_if is None:
         st.caption(
-            "The metrics chosen on Compare run with the hierarchies as they are."
-            + " "
+            "The metrics chosen on Compare run with the hierarchies as they are. "
             + (
                 "Change something after that and compare again, to see before and after."
                 if first

@@ -126,7 +126,7 @@ def choices(work: Work) -> None:
             into=LatticeView,
             read=tuple,
         ),
-        format_func=lambda name: short_title(name),
+        format_func=short_title,
         width="content",
         help="Which nodes a search moved through, in its order; a number at each step.",
     )

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from kanon.errors import KanonError
+from kanon.base.formatting import write_number
+from kanon.errors import KanonError, SettingsError
 from kanon.plan import Plan
+from kanon.release.record import record_file, recorded
 from kanon.report.contents import Report
 from kanon.report.public import PublicReport
 from kanon.report.rendering import measures_csv, numbers_json, rendered
 from kanon.report.words import ASKED, Words
 from kanon.studio.jobs import runner
-from kanon.studio.report.recorded import earlier_releases
+from kanon.studio.jobs.reporting import fingerprint_of_table
 from kanon.studio.report.report_request import (
     IN_ENGINE,
     command,
@@ -38,7 +40,13 @@ from kanon.studio.session.state import bound
 from kanon.studio.session.text import plain
 from kanon.studio.session.work import Work
 from kanon.studio.shell.frame import head, unready
-from kanon.studio.widgets.files import OF_PLAN, content, file_name, publish_choice
+from kanon.studio.widgets.files import (
+    file_button,
+    file_name,
+    plan_button,
+    publish_choice,
+    save_button,
+)
 from kanon.studio.widgets.result import fade, name_in_files
 
 FORMS = {False: "Internal", True: "For publication"}
@@ -53,7 +61,6 @@ ABOUT_FORM = {
     ),
 }
 LONG = ("purpose", "remarks")
-KINDS = {"html": "text/html", "csv": "text/csv", "json": "application/json"}
 
 
 def change(**parts: Any) -> None:
@@ -180,27 +187,6 @@ def verdict(report: Report | PublicReport) -> None:
     st.caption(plain(what_is_in_it(report)))
 
 
-def file_button(
-    label: str,
-    name: str,
-    data: str | Callable[[], bytes],
-    key: str,
-    icon: str = "download",
-    **how: Any,
-) -> None:
-    """A button for one file, of the kind that its name ends with."""
-    st.download_button(
-        label,
-        data=data,
-        file_name=name,
-        mime=KINDS[name.rpartition(".")[2]],
-        icon=f":material/{icon}:",
-        on_click="ignore",
-        key=f"report-{key}",
-        **how,
-    )
-
-
 def downloads(
     work: Work, reported: Report, report: Report | PublicReport, words: Words, stale: bool
 ) -> None:
@@ -221,62 +207,29 @@ def downloads(
     with st.container(horizontal=True, vertical_alignment="bottom"):
         file_button(
             "Report of the old settings" if stale else "Report",
-            file_name(f"report-{form}", "html", about),
-            content(lambda: handed_over(work, reported, report)),
+            lambda: handed_over(work, reported, report),
+            f"report-{form}",
             "html",
+            about,
+            "report-html",
             type="secondary" if stale else "primary",
             help="One page that opens offline and prints on A4.",
         )
         if isinstance(report, Report):
-            file_button(
-                "Measures as CSV",
-                file_name(f"measures-{form}", "csv", about),
-                content(lambda: measures_csv(report)),
-                "csv",
-            )
-        file_button(
-            "All numbers as JSON",
-            file_name(f"numbers-{form}", "json", about),
-            content(lambda: numbers_json(report)),
-            "json",
-        )
-        file_button(
-            "Plan",
-            plan_name,
-            plan,
-            "plan",
-            "description",
-            help="From it and the table the release and its report can be made again."
-            + " "
-            + OF_PLAN,
-        )
-        if typed:
-            file_button(
-                "Your texts",
-                words_name,
-                typed,
-                "words",
-                "description",
-                help="WORDS.json for the command line.",
-            )
-        if told:
-            file_button(
-                "Purpose file (JSON)",
-                context_name,
-                context,
-                "context",
-                "description",
-                help="CONTEXT.json for the command line.",
-            )
-        if last:
-            file_button(
-                "What the last report said",
-                last_name,
-                last,
-                "last",
-                "description",
-                help="LAST.json for the command line.",
-            )
+            measures, what = partial(measures_csv, report), f"measures-{form}"
+            file_button("Measures as CSV", measures, what, "csv", about, "report-csv")
+        numbers, what = partial(numbers_json, report), f"numbers-{form}"
+        file_button("All numbers as JSON", numbers, what, "json", about, "report-json")
+        repeat = "From it and the table the release and its report can be made again."
+        plan_button(plan, f"plan-{called}", "report-plan", help=repeat)
+        for label, data, name, key, argument in (
+            ("Your texts", typed, words_name, "words", "WORDS"),
+            ("Purpose file (JSON)", context, context_name, "context", "CONTEXT"),
+            ("What the last report said", last, last_name, "last", "LAST"),
+        ):
+            if data:
+                about_it = f"{argument}.json for the command line."
+                save_button(label, data, name, f"report-{key}", "description", help=about_it)
     given = {
         "words": words_name, "context": context_name, "last": last_name,
         "population": people.name if people and not view.public else "",
@@ -302,6 +255,49 @@ def preview(work: Work, report: Report | PublicReport, about: Hashable) -> None:
     if work.view(ReportView).preview:
         page = state.remembered("report-page", about, lambda: rendered(report).decode("utf-8"))
         st.iframe(page, height=640, alt="The report")
+
+
+def earlier_releases(work: Work) -> None:
+    """The lines about this table, the newest first; nothing where no record is kept."""
+    if record_file() is None or work.table.records.in_engine:
+        return
+    table = state.remembered(
+        "table-fingerprint", work.table.digest, lambda: fingerprint_of_table(work)
+    )
+    st.subheader("Releases of this table")
+    try:
+        lines = recorded(table)
+    except SettingsError as error:
+        st.error(plain(error.sentence), icon=":material/error:")
+        return
+    st.caption(
+        "Whoever runs this server keeps a record of releases: who had one, when, and what "
+        "was found; no cells and no names of columns. Shown are those of a table with the "
+        "same bytes. A line is written when a download is made, whether or not the browser "
+        "kept it."
+    )
+    if not lines:
+        st.info("None is recorded yet.")
+        return
+    st.table([_row(line) for line in reversed(lines)])
+
+
+def _row(line: Mapping[str, Any]) -> dict[str, str]:
+    """A line as a row of the table."""
+    return {
+        "When (UTC)": plain(line["when"][:19].replace("T", " ")),
+        "Who": plain(line["who"]),
+        "By": plain(line["by"]),
+        "k": str(line["k"]),
+        "Required and reached": plain("; ".join(map(_said, line["models"]))),
+        "Release (SHA-256)": (line["release"] or "–")[:12],
+        "Plan (SHA-256)": line["plan"][:12],
+    }
+
+
+def _said(one: Mapping[str, Any]) -> str:
+    level = "–" if one["found"] is None else write_number(one["found"], 6)
+    return f"{one['model']} ({one['asked']}): {level}"
 
 
 def page() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -106,6 +108,17 @@ def head(question: str, aloud: bool = False, line: bool = True) -> Work:
             plain(said), icon=":material/error:" if work.message.problem else ":material/info:"
         )
     return work
+
+
+def choose_part(key: str, titles: Mapping[str, str], view: Any) -> None:
+    """Which part of a page is open: its name stands in the state of the page."""
+    st.segmented_control(
+        "Look at",
+        list(titles),
+        **bound(key, view.part, "part", into=type(view), keep=True),
+        format_func=lambda name: titles[name],
+        label_visibility="collapsed",
+    )
 
 
 def unready(work: Work) -> None:

@@ -23,7 +23,7 @@ from kanon.studio.shell.project_file import (
     saved_project,
 )
 from kanon.studio.shell.tour import invite
-from kanon.studio.widgets.files import content, file_name
+from kanon.studio.widgets.files import file_button
 from kanon.studio.widgets.popover import closing_popover
 from kanon.studio.widgets.uploads import upload_field
 
@@ -62,13 +62,14 @@ def _project() -> None:
     except KanonError as error:
         st.error(plain(error.sentence), icon=":material/error:")
     else:
-        st.download_button(
+        about = state.remembered("project", work, new_token)
+        file_button(
             "Save the project",
-            data=content(lambda: saved_project(work).encode()),  # large trees take a while
-            file_name=file_name("project", "json", state.remembered("project", work, new_token)),
-            mime="application/json",
-            icon=":material/download:",
-            on_click="ignore",
+            lambda: saved_project(work).encode(),  # large trees take a while
+            "project",
+            "json",
+            about,
+            "project-save",
         )
     key = f"{_FILE}-{work.version}-{work.shared.uploads}"
     upload_field(

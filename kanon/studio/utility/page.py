@@ -5,15 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from kanon.studio.jobs.anonymisation import outdated
-from kanon.studio.session.state import bound
 from kanon.studio.session.work import Work
-from kanon.studio.shell.frame import classes_elsewhere, head, unready
+from kanon.studio.shell.frame import choose_part, classes_elsewhere, head, unready
 from kanon.studio.utility.learning_panel import show_learning
 from kanon.studio.utility.matrix_panel import show_matrix
 from kanon.studio.utility.measures_panel import show_measures
 from kanon.studio.utility.prediction_panel import show_predicting
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets.result import choose_k, notice, release_shown, start_button
+from kanon.studio.widgets.result import choose_k, release_shown, renew_row
 
 PARTS = {
     "changed": "What changed",
@@ -23,23 +22,9 @@ PARTS = {
 }
 
 
-def choose_part(work: Work) -> None:
-    """Which part of the page is open."""
-    st.segmented_control(
-        "Look at",
-        list(PARTS),
-        **bound("utility-part", work.view(UtilityView).part, "part", into=UtilityView, keep=True),
-        format_func=lambda name: PARTS[name],
-        label_visibility="collapsed",
-    )
-
-
 def about_release(work: Work, stale: bool) -> None:
     """The parts that look at one release: the slider over k, and what is open."""
-    with st.container(horizontal=True):
-        if work.findings.result is None or stale or "run" in work.running:
-            start_button(work, stale, "utility-run")
-    notice(work, stale)
+    renew_row(work, stale, "utility-run")
     if work.findings.result is None:
         return
     with st.container(key="result"):
@@ -58,7 +43,7 @@ def page() -> None:
     unready(work)
     if classes_elsewhere(work):
         return
-    choose_part(work)
+    choose_part("utility-part", PARTS, work.view(UtilityView))
     if work.view(UtilityView).part == "learning":
         show_learning(work)
     elif work.view(UtilityView).part == "predicting":

@@ -97,7 +97,7 @@ def _choices(work: Work, ground: LearningInputs | None) -> None:
             read=tuple,
             keep=True,
         ),
-        format_func=lambda name: short_title(name),
+        format_func=short_title,
         placeholder="Choose some",
     )
     st.multiselect(

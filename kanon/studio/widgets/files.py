@@ -28,12 +28,15 @@ OF_PLAN = "It can hold every value of the hierarchies, so it is not for publicat
 """What the help of every plan says."""
 
 _MIME = {
-    **{name: its.mime for name, its in FORMATS.items()},
+    **{kind: found.mime for kind, found in FORMATS.items()},
     "json": "application/json",
     "html": "text/html",
+    "graphml": "application/xml",
+    "zip": "application/zip",
 }
 
-_ICON = ":material/download:"
+Content = str | bytes | Callable[[], bytes]
+"""What a file holds, or what makes it once somebody wants it."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def file_name(what: str, ending: str, about: str) -> str:
     return f"{what}-{hashlib.sha256(content.encode()).hexdigest()[:12]}.{ending}"
 
 
-def content(make: Callable[[], bytes]) -> Callable[[], bytes]:
+def _silenced(make: Callable[[], bytes]) -> Callable[[], bytes]:
     """What makes a download, so that a failure logs no cell: its text stays here."""
 
     def made() -> bytes:
@@ -66,9 +69,32 @@ def content(make: Callable[[], bytes]) -> Callable[[], bytes]:
     return made
 
 
+def save_button(
+    label: str, data: Content, name: str, key: str, icon: str = "download", **how: Any
+) -> None:
+    """A button that downloads a file of that name; ``how`` goes to ``st.download_button``."""
+    st.download_button(
+        label,
+        data=_silenced(data) if callable(data) else data,
+        file_name=name,
+        mime=_MIME[name.rpartition(".")[2]],
+        icon=f":material/{icon}:",
+        on_click="ignore",
+        key=key,
+        **how,
+    )
+
+
+def plan_button(plan: str, what: str, key: str, label: str = "Plan", **how: Any) -> None:
+    """A button that downloads a plan."""
+    how = {"help": "Everything that was chosen; python -m kanon run repeats it.", **how}
+    how["help"] = f"{how['help']} {OF_PLAN}"
+    file_button(label, plan, what, "json", plan, key, **{"icon": "description", **how})
+
+
 def file_button(
     label: str,
-    make: Callable[[], bytes],
+    data: Content,
     what: str,
     ending: str,
     about: str,
@@ -76,17 +102,18 @@ def file_button(
     original: bool = False,
     **how: Any,
 ) -> None:
-    """A button that downloads a file, made on demand; ``how`` goes to ``st.download_button``."""
+    """A button that downloads a file that is called for what it is about."""
     if original:
         label, what = f"{label}, original values", said_in_name(what, original)
         asked = state.work().view(OriginalValuesAsked).at
         if not settings().original_values_downloads:
             off = "Files with original values are switched off on this server."
             how["help"] = off
-            st.button(label, icon=_ICON, key=f"{key}-off", disabled=True, **how)
+            st.button(label, icon=":material/download:", key=f"{key}-off", disabled=True, **how)
             return
         if not asked:
-            st.button(label, icon=_ICON, key=f"{key}-ask", on_click=_ask, args=(key,), **how)
+            ask = {"on_click": _ask, "args": (key,), **how}
+            st.button(label, icon=":material/download:", key=f"{key}-ask", **ask)
             return
         if asked == key:
             st.warning(
@@ -96,16 +123,7 @@ def file_button(
                 "session.",
                 icon=":material/warning:",
             )
-    st.download_button(
-        label,
-        data=content(make),
-        file_name=file_name(what, ending, about),
-        mime=_MIME[ending],
-        icon=_ICON,
-        on_click="ignore",
-        key=key,
-        **how,
-    )
+    save_button(label, data, file_name(what, ending, about), key, **how)
 
 
 def said_in_name(what: str, original: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from kanon.base.formatting import percent, thin
+from kanon.base.formatting import counted, percent, thin
 from kanon.base.sentences import (
     classes_told_apart,
     hard_to_guess,
@@ -51,7 +51,7 @@ def of_release(done: Run) -> list[Number]:
     least = int(released.hiding.min()) if released.n_classes else None
     gone, records = recoding.suppressed_records, recoding.classes.n_records
     suppressed = Number(
-        "Suppressed" + " " + "↓ better",
+        "Suppressed ↓ better",
         percent(100 * gone / records),
         left_out(gone, records),
     )
@@ -73,7 +73,7 @@ def of_release(done: Run) -> list[Number]:
             smallest_class(least),
         ),
         Number(
-            "Classes" + " " + "↑ better",
+            "Classes ↑ better",
             thin(recoding.n_classes),
             classes_told_apart(recoding.n_classes, done.prepared.classes.n_classes),
         ),
@@ -129,6 +129,12 @@ def of_table(seen: ExposureNumbers) -> list[Number]:
             "quasi-identifiers.",
         ),
     ]
+
+
+def said_dropped(records: int) -> str:
+    """That records were dropped, as they lack a value."""
+    missing = "dropped for missing values."
+    return counted(records, f"record was {missing}", f"records were {missing}")
 
 
 def _number(card: Card, value: str, said: str) -> Number:

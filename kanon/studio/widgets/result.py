@@ -74,6 +74,14 @@ def start_button(work: Work, stale: bool, key: str) -> None:
     )
 
 
+def renew_row(work: Work, stale: bool, key: str) -> None:
+    """The button where there is no current result, and what is said over the one there is."""
+    with st.container(horizontal=True):
+        if work.findings.result is None or stale or "run" in work.running:
+            start_button(work, stale, key)
+    notice(work, stale)
+
+
 def notice(work: Work, stale: bool) -> None:
     """Over the result: that there is none yet, or that it is an old one, which then looks old."""
     with st.container():  # always there, so that the result stays where it is
@@ -123,9 +131,9 @@ def choose_k(work: Work, result: Result, k: int, key: str) -> None:
         st.caption(f"{why}: {computed}" + (f" {lacking}" if k != wanted else ""))
 
 
-def in_columns(numbers: Sequence[Number]) -> None:
-    """Up to four numbers about a release, in one row."""
-    for place, number in zip(st.columns(4), numbers, strict=False):
+def in_columns(numbers: Sequence[Number], widths: Sequence[int] = (1, 1, 1, 1)) -> None:
+    """Numbers in one row: up to four, or as many as there are widths."""
+    for place, number in zip(st.columns(widths), numbers, strict=False):
         place.metric(number.label, number.value, help=number.help)
 
 

@@ -25,19 +25,6 @@ blindness confuses, each over the page's own background. The number stands in ev
 
 _STRONGEST = 0.45  # so that the text of the page is read on it, light or dark
 
-_TRAITS = {
-    "counts": "counts",
-    "levels": "levels",
-    "leaves": "leaves",
-    "records": "records",
-    "multiplier": "multiplier",
-    "none": "none",
-    "normalised": "normalised",
-    "yes": "yes",
-    "no": "no",
-}
-"""What the characteristics of metrics are called, and their values."""
-
 _OPEN = "background-color: rgba(128, 128, 128, 0.15)"
 
 _MOST_COLUMNS, _MOST_LETTERS = 7, 70
@@ -139,10 +126,7 @@ def grouped_table(groups: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFra
     """The mean areas by characteristic, as text."""
     cells = groups.drop(columns="metrics").map("{:.1f}".format)
     cells.insert(0, "metrics", groups["metrics"].astype(str))
-    named = [
-        plain(f"{_TRAITS.get(what, what)}: {_TRAITS.get(value, value)}")
-        for what, value in groups.index
-    ]
+    named = [plain(f"{what}: {value}") for what, value in groups.index]
     return _named(cells, {**titles, "metrics": "Metrics"}, named)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-import streamlit as st
 
 from kanon.base.formatting import counted
 from kanon.release.common_classes import Release
@@ -37,24 +36,11 @@ from support.works import with_fields
 
 
 @pytest.fixture(autouse=True)
-def files(monkeypatch):
-    """What makes the file of each download, by the key of its button; AppTest fetches no file."""
-    found, drawn = {}, st.download_button
-
-    def recorded(label, data, *given, **named):
-        found[named.get("key")] = data
-        return drawn(label, data, *given, **named)
-
-    monkeypatch.setattr(st, "download_button", recorded)
-    return found
-
-
-@pytest.fixture
-def download(files):
+def download(downloads):
     """Press the button of the release; the browser fetches its file, and then something else."""
 
     def press_it(at):
-        assert files["download-release"]()
+        assert downloads["download-release"][1]()
         return go(at)
 
     return press_it
@@ -81,22 +67,16 @@ def hospital(start):
     return anonymised(start())
 
 
-def test_nothing_is_said_before_a_second_release(hospital, download):
+def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download, monkeypatch):
     at = hospital
     assert told(at) == ""
     download(at)
     assert told(at) == "" and [each.title for each in work(at).kept.handed] == ["k2-gaa-nllm"]
-    assert problems(at) == []
     download(at)
     assert len(work(at).kept.handed) == 1, "the same release again"
 
-
-def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download):
-    at = at_k(download(hospital), 5)
-    assert told(at) == (
-        "You have released this table once in this session. One who holds that release and this "
-        "one can put them together:"
-    )
+    at_k(at, 5)
+    assert told(at).startswith("You have released this table once in this session.")
     result = work(at).findings.result
     releases = [Release.of(result.release(k)) for k in (2, 5)]
     found = combine(releases, work(at).table.records)
@@ -106,15 +86,38 @@ def test_what_several_releases_say_is_shown_with_its_numbers(hospital, download)
     assert shown["Like no other"] == f"{found.together.unique_records} of 10"
     assert shown["Certain, lined up"] == counted(disease.lined_up, "record")
     assert shown["Certain, by classes"] == counted(disease.certain, "record")
-    assert f"{found.about_order}." in [text.replace("\\", "") for text in captions(at)]
+    assert f"{found.about_order}." in captions(at)
     start = "Together they do not" if found.lined_up else "With all rows lined up they would not"
     (warning,) = [text for text in warnings(at) if text.startswith(start)]
     assert "k = 5 (↑ better), asked of this release: 10 in" in warning.replace("\\", "")
-    download(at)
-    assert told(at).startswith(
-        "You have released this table 2 times in this session, as it is here among them. One who "
-        "holds all of them can"
+
+    (box,) = boxes(at)
+    quasi = ", ".join(work(at).table.quasi_identifiers)
+    assert box.label.replace("\\", "") == f"k2-gaa-nllm (1), of {quasi}" and box.value
+    box.uncheck()
+    go(at)
+    assert told(at).endswith(
+        "once in this session; 0 of these count. Nobody holds another release."
     )
+    assert "Smallest group" not in numbers(at)
+    boxes(at)[0].check()
+    assert numbers(go(at)) == shown
+
+    with monkeypatch.context() as patch:
+        patch.setattr(combined_releases, "_CLASSES_AT_ONCE", 0)
+        at_k(at, 4)
+        at_k(at, 5)
+        assert "Smallest group" not in numbers(at)
+        settled(press(at, "Work out what they say together"))
+        assert numbers(at) == shown and problems(at) == []
+        at_k(at, 4)
+        assert "Smallest group" not in numbers(at), "other releases are asked for again"
+    at_k(at, 5)
+    download(at)
+    assert "2 times in this session, as it is here among them." in told(at)
+    go(at, DATA)
+    with_people(at)
+    assert work(at).kept.handed == () and work(at).findings.together is None, "another table"
 
 
 @pytest.mark.parametrize(("metric", "size"), [("ncp", 2), ("llm", 1)])
@@ -126,22 +129,6 @@ def test_it_is_said_whether_all_still_meet_what_was_required(hospital, metric, s
     same = [text for text in captions(at) if text.startswith("No group is smaller than")]
     broken = [text for text in warnings(at) if " not meet what was required of each" in text]
     assert (len(met), len(same), len(broken)) == ((1, 1, 0) if size == 2 else (0, 0, 1))
-
-
-def test_a_release_that_nobody_got_can_be_left_out(hospital, download):
-    at = at_k(download(hospital), 5)
-    (box,) = boxes(at)
-    quasi = ", ".join(work(at).table.quasi_identifiers)
-    assert box.label.replace("\\", "") == f"k2-gaa-nllm (1), of {quasi}" and box.value
-    box.uncheck()
-    go(at)
-    assert told(at).endswith(
-        "once in this session; 0 of these count. Nobody holds another release."
-    )
-    assert "Smallest group" not in numbers(at)
-    boxes(at)[0].check()
-    go(at)
-    assert "Smallest group" in numbers(at)
 
 
 def test_a_column_that_is_shown_elsewhere_is_named(start, download):
@@ -164,26 +151,6 @@ def test_a_column_that_is_shown_elsewhere_is_named(start, download):
     at = download(anonymised(at))
     assert work(at).kept.handed[1].release.plan.roles.quasi_identifiers == ("zip", "sex")
     assert problems(at) == []
-
-
-def test_what_takes_long_is_worked_out_by_the_worker(hospital, monkeypatch, download):
-    at = at_k(download(hospital), 5)
-    at_once = numbers(at)
-    monkeypatch.setattr(combined_releases, "_CLASSES_AT_ONCE", 0)
-    go(at)
-    assert "Smallest group" not in numbers(at)
-    settled(press(at, "Work out what they say together"))
-    assert numbers(at) == at_once and problems(at) == []
-    at_k(at, 4)
-    assert "Smallest group" not in numbers(at), "other releases are asked for again"
-
-
-def test_another_table_forgets_what_was_handed_out(hospital, download):
-    at = download(hospital)
-    assert work(at).kept.handed
-    go(at, DATA)
-    with_people(at)
-    assert work(at).kept.handed == () and work(at).findings.together is None
 
 
 def test_a_table_read_in_another_way_forgets_it_too(hospital, download):

@@ -50,7 +50,7 @@ def upload(at, content):
     return go(at)
 
 
-def test_a_panel_shows_what_is_chosen_for_it_alone(board):
+def test_a_panel_shows_what_is_chosen_for_it_alone(board, monkeypatch):
     costs = [card.title for card in CRITERIA.values()]
     assert titles(board) == costs
     kind_of(board, 1).set_value("Alteration measured by LLM")
@@ -60,14 +60,17 @@ def test_a_panel_shows_what_is_chosen_for_it_alone(board):
     kind_of(board, 4).set_value("Minimum k against alteration")
     assert titles(go(board))[4] == "Minimum k against alteration"
     assert told_to_cursor(board)["panels"][4]["kind"] == "points"
-
-
-def test_what_a_panel_no_longer_offers_changes_nothing(board, monkeypatch):
-    monkeypatch.setattr(board_layout.state, "typed", lambda key: "Distance (not here)")
-    before = work(board).compare.layout
-    kind_of(board, 1).set_value("Alteration measured by LLM")
-    go(board)
-    assert work(board).compare.layout == before and not problems(board)
+    with monkeypatch.context() as patch:
+        patch.setattr(board_layout.state, "typed", lambda key: "Distance (not here)")
+        before = work(board).compare.layout
+        kind_of(board, 1).set_value("Number of classes")
+        go(board)
+    assert work(board).compare.layout == before and not problems(board), "it is not offered"
+    for number in (2, 6, 4, 9, 7):
+        board.button_group(key=f"board-number-{work(board).version}").set_value(number)
+        assert len(told_to_cursor(go(board))["panels"]) == number
+    labels = [one.label for one in board.get("download_button") if one.label[:2].endswith(":")]
+    assert [label[0] for label in labels] == [*"1234567"], "every panel has its data"
 
 
 def test_some_configurations_can_be_chosen_for_a_panel(board):
@@ -81,6 +84,13 @@ def test_some_configurations_can_be_chosen_for_a_panel(board):
     assert board.multiselect(key=key).value == ["ncp", "total"], "nothing chosen is lost"
     board.multiselect(key=key).set_value([])
     assert len(told_to_cursor(go(board))["panels"][0]["lines"]) == 2
+    kind_of(board, 2).set_value("Number of classes")
+    layout = work(go(board)).compare.layout
+    go(board, DATA)
+    assert titles(go(board, COMPARE))[2] == "Number of classes", "it survives another page"
+    board.selectbox(key="frame-sample").set_value("census")
+    go(board)
+    assert work(board).table.origin == "census" and work(board).compare.layout == layout
 
 
 def test_a_cost_matrix_begins_with_a_column_and_a_metric_and_takes_others(board):
@@ -95,13 +105,6 @@ def test_a_cost_matrix_begins_with_a_column_and_a_metric_and_takes_others(board)
     board.selectbox(key=f"board-{work(board).version}-0-metric").set_value("total")
     assert titles(go(board))[0] == f"{other}: Total"
     assert not problems(board)
-
-
-def test_the_number_of_panels(board):
-    key = f"board-number-{work(board).version}"
-    for number in (2, 6, 4, 9, 7):
-        board.button_group(key=key).set_value(number)
-        assert len(told_to_cursor(go(board))["panels"]) == number
 
 
 def test_a_panel_fills_the_screen_and_comes_back(board):
@@ -122,17 +125,6 @@ def test_a_panel_fills_the_screen_and_comes_back(board):
     assert len(told_to_cursor(go(at))["panels"]) == 2, "one that is gone fills nothing"
 
 
-def test_the_layout_survives_a_change_of_page_and_of_table(board):
-    kind_of(board, 2).set_value("Number of classes")
-    layout = work(go(board)).compare.layout
-    go(board, DATA)
-    assert titles(go(board, COMPARE))[2] == "Number of classes"
-    go(board, DATA)
-    board.selectbox(key="frame-sample").set_value("census")
-    go(board)
-    assert work(board).table.origin == "census" and work(board).compare.layout == layout
-
-
 def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
     layout = Layout((Panel("curve", "min_k", lines=("ncp",)), Panel("classes")))
     upload(board, layout.to_json().encode())
@@ -146,12 +138,9 @@ def test_a_layout_is_loaded_and_a_bad_file_changes_nothing(board):
         upload(board, content)
         assert [said in one for one in problems(board)] == [True, True], "above and beside the file"
         assert work(board).compare.layout == layout and len(told_to_cursor(board)["panels"]) == 2
-
-
-def test_a_layout_of_another_table_says_what_is_missing(board):
-    layout = Layout((Panel("curve", "l_percent"), Panel("matrix", column="gone", metric="x")))
-    upload(board, layout.to_json().encode())
-    assert kind_of(board, 1).value == ("matrix", "")
+    other = Layout((Panel("curve", "l_percent"), Panel("matrix", column="gone", metric="x")))
+    upload(board, other.to_json().encode())
+    assert kind_of(board, 1).value == ("matrix", ""), "what another table lacks"
     assert [panel["kind"] for panel in told_to_cursor(board)["panels"]][1] == "still"
     assert not problems(board)
 
@@ -166,13 +155,6 @@ def test_a_file_is_read_as_it_was_saved():
             and after.message.problem is None
             and after.message.notice
         )
-
-
-def test_every_panel_has_its_data(board):
-    kind_of(board, 0).set_value("Cost matrix of a column")
-    go(board)
-    labels = [one.label for one in board.get("download_button") if one.label[:2].endswith(":")]
-    assert [label[0] for label in labels] == ["1", "2", "3", "4", "5"]
 
 
 def test_what_is_seen_larger_is_drawn_when_it_is_opened(board):

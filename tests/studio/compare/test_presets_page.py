@@ -9,13 +9,14 @@ import pytest
 
 from kanon.charts.layout import NODES, Layout, Panel
 from kanon.metrics import METRICS, PUBLISHED
-from kanon.studio.compare.presets import PRESETS, matrix_column
+from kanon.studio.compare.presets import PRESETS, matrix_column, with_preset
 from kanon.studio.session import server, state
 from kanon.studio.session.table_loading import sample_work
 from support.dashboard import (
     COMPARE,
     DATA,
     as_bytes,
+    board_lines,
     button,
     captions,
     choose,
@@ -34,10 +35,6 @@ from support.works import with_fields
 SENSITIVE = {"l_percent", "t_percent"}
 
 
-def lines(at):
-    return [line["name"] for line in told_to_cursor(at)["lines"]]
-
-
 def kinds(layout):
     return [(panel.kind, panel.measure) for panel in layout.panels]
 
@@ -48,40 +45,42 @@ def drawn(at):
 
 
 def test_one_press_sets_lines_and_panels_and_one_takes_them_back(start):
-    at = go(start(sample="census"), COMPARE)
+    at = go(start(), COMPARE)
     before = work(at).compare
     settled(press(at, "Everything side by side"))
-    assert lines(at) == [METRICS[name].card.title for name in PUBLISHED] and not problems(at)
+    assert board_lines(at) == [METRICS[name].card.title for name in PUBLISHED] and not problems(at)
     assert len(told_to_cursor(at)["panels"]) == 9 and drawn(at)
     assert kinds(work(at).compare.layout) == kinds(Layout(PRESETS["everything"].panels))
     matrices = [panel for panel in work(at).compare.layout.panels if panel.kind == "matrix"]
     assert len({panel.metric for panel in matrices}) == len(matrices) == 2
     settled(press(at, "Strategies"))
-    assert lines(at) == [f"S{number}" for number in range(1, 8)] and drawn(at)
-    assert work(at).compare.interval == (3, 15_000) and work(at).compare.counted_k == "thirteen"
+    assert board_lines(at) == [f"S{number}" for number in range(1, 8)] and drawn(at)
+    assert work(at).compare.counted_k == "thirteen"
     assert len(work(at).findings.runs) == 13, "S1 with NLLM was there"
     press(at, "Undo the preset")
     assert vars(work(at).compare) == vars(before), "both presses are one step"
     assert not any(one.label == "Undo the preset" for one in at.button)
     press(at, "Strategies")
-    assert lines(at)[1] == "S2" and not work(at).running, "all of them were made before"
+    assert board_lines(at)[1] == "S2" and not work(at).running, "all of them were made before"
     at.button_group(key="compare-strategies").set_value(["s1", "s2"])
     go(at)
     assert not any(one.label == "Undo the preset" for one in at.button), "chosen by hand since"
 
 
 def test_a_preset_has_one_line_each_and_the_metric_that_is_compared_alone(start):
-    at = go(start(sample="census"), COMPARE)
+    at = go(start(), COMPARE)
     at.button_group(key="compare-metrics").set_value(["total"])
     at.button_group(key="compare-strategies").set_value(["s1", "s3"])
     go(at)
     at.button_group(key="compare-scopes").set_value(["table", "class"])
     settled(press(go(at), "Strategies"))
-    assert len(lines(at)) == 7 and work(at).compare.scopes == ("table",)
+    assert len(board_lines(at)) == 7 and work(at).compare.scopes == ("table",)
     assert work(at).compare.compared == ("total",)
     at.button_group(key="compare-scopes").set_value(["class"])
     settled(press(go(at), "Strategies"))
-    assert len(lines(at)) == 7 and work(at).compare.scopes == ("class",), "the one that was chosen"
+    assert len(board_lines(at)) == 7 and work(at).compare.scopes == ("class",), (
+        "the one that was chosen"
+    )
     with held_worker():
         press(at, "Algorithms")
         assert button(at, "Metrics").disabled and button(at, "Undo the preset").disabled
@@ -94,19 +93,21 @@ def test_a_preset_has_one_line_each_and_the_metric_that_is_compared_alone(start)
 def test_without_a_sensitive_column_what_needs_one_is_left_out_and_said(start, name):
     at = go(start(sample="animals-v21"), COMPARE)
     assert any("presets leave out l, t" in one for one in captions(at))
+    assert at.button_group(key="compare-strategies").options == ["S1", "K"]
     settled(press(at, PRESETS[name].title))
     assert not problems(at) and drawn(at)
     wanted = [(kind, measure) for kind, measure in kinds(Layout(PRESETS[name].panels))
               if measure not in SENSITIVE]  # fmt: skip
     assert kinds(work(at).compare.layout) == wanted and len(wanted) >= 2
     if name == "strategies":
-        assert lines(at) == ["S1", "K"], "the strategies that look at no sensitive column"
+        assert board_lines(at) == ["S1", "K"], "the strategies that look at no sensitive column"
     else:
-        assert len(lines(at)) == 7
+        assert len(board_lines(at)) == 7
 
 
-def test_the_matrix_of_a_preset_is_of_the_column_that_is_looked_at():
+def test_a_preset_fits_the_table_and_the_column_that_is_looked_at():
     census = sample_work("census")
+    assert with_preset(census, "strategies").compare.interval == (3, 15_000)
     sizes = {name: tree.n_nodes for name, tree in census.table.trees.items()}
     whole = [size for size in sizes.values() if size <= NODES]
     assert sizes[matrix_column(census)] == max(whole)
@@ -142,7 +143,7 @@ def test_where_k_counts_persons_the_board_counts_them_too(start):
 
 def test_a_part_that_draws_itself_again_brings_nobody_s_choice(start, monkeypatch):
     """The line of what is under way asks a browser that may still hold what was chosen before."""
-    at = go(start(sample="census"), COMPARE)
+    at = go(start(), COMPARE)
     settled(press(at, "Metrics"))
     with monkeypatch.context() as ticks:
         parts = SimpleNamespace(fragment_ids_this_run=["progress"])
@@ -154,4 +155,4 @@ def test_a_part_that_draws_itself_again_brings_nobody_s_choice(start, monkeypatc
         go(at)
     assert work(at).compare.compared == PUBLISHED and not server.ticking()
     at.button_group(key="compare-metrics").set_value(["ncp"])
-    assert lines(go(at)) == ["NCP"], "a choice is one"
+    assert board_lines(go(at)) == ["NCP"], "a choice is one"

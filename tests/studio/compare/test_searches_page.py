@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from kanon.algorithms import samarati
 from kanon.base.formatting import thin
 from kanon.charts.searches import claims_said, finding, over_k_chart
@@ -23,10 +21,12 @@ from support.dashboard import (
     build,
     captions,
     chart_titles,
+    frame_k,
     frame_metric,
     give_role,
     go,
     infos,
+    page_text,
     press,
     problems,
     settled,
@@ -50,10 +50,6 @@ def measured(at):
     return settled(press(at, "Run the three searches"))
 
 
-def texts(at):
-    return "\n".join(one.value for one in at.markdown).replace("\\", "")
-
-
 def test_the_searches_are_run_and_shown_without_any_comparison(start):
     at = searches(start(sample="census"))
     assert NOT_RUN in infos(at)[-1] and not chart_titles(at) and not problems(at)
@@ -69,12 +65,12 @@ def test_the_searches_are_run_and_shown_without_any_comparison(start):
         chart_titles(at)[0] == finding(found) and "with 6 quasi-identifiers" in chart_titles(at)[1]
     )
     for sentence in claims_said(found):
-        assert sentence in texts(at)
+        assert sentence in page_text(at)
     assert any("No search suppressed records" in one for one in captions(at))
     (table,) = at.table
     assert list(table.value.index) == ["3", "4", "5", "6"]
     assert table.value.equals(columns_table(found))
-    assert "in our words" in texts(at) and "binary search" in texts(at)
+    assert "in our words" in page_text(at) and "binary search" in page_text(at)
     offered = {one.proto.label for one in at.get("download_button")}
     assert {"Data", "Data over quasi-identifiers"} <= offered
 
@@ -96,69 +92,31 @@ def test_the_numbers_are_those_of_the_searches(start):
 
 
 def test_other_settings_outdate_the_searches_and_a_run_renews_them(start):
-    at = measured(searches(start()))
-    first = work(at).findings.searched
-    assert not warnings(at)
-    at.number_input(key=f"frame-k-{work(at).settings.k}").set_value(4)
-    assert not warnings(go(at)), "they run over k"
-    at.selectbox(key=frame_metric(at)).set_value("total")
-    go(at)
-    assert OUTDATED in warnings(at)[0] and work(at).findings.searched is first and chart_titles(at)
-    assert any("opacity: 0.45" in one.proto.body for one in at.get("html"))
-    measured(at)
-    assert not warnings(at) and work(at).findings.searched is not first
-    assert work(at).findings.searched.searches.metric.name == "total"
-
-
-def test_suppression_is_the_same_for_all_three(start):
-    at = searches(start())
-    at.session_state[WORK] = with_fields(work(at), suppression=0.2)
-    measured(go(at))
-    found = work(at).findings.searched.searches
-    assert found.limit == 2 and found.over_k["suppressed"].max() <= 2
-    assert any("up to 2 records" in one for one in captions(at))
-    assert found.over_k["suppressed"].max() > 0
-
-
-def test_the_searches_stand_beside_a_comparison(start):
     at = settled(press(go(start(), COMPARE), "Compare"))
     assert at.table and at.button_group(key="compare-table").value == "areas"
-    at.button_group(key="compare-table").set_value("searches")
-    measured(go(at))
-    assert finding(work(at).findings.searched.searches) in chart_titles(at)
-    assert work(at).findings.comparison is not None and not warnings(at)
+    measured(searches(at))
+    first = work(at).findings.searched
+    assert finding(first.searches) in chart_titles(at)
+    assert work(at).findings.comparison is not None and not warnings(at), "both are there"
     at.button_group(key="compare-table").set_value("places")
     go(at)
-    assert finding(work(at).findings.searched.searches) not in chart_titles(at) and at.table
-    at.button_group(key="compare-table").set_value("searches")
-    assert finding(work(at).findings.searched.searches) in chart_titles(go(at)), "kept"
+    assert finding(first.searches) not in chart_titles(at) and at.table
+    assert finding(first.searches) in chart_titles(searches(at)), "kept"
 
-
-# --- wrong states -----------------------------------------------------------------------------
-def people(at, n_records, columns=("age", "zip", "sex")):
-    """A table of some people, with these quasi-identifiers."""
-    with_people(go(at, DATA), PEOPLE.head(n_records))
-    for column in PEOPLE.columns:
-        wanted = "quasi-identifier" if column in columns else "insensitive"
-        if work(at).table.roles[column].value != wanted:
-            give_role(at, column, type(work(at).table.roles[column])(wanted))
-    for column in columns:
-        if work(at).table.choices[column].plan is None:
-            build(at, column, "suppression")
-    return searches(at)
-
-
-@pytest.mark.parametrize(
-    ("records", "columns", "why"),
-    [
-        (12, ("age", "sex"), "It starts with 3 quasi-identifiers, and the table has 2."),
-        (8, ("age", "zip", "sex"), "It is made for k = 10, and the table has 8 records."),
-    ],
-)
-def test_without_an_experiment_over_columns_the_one_over_k_is_shown(start, records, columns, why):
-    at = measured(people(start(), records, columns))
-    assert len(chart_titles(at)) == 1 and not at.table and not problems(at)
-    assert why in infos(at)[-1] and "left out" in infos(at)[-1]
+    at.number_input(key=frame_k(at)).set_value(4)
+    assert not [one for one in warnings(go(at)) if OUTDATED in one], "they run over k"
+    at.selectbox(key=frame_metric(at)).set_value("total")
+    at.session_state[WORK] = with_fields(work(go(at)), suppression=0.2)
+    go(at)
+    assert any(OUTDATED in one for one in warnings(at))
+    assert work(at).findings.searched is first and chart_titles(at)
+    assert any("opacity: 0.45" in one.proto.body for one in at.get("html"))
+    measured(at)
+    assert not [one for one in warnings(at) if OUTDATED in one]
+    found = work(at).findings.searched.searches
+    assert found.metric.name == "total" and found.limit == 2
+    assert 0 < found.over_k["suppressed"].max() <= 2
+    assert any("up to 2 records" in one for one in captions(at))
 
 
 # --- texts ------------------------------------------------------------------------------------

@@ -55,12 +55,12 @@ def data(start):
     return give_role(at, "income", "sensitive")
 
 
-def by_tens(at, level=1):
+def by_tens(at):
     choose(at, field(at, "builder"), "intervals")
     at.text_input(key=field(at, "widths")).set_value("10000, 20000")
     go(at)
     assert problems(at) == []
-    return choose(at, field(at, "level"), level)
+    return choose(at, field(at, "level"), 1)
 
 
 def plainly(released):
@@ -99,7 +99,7 @@ def test_page_command_and_pandas_say_the_same(data, tmp_path):
     assert (known["distinct_l"], known["t_variational"]) == pytest.approx(expected)
 
 
-def test_what_can_be_asked_for_is_counted_on_the_groups(data):
+def test_levels_are_chosen_and_what_can_be_asked_for_is_counted_on_the_groups(data):
     at = by_tens(data)
     whole = whole_table(work(at))
     assert whole.sensitive[0].values == (
@@ -107,32 +107,13 @@ def test_what_can_be_asked_for_is_counted_on_the_groups(data):
     )  # fmt: skip
     model = suggested(work(at), "distinct-l-diversity", whole)
     assert best(model, whole) == "at most 5 for this column"
-
-
-def test_another_level_and_back_to_as_it_is(data):
-    at = by_tens(data, level=2)
+    choose(at, field(at, "level"), 2)
     assert plan_of(work(at)).columns["income"].level == 2
     assert at.selectbox(key=field(at, "level")).options == [
         "level 1 of 3: 5 values", "level 2 of 3: 3 values", "level 3 of 3: 1 value",
     ]  # fmt: skip
-    choose(at, field(at, "builder"), "")
-    assert plan_of(work(at)).columns["income"].level is None
-    assert "level" not in plan_of(work(at)).to_json()
 
-
-def test_a_hierarchy_that_does_not_fit_stops_the_run_in_a_sentence(data):
-    at = by_tens(data)
-    at.text_input(key=field(at, "widths")).set_value("wide")
-    go(at)
-    assert "Widths" in problems(at)[0]
-    go(at, "pages/anonymise.py")
-    next(one for one in at.button if one.label == "Anonymise").click()
-    go(at)
-    assert "'income' is to be coarsened" in " ".join(problems(at))
-
-
-def test_plan_and_project_bring_it_back(data):
-    before = work(by_tens(data, level=2))
+    before = work(at)
     fresh = uploaded_work(before.table.content, before.table.file.name, 7)
     for after in (
         with_plan(fresh, plan_of(before)),
@@ -142,6 +123,15 @@ def test_plan_and_project_bring_it_back(data):
     spoiled = json.loads(saved_project(before))
     del spoiled["levels"]  # as an earlier version wrote it
     assert not plan_of(opened_project(fresh, json.dumps(spoiled).encode())).coarsened
+
+    at.text_input(key=field(at, "widths")).set_value("wide")
+    go(at)
+    assert "Widths" in problems(at)[0]
+    press(go(at, "pages/anonymise.py"), "Anonymise")
+    assert "'income' is to be coarsened" in " ".join(problems(at))
+    choose(go(at, DATA), field(at, "builder"), "")
+    assert plan_of(work(at)).columns["income"].level is None
+    assert "level" not in plan_of(work(at)).to_json()
 
 
 def test_its_tree_is_mended_on_the_page_hierarchies(data):

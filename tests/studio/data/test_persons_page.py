@@ -84,18 +84,7 @@ def test_a_repeating_identifier_is_warned_of_and_naming_it_counts_persons(visits
     assert any("the number of its persons here" in one.value for one in at.markdown)
 
 
-def test_a_column_that_is_no_identifier_any_more_is_never_dropped_in_silence(visits):
-    at = choose(visits, asked(visits).key, "patient")
-    give_role(at, "patient", "insensitive")
-    assert "patient is no identifier any more" in problems(at)[0]
-    press(go(at, "pages/anonymise.py"), "Anonymise")
-    assert any("is no identifier any more" in one for one in problems(at))
-    go(at, DATA)
-    choose(at, asked(at).key, "")
-    assert problems(at) == [] and asked(at) is None
-
-
-def test_records_of_nobody_are_said_at_once(start):
+def test_a_column_that_cannot_count_persons_is_never_dropped_in_silence(start):
     lacking = VISITS.assign(patient=[None, *VISITS["patient"][1:]])
     at = upload(start(DATA), "visits.csv", as_bytes(lacking, "csv"))
     choose(at, asked(at).key, "patient")
@@ -103,6 +92,16 @@ def test_records_of_nobody_are_said_at_once(start):
     assert "k in persons" not in numbers(at)
     upload(at, "visits.csv", as_bytes(VISITS.drop(columns="patient"), "csv"))
     assert asked(at) is None, "no column is an identifier"
+
+    upload(at, "visits.csv", as_bytes(VISITS, "csv"))
+    choose(at, asked(at).key, "patient")
+    give_role(at, "patient", "insensitive")
+    assert "patient is no identifier any more" in problems(at)[0]
+    press(go(at, "pages/anonymise.py"), "Anonymise")
+    assert any("is no identifier any more" in one for one in problems(at))
+    go(at, DATA)
+    choose(at, asked(at).key, "")
+    assert problems(at) == [] and asked(at) is None
 
 
 def test_decide_says_what_k_counts(visits):

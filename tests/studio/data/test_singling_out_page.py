@@ -20,6 +20,7 @@ from support.dashboard import (
     go,
     press,
     settled,
+    texts,
     upload,
     warnings,
     work,
@@ -49,8 +50,8 @@ def looked(at):
     return settled(press(at, "Look for them"))
 
 
-def texts(at):
-    return [one.value.replace("\\", "").replace("\u202f", " ") for one in at.markdown]
+def said(at):
+    return [one.replace("\u202f", " ") for one in texts(at)]
 
 
 def make(at, place):
@@ -60,9 +61,9 @@ def make(at, place):
 
 def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
     at = looked(opened(start))
-    assert "**number**" in texts(at) and "26 records, 100.0 %" in texts(at)
-    (said,) = warnings(at)
-    assert "in one of these sets: number, sector, cohort." in said.replace("\\", "")
+    assert "**number**" in said(at) and "26 records, 100.0 %" in said(at)
+    (warning,) = warnings(at)
+    assert "in one of these sets: number, sector, cohort." in warning.replace("\\", "")
     make(at, 0)
     assert work(at).table.roles["number"] is Role.IDENTIFIER
     assert any(
@@ -70,7 +71,7 @@ def test_what_is_found_becomes_a_role_and_can_be_undone(start, downloads):
         for one in warnings(at)
     )
     looked(at)
-    assert "**sector + cohort**" in texts(at) and "24 records, 92.3 %" in texts(at)
+    assert "**sector + cohort**" in said(at) and "24 records, 92.3 %" in said(at)
     name, file = downloads["singling-out-sets-data"]
     assert name.startswith("singling-out-sets")
     (row,) = pd.read_csv(io.BytesIO(file())).to_dict("records")
@@ -95,11 +96,11 @@ def test_nothing_found_says_whether_more_columns_would(start):
     at = give_role(opened(start), "number", "identifier")
     choose(at, f"singling-size-{work(at).version}", 1)
     looked(at)
-    assert "**No set of up to 1 column singles out 5.0 % of the 26 records.**" in texts(at)
-    assert "More columns do: all together single out 92.3 %. Ask for larger sets." in texts(at)
+    assert "**No set of up to 1 column singles out 5.0 % of the 26 records.**" in said(at)
+    assert "More columns do: all together single out 92.3 %. Ask for larger sets." in said(at)
     give_role(at, "sector", "identifier")
     looked(at)
-    assert any(one.startswith("More columns do not either: all toge") for one in texts(at))
+    assert any(one.startswith("More columns do not either: all toge") for one in said(at))
     for column in ("cohort", "ward", "illness"):
         give_role(at, column, "identifier")
     assert not [one for one in at.button if one.label == "Look for them"]

@@ -48,7 +48,7 @@ def nothing_is_parsed_here(monkeypatch):
     monkeypatch.setattr("kanon.sources.opening.read_table", lambda *_: 1 / 0)
 
 
-def test_the_server_parses_no_upload(start, nothing_is_parsed_here):
+def test_the_server_parses_no_upload_and_no_file_once_more(start, nothing_is_parsed_here):
     at = start(DATA)
     for kind in ("csv", "tsv", "xlsx", "parquet", "feather"):
         upload(at, f"people.{kind}", table_bytes(PEOPLE, kind))
@@ -59,9 +59,6 @@ def test_the_server_parses_no_upload(start, nothing_is_parsed_here):
     assert problems(at) == ["Line 3 of 'people.csv' has 1 cell where the header has 2."]
     assert work(at).table.title == "people.feather", "what was there stays"
 
-
-def test_the_server_parses_no_file_once_more(start, nothing_is_parsed_here):
-    at = start(DATA)
     upload(at, "people.csv", b"a;b\n1;x\n2;y\n")
     before = work(at)
     at.multiselect(key=f"markers-{before.version}").set_value(["x"])
@@ -212,18 +209,10 @@ def test_a_first_line_that_may_be_a_record_is_asked_about(start):
     assert not any("may be a record" in one for one in warnings(at))
     plan = plan_of(work(at))
     assert plan.read.header is False and plan.roles.roles["column 3"] == "sensitive"
+    again = uploaded_work(content, "people.csv", 0)
+    assert again.table.file.unclear
+    restored = opened_project(again, saved_project(work(at)).encode())
+    assert restored.table.file.settings.header is False and not restored.table.file.unclear
     settled(choose(at, f"header-{work(at).version}", True))
     assert list(work(at).table.roles) == ["28", "M", "flu"]
     assert work(at).table.records.n_records == 3
-
-
-def test_a_project_keeps_what_was_said_of_the_first_line(start):
-    at = upload(start(DATA), "people.csv", b"28,M\n51,F\n28,M\n51,F\n")
-    settled(press(at, "The first line is a record"))
-    give_role(at, "column 1", "quasi-identifier")
-    give_role(at, "column 2", "insensitive")
-    project = saved_project(work(at)).encode()
-    again = uploaded_work(b"28,M\n51,F\n28,M\n51,F\n", "people.csv", 0)
-    assert again.table.file.unclear
-    restored = opened_project(again, project)
-    assert restored.table.file.settings.header is False and not restored.table.file.unclear

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -27,8 +26,10 @@ from support.dashboard import (
     WORK,
     button,
     captions,
+    chart_titles,
     give_role,
     go,
+    page_text,
     press,
     problems,
     settled,
@@ -97,8 +98,7 @@ def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     assert len(cards(at)) == len(uses(at)) >= 2
     assert not [one for one in at.button if "again" in one.label], "that was done already"
     assert any("On " in one.value and "drawn again" in one.value for one in at.markdown)
-    (chart,) = at.get("plotly_chart")
-    title = json.loads(chart.proto.spec)["layout"]["title"]["text"]
+    (title,) = chart_titles(at)
     assert title.startswith("k = 3: ")
     assert title.endswith(" has the least score, and loses nearly everything")
     assert len(at.dataframe[0].value) == 95
@@ -106,16 +106,33 @@ def test_every_way_is_tried_in_a_worker_and_the_proposals_are_run_again(opened):
     assert "merge" in meant[0], "what its names stand for"
 
 
-def test_other_weights_rank_anew_without_a_run(opened):
+def test_weights_rank_anew_without_a_run_and_none_lose_nothing(opened):
     at = opened()
     before = cards(at)
+    (said,) = warned(at)
+    assert said.startswith("The first proposal loses nearly everything: 100.0 % of all")
+    assert "the least score by your weights, but nearly everything is lost" in page_text(at)
+    (title,) = chart_titles(at)
+    assert title.endswith(", and loses nearly everything")
     assert button(at, f"Run {len(before)} proposals again"), "as these were not run again yet"
-    weight(at, "utility", 0)
-    assert not work(at).running and cards(at) != before
     (table,) = at.dataframe
     assert [*table.value.columns] == [
         "Rank", "Way", "Score, % ↓", "Alteration, % ↓", "l ↑", "t, 0 to 1 ↓", "Nothing beats it",
     ]  # fmt: skip
+    weight(at, "utility", 0)
+    assert not work(at).running and cards(at) != before
+    for name in ("l", "t"):
+        weight(at, name, 0)
+    (said,) = warned(at)
+    assert said.startswith("All weights are 0, so nothing matters") and not cards(at)
+    assert said.endswith(": Little is lost, Mixed classes (l), Classes like the table (t).")
+    press(at, RUN)
+    assert not work(at).running and problems(at)[0].startswith("All weights are 0")
+    weight(at, "utility", 10)
+    assert cards(at) and not warned(at), "by utility alone little is lost"
+    for name in ("l", "t"):
+        weight(at, name, 5)
+    assert cards(at) == before
 
 
 @pytest.mark.nightly
@@ -128,23 +145,6 @@ def test_what_was_not_run_again_is_asked_for_and_kept_for_other_weights(opened):
     assert [one for one in at.button if "again" in one.label]
     weight(at, "utility", 10)
     assert cards(at) == first and not [one for one in at.button if "again" in one.label]
-
-
-def test_without_any_weight_a_sentence_says_so_and_nothing_is_lost(opened):
-    at = opened()
-    before = cards(at)
-    for name in ("utility", "l"):
-        at.slider(key=f"advice-weight-{name}").set_value(0)
-    weight(at, "t", 0)
-    (said,) = warned(at)
-    assert said.startswith("All weights are 0, so nothing matters") and not cards(at)
-    assert said.endswith(": Little is lost, Mixed classes (l), Classes like the table (t).")
-    press(at, RUN)
-    assert not work(at).running and problems(at)[0].startswith("All weights are 0")
-    for name in ("l", "t"):
-        at.slider(key=f"advice-weight-{name}").set_value(5)
-    weight(at, "utility", 10)
-    assert cards(at) == before
 
 
 def test_a_proposal_is_taken_as_if_chosen_by_hand_and_given_back(opened, found):
@@ -215,20 +215,6 @@ def test_a_larger_k_that_has_what_part_1_asks_is_proposed_and_taken(opened, foun
     for _, ill in rows.groupby(quasi)["disease"]:
         share = ill.value_counts(normalize=True)
         assert np.exp(-(share * np.log(share)).sum()) >= 3 - 1e-9
-
-
-def test_what_loses_nearly_everything_is_not_the_first_without_a_warning(opened):
-    at = opened()
-    (said,) = warned(at)
-    assert said.startswith("The first proposal loses nearly everything: 100.0 % of all")
-    assert any("the least score by your weights, but nearly everything is lost" in text
-               for text in texts(at))  # fmt: skip
-    (chart,) = at.get("plotly_chart")
-    title = json.loads(chart.proto.spec)["layout"]["title"]["text"]
-    assert title.endswith(", and loses nearly everything")
-    for name in ("l", "t"):
-        weight(at, name, 0)
-    assert not warned(at)
 
 
 def test_another_k_is_looked_up_and_other_settings_ask_for_another_run(opened):

@@ -35,6 +35,8 @@ from support.dashboard import (
     anonymised,
     choose,
     go,
+    infos,
+    page_text,
     press,
     problems,
     settled,
@@ -59,10 +61,6 @@ def with_people(work, content):
     return request.then(work, request.function(no_progress, *request.arguments))
 
 
-def texts(at):
-    return "\n".join(one.value.replace("\\", "") for one in [*at.markdown, *at.caption])
-
-
 def context(at):
     return work(at).purpose.context
 
@@ -80,23 +78,54 @@ def want(at, name, number):
     return go(at)
 
 
-def test_the_purpose_changes_what_is_asked_and_the_verdict(hospital):
-    assert "0 of 5 thresholds are met" in texts(hospital)
-    assert "no count of 1 to 10 is shown" in texts(hospital)
-    hospital.button_group(key="decide-release").set_value("internal")
-    go(hospital)
-    assert context(hospital).release == "internal"
-    assert "of 3 thresholds" in texts(hospital) and "some custodians use 3" in texts(hospital)
-    hospital.button_group(key="decide-attacker").set_value("journalist")
-    go(hospital)
-    assert "but not whether they are in the table" in texts(hospital)
-    assert "nor was a population" in texts(hospital)
-    key = f"decide-known-{work(hospital).version}-3-3"
-    choose(hospital, key, 1)
-    assert context(hospital).known == 1
-    assert "any 1 of their 3 quasi-identifiers" in texts(hospital)
-    choose(hospital, key[:-1] + "1", 3)
-    assert context(hospital).known is None
+def test_the_purpose_changes_what_is_asked_the_verdict_and_the_models(hospital, downloads):
+    at = hospital
+    assert "0 of 5 thresholds are met" in page_text(at)
+    assert "no count of 1 to 10 is shown" in page_text(at)
+    at.button_group(key="decide-release").set_value("internal")
+    go(at)
+    assert context(at).release == "internal"
+    assert "of 3 thresholds" in page_text(at) and "some custodians use 3" in page_text(at)
+    at.button_group(key="decide-attacker").set_value("journalist")
+    go(at)
+    assert "but not whether they are in the table" in page_text(at)
+    assert "nor was a population" in page_text(at)
+    key = f"decide-known-{work(at).version}-3-3"
+    choose(at, key, 1)
+    assert context(at).known == 1
+    assert "any 1 of their 3 quasi-identifiers" in page_text(at)
+    choose(at, key[:-1] + "1", 3)
+    assert context(at).known is None
+
+    at.button_group(key="decide-attacker").set_value("prosecutor")
+    at.button_group(key="decide-release").set_value("research")
+    go(at)
+    press(at, "Use as models")
+    now = work(at)
+    assert now.settings.k == 5
+    assert [model.sentence for model in now.settings.models] == [
+        "Entropy l-diversity with l = 2 for 'disease'",
+        "t-closeness with t = 0.4 (total variation) for 'disease'",
+    ]
+    assert any(one.startswith(OUTDATED) for one in warnings(at))
+    want(at, "l", 1.5)
+    press(at, "Use as models")
+    assert [model.symbol for model in work(at).settings.models] == ["l", "t"], "not the old too"
+    settled(press(at, "Anonymise"))
+    assert "✓ at least" in page_text(at) and not problems(at)
+
+    kept = context(at)
+    name, make = downloads["decide-context"]
+    text = make()
+    assert name.startswith("context-") and json.loads(text)["thresholds"] == {
+        "l": {"wanted": 1.5, "source": ""}
+    }
+    press(at, "As proposed")
+    load(at, text.encode())
+    assert Context.from_json(text) == context(at) == kept
+    assert infos(at)[0] == "The context was loaded."
+    choose(at, "frame-sample", "voters")
+    assert context(at) == Context(release="public"), "it is not carried to another table"
 
 
 def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital):
@@ -106,101 +135,52 @@ def test_a_population_counts_for_who_does_not_know_who_is_in_the_table(hospital)
     seen = with_people(with_fields(work(hospital), context=asked), people)
     hospital.session_state[WORK] = seen
     go(hospital)
-    assert "✓ the person who is easiest to find is found once in 10 tries" in texts(hospital)
-    assert "nor was a population" not in texts(hospital)
+    assert "✓ the person who is easiest to find is found once in 10 tries" in page_text(hospital)
+    assert "nor was a population" not in page_text(hospital)
 
 
-def test_a_threshold_of_ones_own_has_a_source_and_a_way_back(hospital):
-    want(hospital, "k", 2)
-    assert "✓ at least 2 records look alike (asked for: 2)" in texts(hospital)
-    key = f"decide-source-{work(hospital).version}-k"
-    hospital.text_input(key=key).set_value("Ethics board")
-    go(hospital)
-    assert context(hospital).thresholds.k.source == "Ethics board"
-    want(hospital, "k", 3)
-    assert context(hospital).thresholds.k.source == "Ethics board", "it is not lost"
-    press(hospital, "As proposed")
-    assert context(hospital) == Context(release="public")
+def test_a_threshold_of_ones_own_is_checked_and_has_a_source_and_a_way_back(hospital):
+    at = hospital
+    want(at, "k", 2)
+    assert "✓ at least 2 records look alike (asked for: 2)" in page_text(at)
+    at.text_input(key=f"decide-source-{work(at).version}-k").set_value("Ethics board")
+    go(at)
+    assert context(at).thresholds.k.source == "Ethics board"
+    want(at, "k", 3)
+    assert context(at).thresholds.k.source == "Ethics board", "it is not lost"
+    press(at, "As proposed")
+    assert context(at) == Context(release="public")
 
+    want(at, "k", 1.0)
+    (said,) = problems(at)
+    assert "at least 2 and at most 100 000 000, not 1. Still asked for: 11." in said
+    assert context(at) == Context(release="public")
+    want(at, "t", 0.5)
+    assert problems(at) == [said] and field_of(at, "k").value == 1, "what was typed stays"
+    want(at, "k", 7.0)
+    assert not problems(at) and context(at).thresholds.k.wanted == 7
+    want(at, "k", 1e308)
+    at.button(key="decide-back-k").click()
+    go(at)
+    assert not problems(at) and field_of(at, "k").value == 11
 
-def test_a_number_that_is_not_allowed_changes_nothing(hospital):
-    said = (
-        "What is asked for in 'Records that look alike (k-anonymity)' has to be a whole number of "
-        "at least 2 and at most 100 000 000, not 1. Still asked for: 11."
-    )
-    want(hospital, "k", 1.0)
-    assert problems(hospital) == [said] and context(hospital) == Context(release="public")
-    want(hospital, "t", 0.5)
-    assert problems(hospital) == [said] and field_of(hospital, "k").value == 1, (
-        "what was typed stays"
-    )
-    want(hospital, "k", 7.0)
-    assert not problems(hospital) and context(hospital).thresholds.k.wanted == 7
-    want(hospital, "k", 1e308)
-    hospital.button(key="decide-back-k").click()
-    go(hospital)
-    assert not problems(hospital) and field_of(hospital, "k").value == 11
-
-
-def test_an_empty_field_asks_for_nothing(hospital):
-    want(hospital, "mean_risk", None)
-    assert "of 4 thresholds" in texts(hospital)
-
-
-def test_what_no_release_reaches_is_said_beside_the_field(hospital):
-    want(hospital, "l", 50.0)
-    assert "No release reaches that of disease: at most" in texts(hospital)
     said = "No release reaches that: the table has 10 records."
-    assert texts(hospital).count(said) == 3, "k = 11, 1 in 11, 1 in 20"
-    want(hospital, "k", 10.0)
-    assert texts(hospital).count(said) == 2
-    hospital.button_group(key="decide-attacker").set_value("journalist")
-    assert said not in texts(go(hospital)), "of a population it may be reached"
-
-
-def test_what_is_asked_becomes_models_as_if_chosen_by_hand(hospital):
-    hospital.button_group(key="decide-release").set_value("research")
-    go(hospital)
-    press(hospital, "Use as models")
-    now = work(hospital)
-    assert now.settings.k == 5
-    assert [model.sentence for model in now.settings.models] == [
-        "Entropy l-diversity with l = 2 for 'disease'",
-        "t-closeness with t = 0.4 (total variation) for 'disease'",
-    ]
-    assert any(one.startswith(OUTDATED) for one in warnings(hospital))
-    want(hospital, "l", 1.5)
-    press(hospital, "Use as models")
-    assert [model.symbol for model in work(hospital).settings.models] == ["l", "t"], (
-        "in place of the old"
-    )
-    settled(press(hospital, "Anonymise"))
-    assert "✓ at least" in texts(hospital) and not problems(hospital)
-
-
-def test_a_context_is_saved_and_loaded(hospital, downloads):
-    want(hospital, "k", 7)
-    name, make = downloads["decide-context"]
-    text = make()
-    assert name.startswith("context-") and json.loads(text)["thresholds"] == {
-        "k": {"wanted": 7.0, "source": ""}
-    }
-    press(hospital, "As proposed")
-    load(hospital, text.encode())
-    assert Context.from_json(text) == context(hospital)
-    assert hospital.info[0].value == "The context was loaded\\."
+    assert page_text(at).count(said) == 3, "k = 11, 1 in 11, 1 in 20"
+    want(at, "l", 50.0)
+    assert "No release reaches that of disease: at most" in page_text(at)
+    want(at, "k", 10.0)
+    assert page_text(at).count(said) == 2
+    at.button_group(key="decide-attacker").set_value("journalist")
+    assert said not in page_text(go(at)), "of a population it may be reached"
+    at.button_group(key="decide-attacker").set_value("prosecutor")
+    want(at, "mean_risk", None)
+    assert "of 4 thresholds" in page_text(at), "an empty field asks for nothing"
 
 
 def load(at, content):
     key = f"decide-upload-{work(at).version}-{work(at).view(DecideView).uploads}"
     at.file_uploader(key=key).set_value(("context.json", content, "application/json"))
     return go(at)
-
-
-def test_the_purpose_is_not_carried_to_another_table(hospital):
-    want(hospital, "k", 7)
-    choose(hospital, "frame-sample", "voters")
-    assert context(hospital) == Context(release="public")
 
 
 # --- the report and the project -----------------------------------------------------------------
@@ -244,7 +224,7 @@ def test_a_report_says_what_was_asked_and_the_command_makes_the_same(
     at.checkbox(key="report-in-context").set_value(True)
     at = settled(press(go(at), "Make the report"))
     decided = work(at).findings.reported.decision
-    assert decided.context == context(at) and decided.sentence in texts(at)
+    assert decided.context == context(at) and decided.sentence in page_text(at)
     (name, make), (page, made) = downloads["report-context"], downloads["report-html"]
     assert make() == context(at).to_json()
     for file, content in (

@@ -14,10 +14,13 @@ from kanon.studio.widgets.requirements import whole_table
 from support.dashboard import (
     DATA,
     button,
+    button_labels,
     chart_titles,
     choose,
     give_role,
     go,
+    infos,
+    page_text,
     press,
     problems,
     settled,
@@ -41,24 +44,16 @@ def turned(start):
     return go(at)
 
 
-def found(at):
-    return settled(press(at, FIND))
-
-
-def texts(at):
-    return "\n".join(one.value.replace("\\", "") for one in [*at.markdown, *at.caption])
-
-
 def model(at):
     return model_given(work(at), whole_table(work(at)))
 
 
-def test_the_greatest_k_is_found_with_what_is_given(turned):
+def test_the_greatest_k_is_found_looked_up_renewed_and_used(turned):
     at = turned
     part = at.button_group(key="decide-part")
     assert part.options[2] == "3 Greatest k for a given l or t"
-    assert any("Nothing was looked for yet" in one.value for one in at.info)
-    found(at)
+    assert any("Nothing was looked for yet" in one for one in infos(at))
+    settled(press(at, FIND))
     assert not problems(at) and not warnings(at)
     greatest = work(at).findings.greatest
     assert greatest.model == model(at) and greatest.model.l == 2
@@ -67,53 +62,37 @@ def test_the_greatest_k_is_found_with_what_is_given(turned):
     k = greatest.found.greatest_k(20)
     assert metric.value == ("none" if k is None else str(k))
     assert chart_titles(at) == [reverse_finding(greatest.found, "entropy l ≥ 2", 20)]
-    assert "From an alteration of" in texts(at)
+    assert "From an alteration of" in page_text(at)
 
-
-def test_another_alteration_is_looked_up_and_not_computed_again(turned):
-    at = found(turned)
-    before = work(at).findings.greatest
     at.slider(key=f"reverse-most-{work(at).version}").set_value(100)
     go(at)
-    assert work(at).findings.greatest is before and at.metric[0].value == "10"
-    assert "costs 100.0 % and has 1 class" in texts(at)
+    assert work(at).findings.greatest is greatest and at.metric[0].value == "10", "looked up"
+    assert "costs 100.0 % and has 1 class" in page_text(at)
+    press(at, "Use this k and model")
+    now = work(at)
+    assert now.settings.k == 10 and now.settings.models == (greatest.model,)
+    assert (now.settings.algorithm, now.settings.strategy) == ("gaa", "s1")
+    assert "The alteration can be another one" in now.message.notice
+    press(at, "Back to the settings before")
+    assert not work(at).settings.models and work(at).findings.greatest is greatest
 
-
-def test_another_model_makes_it_outdated_until_it_is_found_again(turned):
-    at = found(turned)
     choose(at, f"reverse-model-{work(at).version}-entropy-l-diversity", "t-closeness")
     assert isinstance(model(at), TCloseness)
     assert OUTDATED in warnings(at)[0] and chart_titles(at), "the old picture stays"
-    found(at)
+    settled(press(at, FIND))
     assert not warnings(at) and isinstance(work(at).findings.greatest.model, TCloseness)
 
 
-def test_what_no_release_reaches_is_said_before_it_is_looked_for(turned):
+def test_what_cannot_be_reached_or_mixed_is_said_before_it_is_looked_for(turned):
     at = turned
     key = f"reverse-number-{work(at).version}-entropy-l-diversity-disease-2.0"
     at.number_input(key=key).set_value(50.0)
     go(at)
     assert "cannot be reached" in problems(at)[0] and button(at, FIND).disabled
-
-
-def test_what_was_found_is_required_of_the_next_release(turned):
-    at = found(turned)
-    at.slider(key=f"reverse-most-{work(at).version}").set_value(100)
-    press(go(at), "Use this k and model")
-    now = work(at)
-    assert now.settings.k == 10 and now.settings.models == (now.findings.greatest.model,)
-    assert (now.settings.algorithm, now.settings.strategy) == ("gaa", "s1")
-    assert "The alteration can be another one" in now.message.notice
-    press(at, "Back to the settings before")
-    assert not work(at).settings.models and work(at).findings.greatest is now.findings.greatest
-
-
-def test_without_a_sensitive_column_there_is_nothing_to_be_mixed(turned):
-    at = go(turned, DATA)
-    give_role(at, "disease", "insensitive")
+    give_role(go(at, DATA), "disease", "insensitive")
     go(at, DECIDE)
-    assert any("No column is sensitive" in one.value for one in at.info)
-    assert FIND not in [one.label for one in at.button]
+    assert any("No column is sensitive" in one for one in infos(at))
+    assert FIND not in button_labels(at)
 
 
 # --- without a page --------------------------------------------------------------------------

@@ -25,8 +25,7 @@ from kanon.experiments.simulated.study import (
 from kanon.plan import Plan
 from kanon.run import prepare
 from kanon.studio.decide.simulated import best_said, simulation_of, with_results
-from kanon.studio.decide.simulated_state import SimulatedView
-from kanon.studio.decide.state import DecideView
+from kanon.studio.decide.state import DecideView, SimulatedView
 from kanon.studio.session.run_plan import plan_content
 from support.dashboard import (
     DATA,
@@ -133,7 +132,7 @@ def test_what_is_lacking_is_run_shown_and_kept(opened, downloads):
     assert name.endswith(".json") and json.loads(make())["format"] == "kanon-simulated-study"
 
 
-def test_the_table_ranks_by_what_is_chosen(opened):
+def test_the_table_ranks_by_what_is_chosen_and_other_settings_have_a_study_of_their_own(opened):
     at = with_known(opened(), invented())
     (first,) = at.table
     at.button_group(key="study-criterion").set_value("l_percent")
@@ -143,29 +142,6 @@ def test_the_table_ranks_by_what_is_chosen(opened):
     assert last == [f"{x:.1f}" for x in mean_ranks(known(at))["l_percent"]]
     assert work(at).view(SimulatedView).criterion == "l_percent"
 
-
-def test_without_a_complete_column_nothing_is_ranked(opened):
-    at = with_known(opened(), invented(RUNS[1:5]))
-    assert not at.table and not chart_titles(at) and button(at, GO_ON.format(143))
-    assert any("ranked are the 0 of 21 columns" in text for text in captions(at))
-
-
-def test_a_cancelled_study_keeps_what_was_found(opened):
-    at = with_known(opened(), invented(RUNS[:7]))
-    with held_worker():
-        press(at, GO_ON.format(140))
-        job = job_of(at)
-        job._parts.extend(invented(RUNS[7:9], seed=2))  # as if it had been cancelled later
-        press(at, "Cancel")
-        assert job.wait(20)
-    go(at)
-    assert not work(at).running and len(known(at)) == 9
-    assert button(at, GO_ON.format(138))
-    assert "What was found so far is kept." in work(at).message.notice
-
-
-def test_other_settings_have_a_study_of_their_own(opened):
-    at = with_known(opened(), invented())
     at.selectbox(key=frame_metric(at)).set_value("total")
     assert button(go(at), RUN) and not at.table
     at.button_group(key="study-scope").set_value("class")
@@ -180,28 +156,38 @@ def test_other_settings_have_a_study_of_their_own(opened):
     assert len(work(at).findings.simulations) == 1
 
 
+def test_a_cancelled_study_keeps_what_was_found(opened):
+    at = with_known(opened(), invented(RUNS[1:5]))
+    assert not at.table and not chart_titles(at) and button(at, GO_ON.format(143))
+    assert any("ranked are the 0 of 21 columns" in text for text in captions(at))
+    at = with_known(at, invented(RUNS[:7]))
+    with held_worker():
+        press(at, GO_ON.format(140))
+        job = job_of(at)
+        job._parts.extend(invented(RUNS[7:9], seed=2))  # as if it had been cancelled later
+        press(at, "Cancel")
+        assert job.wait(20)
+    go(at)
+    assert not work(at).running and len(known(at)) == 9
+    assert button(at, GO_ON.format(138))
+    assert "What was found so far is kept." in work(at).message.notice
+
+
 def test_whatever_algorithm_is_chosen_greedy_merging_is_studied(opened):
     at = opened(algorithm="mondrian", strategy="s3")
     assert button(at, RUN) and not problems(at)
     assert simulation_of(work(at)).study.task.strategy == "s1"
 
 
-def test_a_study_file_is_loaded_and_gone_on_with(opened):
+def test_a_study_file_is_loaded_and_one_of_another_table_is_refused(opened):
     at = opened()
     simulation, found = simulation_of(work(at)), invented(RUNS[:8])
     loaded(at, written_study(simulation.made, found))
     assert set(known(at)) == set(found) and button(at, GO_ON.format(139))
-    assert (
-        work(at).message.notice == "8 results were loaded."
-        and work(at).view(SimulatedView).uploads == 1
-    )
-    assert not problems(at)
+    assert work(at).message.notice == "8 results were loaded." and not problems(at)
+    assert work(at).view(SimulatedView).uploads == 1
 
-
-def test_a_study_of_another_table_is_refused_and_nothing_is_lost(opened):
-    at = with_known(opened(), invented(RUNS[:8]))
-    made = simulation_of(work(at)).made
-    changed = made.model_copy(update={"table": "x", "seed": "7"})
+    changed = simulation.made.model_copy(update={"table": "x", "seed": "7"})
     before = work(at)
     loaded(at, written_study(changed, invented()))
     (said,) = problems(at)

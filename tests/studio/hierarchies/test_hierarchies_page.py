@@ -19,7 +19,9 @@ from kanon.studio.widgets import tree_edits
 from support.dashboard import (
     ANONYMISE,
     COMPARE,
+    DATA,
     HIERARCHIES,
+    WORK,
     anonymised,
     as_bytes,
     button,
@@ -27,6 +29,8 @@ from support.dashboard import (
     choose,
     give_role,
     go,
+    key_of,
+    page_text,
     press,
     problems,
     settled,
@@ -34,7 +38,6 @@ from support.dashboard import (
     upload,
     work,
 )
-from support.works import with_fields
 
 ADULT_FILES = sorted(
     [
@@ -77,17 +80,13 @@ def operate(at, drawn, kind, **what):
             what[name] = [place[one] for one in given] if isinstance(given, list) else place[given]
     named = {"id": f"{kind}{data['version']}", "about": data["about"], "base": data["version"]}
     operation = {**named, "kind": kind, **what}
-    at.session_state["kanon-work"] = tree_edits.edited(work(at), operation)
+    at.session_state[WORK] = tree_edits.edited(work(at), operation)
     return go(at)
 
 
 def look_at(at, column):
     at.button_group(key=f"tree-column-{work(at).version}").set_value(column)
     return go(at)
-
-
-def markdown(at):
-    return " ".join(one.value for one in at.markdown).replace("\\", "")
 
 
 def typed(at, field, text):
@@ -106,19 +105,18 @@ def builder(at, name):
 
 
 # --- the drawing ------------------------------------------------------------------------------
-def test_the_page_asks_draws_and_says_that_every_value_has_a_place(page, drawn):
+def test_what_is_drawn_survives_a_page_change_is_undone_and_released(page, drawn):
     assert title(page) == "How may each value be blurred?"
     data, _, _ = drawn[-1]
     assert data["labels"][-1] == "*" and data["records"][-1] == "10"
-    assert "Every value has a place" in markdown(page)
-    look_at(page, "zip")
-    assert work(page).looked_at == "zip"
-    assert drawn[-1][0]["about"] != data["about"]
-
-
-def test_what_is_drawn_survives_a_page_change_and_can_be_undone(page, drawn):
+    assert "Every value has a place" in page_text(page)
     look_at(page, "sex")
+    assert work(page).looked_at == "sex" and drawn[-1][0]["about"] != data["about"]
     before = work(page).table.choices["sex"].tree
+    operate(page, drawn, "rename", node="*", name=" ")
+    assert drawn[-1][0]["bad"] and "name" in drawn[-1][0]["said"], "a refusal stands there"
+    assert work(page).table.choices["sex"].tree is before and problems(page) == []
+
     first, second, *_ = before.labels
     operate(page, drawn, "group", nodes=[first, second], name="Either")
     assert "Either" in drawn[-1][0]["labels"] and drawn[-1][0]["undo"] == 1
@@ -128,52 +126,50 @@ def test_what_is_drawn_survives_a_page_change_and_can_be_undone(page, drawn):
     operate(page, drawn, "undo")
     assert work(page).table.choices["sex"].tree == before and drawn[-1][0]["redo"] == 1
 
-
-def test_a_refusal_is_said_in_the_drawing_and_nothing_else_changes(page, drawn):
-    before = work(page).table.choices[work(page).looked_at].tree
-    operate(page, drawn, "rename", node="*", name=" ")
-    assert drawn[-1][0]["bad"] and "name" in drawn[-1][0]["said"]
-    assert work(page).table.choices[work(page).looked_at].tree is before
-    assert problems(page) == []
-
-
-def test_the_edited_tree_is_what_the_release_uses(page, drawn):
-    look_at(page, "sex")
     operate(page, drawn, "rename", node="*", name="Anybody")
+    assert not any(one.label == "Undo" for one in page.button), "the drawing has its own"
+    page.button_group(key="tree-view").set_value("levels")
+    go(page)
+    press(page, "Undo")
+    assert work(page).table.choices["sex"].tree == before
+    assert button(page, "Undo").disabled
+    press(page, "Redo")
+    assert sample_work("hospital").table.choices["sex"].tree.labels[-1] == "*", "the sample stays"
     at = anonymised(go(page, ANONYMISE))
-    names = set(work(at).findings.result.release(10).released()["sex"])
-    assert names == {"Anybody"}
+    assert set(work(at).findings.result.release(10).released()["sex"]) == {"Anybody"}
 
 
 def test_a_line_of_the_page_data_leads_to_its_drawing(start, drawn):
-    at = start("pages/data.py")
-    at.button(
-        key=f"hierarchy-{work(at).version}-{list(work(at).table.roles).index('zip')}-draw"
-    ).click()
+    at = start(DATA)
+    at.button(key=key_of(at, "zip", "draw")).click()
     go(at)
     assert work(at).looked_at == "zip"
     go(at, HIERARCHIES)
     assert "zip" in drawn[-1][0]["about"]
+    drawn.clear()
+    upload(go(at, DATA), "notes.csv", as_bytes(pd.DataFrame({"note": ["x", "y", "x"]}), "csv"))
+    go(at, HIERARCHIES)
+    assert any("No column is a quasi-identifier yet" in one.value for one in at.info)
+    assert work(at).table.quasi_identifiers == [] and drawn == []
 
 
 # --- coverage ---------------------------------------------------------------------------------
 def test_a_value_without_a_place_is_named_and_added_in_a_click(page, drawn):
     look_at(page, "sex")
-    column = "sex"
-    full = work(page).table.choices[column].tree
+    full = work(page).table.choices["sex"].tree
     gone = full.labels[0]
-    page.session_state["kanon-work"] = tree_edits.with_tree_drawn(
-        work(page), column, remove_leaves(full, [gone])
+    page.session_state[WORK] = tree_edits.with_tree_drawn(
+        work(page), "sex", remove_leaves(full, [gone])
     )
     go(page)
-    assert "1 value of" in markdown(page) and gone in markdown(page)
-    assert "cannot be used" in markdown(page)
+    assert "1 value of" in page_text(page) and gone in page_text(page)
+    assert "cannot be used" in page_text(page)
     press(go(page, ANONYMISE), "Anonymise")
-    assert problems(page) == [f"'{column}' has no usable hierarchy yet; see the page Hierarchies."]
+    assert problems(page) == ["'sex' has no usable hierarchy yet; see the page Hierarchies."]
     go(page, HIERARCHIES)
     press(page, "Add 1 value")
-    assert "Every value has a place" in markdown(page)
-    assert work(page).table.choices[column].plan is not None
+    assert "Every value has a place" in page_text(page)
+    assert work(page).table.choices["sex"].plan is not None
 
 
 # --- builders ---------------------------------------------------------------------------------
@@ -183,64 +179,52 @@ def test_a_builder_is_a_preview_until_it_is_used(page, drawn):
     builder(page, "intervals")
     data, key, _ = drawn[-1]
     assert key == "tree-preview" and not data["editable"]
-    assert "Preview, not in use yet" in markdown(page)
-    typed(page, "widths", "7, 14")
-    assert work(page).table.choices["age"].tree is before
-    press(page, "Use it")
-    assert work(page).table.choices["age"].builder == "intervals"
-    assert work(page).table.choices["age"].typed["widths"] == "7, 14"
-    assert drawn[-1][1] == "tree-editor" and drawn[-1][0]["undo"] == 1
-    operate(page, drawn, "undo")
-    assert work(page).table.choices["age"].tree == before
-
-
-def test_what_was_typed_for_a_builder_survives_an_error_and_a_page_change(page, drawn):
-    look_at(page, "age")
-    builder(page, "intervals")
+    assert "Preview, not in use yet" in page_text(page)
     typed(page, "widths", "five")
-    assert problems(page) == [
-        "Widths are numbers with commas between, such as 5, 10, 20, not 'five'."
-    ]
-    assert button(page, "Use it").disabled
+    assert "not 'five'" in problems(page)[0] and button(page, "Use it").disabled
     go(page, ANONYMISE)
     go(page, HIERARCHIES)
     key = f"build-{work(page).version}-{place(page)}-widths"
-    assert page.text_input(key=key).value == "five"
+    assert page.text_input(key=key).value == "five", "it survives an error and another page"
     press(page, "Discard")
     assert problems(page) == [] and drawn[-1][1] == "tree-editor"
 
-
-def test_a_suggestion_says_why_and_is_taken_only_when_asked(page, drawn):
-    look_at(page, "age")
-    before = work(page).table.choices["age"].tree
     press(page, "Suggest one from the data")
     assert work(page).table.choices["age"].tree is before and "age" in work(page).table.previews
     assert any(work(page).table.previews["age"].notes[0] in one for one in captions(page))
     press(page, "Use it")
-    assert work(page).table.choices["age"].tree is not before
+    suggested = work(page).table.choices["age"].tree
+    assert suggested is not before
+
+    builder(page, "intervals")
+    typed(page, "widths", "7, 14")
+    assert work(page).table.choices["age"].tree is suggested
+    press(page, "Use it")
+    assert work(page).table.choices["age"].builder == "intervals"
+    assert work(page).table.choices["age"].typed["widths"] == "7, 14"
+    assert drawn[-1][1] == "tree-editor"
+    operate(page, drawn, "undo")
+    assert work(page).table.choices["age"].tree == suggested
 
 
 # --- tables -----------------------------------------------------------------------------------
-@pytest.mark.parametrize("view", ["levels", "edges"])
-def test_the_tables_show_the_same_tree(page, drawn, view):
-    page.button_group(key="tree-view").set_value(view)
-    go(page)
-    assert work(page).shared.tree_view == view
-    assert button(page, "Apply the table").disabled
-    (table,) = page.get("arrow_data_frame") or page.dataframe
+def test_the_tables_show_the_same_tree_and_pasted_lines_become_one(page, drawn):
     tree = work(page).table.choices["age"].tree
-    assert len(table.value) == (tree.n_leaves if view == "levels" else tree.n_nodes - 1)
+    for view, rows in (("levels", tree.n_leaves), ("edges", tree.n_nodes - 1)):
+        page.button_group(key="tree-view").set_value(view)
+        go(page)
+        assert work(page).shared.tree_view == view
+        assert button(page, "Apply the table").disabled
+        (table,) = page.get("arrow_data_frame") or page.dataframe
+        assert len(table.value) == rows
 
-
-def test_pasted_lines_become_the_tree_or_say_what_is_wrong(page, drawn):
     look_at(page, "sex")
     key = f"tree-pasted-{work(page).version}-sex"
     page.text_area(key=key).set_value("F\tAny\t*\nM\tAny")
     press(page, "Take these lines")
     assert len(problems(page)) == 1 and page.text_area(key=key).value == "F\tAny\t*\nM\tAny"
-    leaves = (
-        work(page).table.choices["sex"].tree.labels[: work(page).table.choices["sex"].tree.n_leaves]
-    )
+    tree = work(page).table.choices["sex"].tree
+    leaves = tree.labels[: tree.n_leaves]
     page.text_area(key=key).set_value("\n".join(f"{leaf}\tAny\t*" for leaf in leaves))
     press(page, "Take these lines")
     assert problems(page) == [] and "Any" in work(page).table.choices["sex"].tree.labels
@@ -255,8 +239,9 @@ def drop(at, *files):
 
 
 @pytest.mark.adult
+@pytest.mark.nightly
 def test_the_nine_adult_files_import_in_one_go(start, drawn, adult_path):
-    at = start("pages/data.py")
+    at = start(DATA)
     upload(at, "adult.csv", adult_path.read_bytes())
     go(at, HIERARCHIES)
     folder = adult_path.parent
@@ -284,13 +269,13 @@ def test_the_nine_adult_files_import_in_one_go(start, drawn, adult_path):
     )
     press(at, "Use 1 hierarchy")
     look_at(at, "age")
-    assert "39 (786)" in markdown(at)
+    assert "39 (786)" in page_text(at)
     press(at, "Add 1 value")
     assert work(at).table.choices["age"].plan is not None
 
 
 def test_a_value_that_looks_like_a_leaf_takes_its_place_by_a_press(start, drawn):
-    at = start("pages/data.py")
+    at = start(DATA)
     apart = "Jose\u0301"
     people = pd.DataFrame({"name": [apart, "Ana"] * 6, "sex": ["F", "M"] * 6})
     upload(at, "people.csv", as_bytes(people, "csv"))
@@ -306,7 +291,8 @@ def test_a_value_that_looks_like_a_leaf_takes_its_place_by_a_press(start, drawn)
     assert choice.tree.labels == (apart, "Ana", "men", "women", "*")
 
 
-def test_a_zip_of_all_hierarchies_comes_back_as_it_was(page, drawn):
+def test_files_of_hierarchies_come_back_as_they_were(page, drawn):
+    """A ZIP of all, and both kinds of graphs, which are offered; they hold the tree's weights."""
     trees = work(page).table.trees
     content = write_bundle(trees)
     assert len(zipfile.ZipFile(io.BytesIO(content)).namelist()) == 2 * len(trees)
@@ -315,15 +301,10 @@ def test_a_zip_of_all_hierarchies_comes_back_as_it_was(page, drawn):
     press(page, f"Use {len(trees)} hierarchies")
     assert work(page).table.trees == trees
 
-
-def test_graphs_come_back_as_they_were(page, drawn):
-    """Both kinds are offered; what they hold is the tree, with its weights."""
     choose(page, f"tree-shown-{work(page).version}", "nllm")
     press(page, "Make them mine")
     column, tree = work(page).looked_at, work(page).table.trees[work(page).looked_at]
-    offered = {
-        one.proto.id.split("-", 1)[-1].rpartition("-")[2] for one in page.get("download_button")
-    }
+    offered = {one.proto.id.rpartition("-")[2] for one in page.get("download_button")}
     assert {"graph", "graphml"} <= offered
     for name, text in (
         (f"graph_hierarchy_{column}-0123456789ab.json", to_node_link(tree)),
@@ -334,13 +315,11 @@ def test_graphs_come_back_as_they_were(page, drawn):
         press(page, "Use 1 hierarchy")
         assert work(page).table.trees[column] == tree and tree.weight is not None
 
-
-def test_a_file_that_matches_no_column_waits_for_one(page, drawn):
     csv = b"F;*\nM;*\n"
     drop(page, ("one.csv", csv), ("two.csv", csv))
     assert [waiting.column for waiting in work(page).table.imports] == [None, None]
     assert button(page, "Use 0 hierarchies").disabled
-    choose(page, f"import-{work(page).version}-1-1", "sex")
+    choose(page, f"import-{work(page).version}-{work(page).shared.uploads}-1", "sex")
     press(page, "Use 1 hierarchy")
     assert work(page).table.choices["sex"].typed["name"] == "two.csv"
 
@@ -358,6 +337,18 @@ def test_the_weights_of_a_metric_become_the_users_own(page, drawn):
     go(page, HIERARCHIES)
     press(page, "Drop mine")
     assert work(page).table.trees[work(page).looked_at].weight is None
+
+
+def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
+    choose(page, f"tree-shown-{work(page).version}", "ncp")
+    operate(page, drawn, "weigh", node=drawn[-1][0]["labels"][0], weight="9")
+    others = [name for name in work(page).table.trees if name != work(page).looked_at]
+    assert any(others[0] in one and "none yet" in one for one in captions(page))
+    press(page, "Give them those of NLLM")
+    assert work(page).table.trees[work(page).looked_at].weight[0] == 9, "what was drawn stays"
+    choose(go(page, ANONYMISE), "run-metric", "custom")
+    anonymised(page)
+    assert work(page).findings.result.prepared.plan.metric.name == "custom"
 
 
 # --- what if ----------------------------------------------------------------------------------
@@ -378,18 +369,8 @@ def test_what_if_shows_before_and_after(page, drawn):
 
 
 # --- nothing to draw --------------------------------------------------------------------------
-def test_without_a_quasi_identifier_the_page_says_what_to_do(start, drawn):
-    at = start(HIERARCHIES, sample="hospital")
-    table = pd.DataFrame({"note": ["x", "y", "x"]})
-    go(at, "pages/data.py")
-    upload(at, "notes.csv", as_bytes(table, "csv"))
-    go(at, HIERARCHIES)
-    assert any("No column is a quasi-identifier yet" in one.value for one in at.info)
-    assert work(at).table.quasi_identifiers == []
-
-
 def test_a_large_uploaded_hierarchy_is_undone_drawn_or_not(start, drawn, monkeypatch):
-    at = start("pages/data.py")
+    at = start(DATA)
     codes = [f"{n:05d}" for n in range(10_000, 16_000)]
     upload(at, "many.csv", as_bytes(pd.DataFrame({"zip": codes, "sex": "F"}), "csv"))
     if "zip" not in work(at).table.quasi_identifiers:
@@ -398,7 +379,7 @@ def test_a_large_uploaded_hierarchy_is_undone_drawn_or_not(start, drawn, monkeyp
     look_at(at, "zip")
     before = work(at).table.choices["zip"].tree
     given = "".join(f"{code};{code[:2]}***;*\n" for code in codes).encode()
-    at.session_state["kanon-work"] = with_imports(work(at), [("zip.csv", given)])
+    at.session_state[WORK] = with_imports(work(at), [("zip.csv", given)])
     go(at)
     press(at, "Use 1 hierarchy")
     data = drawn[-1][0]
@@ -410,51 +391,3 @@ def test_a_large_uploaded_hierarchy_is_undone_drawn_or_not(start, drawn, monkeyp
     assert work(at).table.choices["zip"].tree == before
     press(at, "Redo")
     assert work(at).table.choices["zip"].tree.labels == tuple(data["labels"])
-
-
-def test_a_large_tree_is_not_drawn_and_says_so(start, drawn, monkeypatch):
-    monkeypatch.setattr(tree_edits, "LARGEST_DRAWING", 5_000)
-    at = start("pages/data.py")
-    table = pd.DataFrame({"zip": [f"{n:05d}" for n in range(10_000, 16_000)], "sex": "F"})
-    upload(at, "many.csv", as_bytes(table, "csv"))
-    if "zip" not in work(at).table.quasi_identifiers:
-        choose(at, f"role-{work(at).version}-0", "quasi-identifier")
-    drawn.clear()
-    go(at, HIERARCHIES)
-    look_at(at, "zip")
-    assert any("is not drawn" in one.value for one in at.info) and drawn == []
-
-
-def test_beside_a_table_there_is_undo_too(page, drawn):
-    look_at(page, "sex")
-    assert not any(one.label == "Undo" for one in page.button), "the drawing has its own"
-    before = work(page).table.choices["sex"].tree
-    operate(page, drawn, "rename", node="*", name="Anybody")
-    page.session_state["kanon-work"] = with_fields(work(page), tree_view="levels")
-    go(page)
-    press(page, "Undo")
-    assert work(page).table.choices["sex"].tree == before
-    assert button(page, "Undo").disabled
-    press(page, "Redo")
-    assert work(page).table.choices["sex"].tree.labels[-1] == "Anybody"
-
-
-def test_the_sample_is_not_changed_by_drawing(page, drawn):
-    look_at(page, "sex")
-    operate(page, drawn, "rename", node="*", name="Other name")
-    assert sample_work("hospital").table.choices["sex"].tree.labels[-1] == "*"
-
-
-def test_a_single_weight_leads_to_the_metric_custom(page, drawn):
-    choose(page, f"tree-shown-{work(page).version}", "ncp")
-    operate(page, drawn, "weigh", node=drawn[-1][0]["labels"][0], weight="9")
-    others = [name for name in work(page).table.trees if name != work(page).looked_at]
-    assert any(others[0] in one and "none yet" in one for one in captions(page))
-    press(page, "Give them those of NLLM")
-    assert work(page).table.trees[work(page).looked_at].weight[0] == 9, "what was drawn stays"
-    at = go(page, ANONYMISE)
-    choose(at, "run-metric", "custom")
-    assert (
-        anonymised(at).exception == []
-        and work(at).findings.result.prepared.plan.metric.name == "custom"
-    )

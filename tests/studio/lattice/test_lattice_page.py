@@ -35,13 +35,14 @@ from support.dashboard import (
     ANONYMISE,
     DATA,
     WORK,
+    button,
     captions,
     give_role,
     go,
     held_worker,
-    job_of,
     number,
     numbers,
+    page_text,
     press,
     settled,
     title,
@@ -76,14 +77,6 @@ def step_to(at, column, level):
     return go(at)
 
 
-def texts(at):
-    return " ".join(one.value.replace("\\", "") for one in at.markdown)
-
-
-def links(at):
-    return [one.proto.label for one in at.get("page_link")]
-
-
 def pills(at, key):
     (found,) = [one for one in at.get("button_group") if one.key == key]
     return found
@@ -95,7 +88,7 @@ def choose_pills(at, key, values):
 
 
 # --- the picture ------------------------------------------------------------------------------
-def test_the_lattice_of_the_census_is_simply_there(start):
+def test_the_lattice_of_the_census_is_simply_there_and_walks_go_through_it(start):
     at = start(LATTICE, sample="census")
     assert title(at) == "Which columns, how far?"
     explored = explored_of(work(at))
@@ -112,10 +105,36 @@ def test_the_lattice_of_the_census_is_simply_there(start):
     assert round(30_000 * np.log10(1080)) == 91_003
     assert "of 30 000 records: about 10⁹¹⁰⁰³ recodings" in size
 
+    assert "Datafly, step 10" in page_text(at) and "Here it stops" in page_text(at)
+    (slider,) = [one for one in at.slider if one.label == "Walks up to step"]
+    slider.set_value(3)
+    go(at)
+    assert work(at).view(LatticeView).step == 3
+    assert "Datafly, step 3: raises region (" in page_text(at)
+    assert "distinct values, the most) to level 1; " in page_text(at)
+    assert "Samarati, step 3: height 9 has a node that satisfies" in page_text(at)
+    choose_pills(at, "lattice-walks", ["samarati"])
+    assert "Samarati, step 3" in page_text(at) and "Datafly, step" not in page_text(at)
 
-def test_steppers_choose_a_node(start):
+
+def test_steppers_and_a_list_choose_a_node(start):
     at = start(LATTICE)
     explored = explored_of(work(at))
+    table = at.dataframe[2].value
+    rows = [tuple(row) for row in table[list(explored.attributes)].to_numpy().tolist()]
+    assert sorted(rows) == sorted(explored.minimal) and table["Loss, % ↓"].is_monotonic_increasing
+    assert [row for row, said in zip(rows, table["MinGen takes it"], strict=True) if said] == list(
+        explored.tied
+    )
+    box = at.selectbox(key=f"lattice-go-{work(at).version}")
+    assert box.value == explored.least
+    assert "least loss" in box.options[0] and "minimal" in box.options[0]
+    other = next(node for node in explored.minimal if node != explored.least)
+    box.set_value(other)
+    go(at)
+    assert levels(at) == other
+    assert "minimal: lower any column by one level, and it fails" in page_text(at)
+
     for node in [(3, 2, 0), (0, 2, 0), (0, 0, 0)]:
         for column, level in zip(explored.attributes, node, strict=True):
             step_to(at, column, level)
@@ -124,97 +143,39 @@ def test_steppers_choose_a_node(start):
         gone = explored.assessed.suppressed[place]
         assert number(numbers(at)["Suppressed"].split(" (")[0]) == gone
         assert number(numbers(at)["k reached"]) == explored.assessed.reached[place]
-        assert ("Does not satisfy" in texts(at)) == (gone > 0)
+        assert ("Does not satisfy" in page_text(at)) == (gone > 0)
     gone = explored.assessed.suppressed[explored.assessed.places[0, 0, 0]]
-    assert f"{gone} records would have to be suppressed, and none may be" in texts(at)
+    assert f"{gone} records would have to be suppressed, and none may be" in page_text(at)
     before, after = at.dataframe[0].value, at.dataframe[1].value
     assert len(before) == len(after) == 10 - gone, "those in classes that are too small are gone"
-
-
-def test_a_node_that_stands_out_is_chosen_from_a_list(start):
-    at = start(LATTICE)
-    explored = explored_of(work(at))
-    box = at.selectbox(key=f"lattice-go-{work(at).version}")
-    assert box.value == explored.least
-    assert "least loss" in box.options[0] and "minimal" in box.options[0]
-    other = next(node for node in explored.minimal if node != explored.least)
-    box.set_value(other)
-    go(at)
-    assert levels(at) == other
-    assert "minimal: lower any column by one level, and it fails" in texts(at)
-
-
-def test_the_minimal_nodes_are_listed_least_loss_first(start):
-    at = start(LATTICE)
-    explored = explored_of(work(at))
-    table = at.dataframe[2].value
-    rows = [tuple(row) for row in table[list(explored.attributes)].to_numpy().tolist()]
-    assert sorted(rows) == sorted(explored.minimal)
-    assert table["Loss, % ↓"].is_monotonic_increasing
-    assert [row for row, said in zip(rows, table["MinGen takes it"], strict=True) if said] == list(
-        explored.tied
-    )
-
-
-def test_walks_are_told_step_by_step(start):
-    at = start(LATTICE, sample="census")
-    assert "Datafly, step 10" in texts(at) and "Here it stops" in texts(at)
-    (slider,) = [one for one in at.slider if one.label == "Walks up to step"]
-    slider.set_value(3)
-    go(at)
-    assert work(at).view(LatticeView).step == 3
-    assert "Datafly, step 3: raises region (" in texts(at)
-    assert "distinct values, the most) to level 1; " in texts(at)
-    assert "Samarati, step 3: height 9 has a node that satisfies" in texts(at)
-    choose_pills(at, "lattice-walks", ["samarati"])
-    assert "Samarati, step 3" in texts(at) and "Datafly, step" not in texts(at)
-
-
-def test_what_was_chosen_survives_another_page(start):
-    at = start(LATTICE)
-    step_to(at, "age", 3)
+    assert button(at, "Use this one").disabled
     choose_pills(at, "lattice-walks", ["datafly"])
-    node = levels(at)
     go(at, DATA)
     go(at, LATTICE)
-    assert levels(at) == node
-    assert pills(at, "lattice-walks").value == ["datafly"]
+    assert levels(at) == (0, 0, 0) and pills(at, "lattice-walks").value == ["datafly"]
 
 
 # --- a release --------------------------------------------------------------------------------
 def test_use_this_one_leads_to_a_release_at_these_levels(start):
     at = start(LATTICE)
     explored = explored_of(work(at))
+    tied = explored.tied[0]
+    at.session_state[WORK] = with_node(work(at), explored, tied)
+    go(at)
+    settled(press(at, "Use this one"))
+    assert work(at).settings.algorithm == "mingen", "of its tied nodes this one is preferred"
+    assert work(at).findings.result.release(2).recoding.trace.node == tied
     node = (3, 3, 0)
     assert explored.assessed.satisfying[explored.assessed.places[node]]
     for column, level in zip(explored.attributes, node, strict=True):
         step_to(at, column, level)
     settled(press(at, "Use this one"))
     assert work(at).settings.algorithm == "levels"
-    done = work(at).findings.result.release(work(at).settings.k)
-    assert done.recoding.trace.node == node
-    assert "See the release" in links(at)
+    assert work(at).findings.result.release(work(at).settings.k).recoding.trace.node == node
+    assert "See the release" in [one.proto.label for one in at.get("page_link")]
     go(at, ANONYMISE)
     loss = explored.assessed.loss[explored.assessed.places[node]]
     assert number(numbers(at)["Alteration"]) == pytest.approx(loss, abs=0.05)
-
-
-def test_of_mingens_tied_nodes_the_chosen_one_is_its_preference(start):
-    at = start(LATTICE)
-    explored = explored_of(work(at))
-    node = explored.tied[0]
-    at.session_state[WORK] = with_node(work(at), explored, node)
-    go(at)
-    settled(press(at, "Use this one"))
-    assert work(at).settings.algorithm == "mingen"
-    assert work(at).findings.result.release(2).recoding.trace.node == node
-
-
-def test_a_node_that_does_not_satisfy_cannot_be_used(start):
-    at = start(LATTICE)
-    step_to(at, "age", 0)
-    (use,) = [one for one in at.button if one.label == "Use this one"]
-    assert use.disabled
 
 
 def test_with_suppression_more_nodes_satisfy(start):
@@ -240,8 +201,7 @@ def test_a_part_of_the_columns_has_a_lattice_of_its_own(start):
     choose_pills(at, key, ["age", "sex"])
     assert lattice_columns(work(at)) == ("age", "sex")
     assert any("Nodes: 4 · 2 = 8" in text for text in captions(at))
-    (use,) = [one for one in at.button if one.label == "Use this one"]
-    assert use.disabled and "Take in all quasi-identifiers" in texts(at)
+    assert button(at, "Use this one").disabled and "Take in all quasi-identifiers" in page_text(at)
     press(at, "Take in all")
     assert lattice_columns(work(at)) == ("age", "zip", "sex")
     assert any("= 32" in text for text in captions(at))
@@ -269,13 +229,16 @@ def test_as_many_columns_as_can_be_drawn_are_taken(monkeypatch):
 
 
 # --- large lattices ---------------------------------------------------------------------------
-def test_a_larger_lattice_is_explored_by_a_worker(start, monkeypatch):
+def test_a_larger_lattice_is_explored_by_a_worker_and_can_be_cancelled(start, monkeypatch):
     monkeypatch.setattr(kanon.studio.lattice.subject, "_AT_ONCE", 0)
-    at = start(LATTICE)
-    job = job_of(at)
-    assert job is not None and [*work(at).running] == ["lattice"]
-    assert any("Counts the classes at all 32 nodes" in text for text in captions(at))
-    settled(at)
+    with held_worker():
+        at = start(LATTICE)
+        assert [*work(at).running] == ["lattice"]
+        assert any("Counts the classes at all 32 nodes" in text for text in captions(at))
+        press(at, "Cancel")
+        go(at)
+    assert not work(at).running and work(at).findings.found_lattice is None
+    settled(press(at, "Explore this lattice"))
     explored = explored_of(work(at))
     assert work(at).findings.found_lattice.explored.minimal == explored.minimal
     assert levels(at) == explored.least
@@ -284,25 +247,16 @@ def test_a_larger_lattice_is_explored_by_a_worker(start, monkeypatch):
     assert "lattice" not in work(at).running, "it is not explored again"
 
 
-def test_a_cancelled_exploration_is_not_begun_again_by_itself(start, monkeypatch):
-    monkeypatch.setattr(kanon.studio.lattice.subject, "_AT_ONCE", 0)
-    with held_worker():
-        at = start(LATTICE)
-        press(at, "Cancel")
-        go(at)
-    assert not work(at).running and work(at).findings.found_lattice is None
-    settled(press(at, "Explore this lattice"))
-    assert work(at).findings.found_lattice is not None
-
-
 def test_of_a_very_large_lattice_the_walks_and_the_surroundings_are_shown(start, monkeypatch):
     monkeypatch.setattr(kanon.experiments.exploration, "COMPLETE", 10)
     at = start(LATTICE)
-    assert "Datafly, step 4" in texts(at) and "Samarati: It would count whole heights" in texts(at)
+    assert "Datafly, step 4" in page_text(
+        at
+    ) and "Samarati: It would count whole heights" in page_text(at)
     assert "k reached" in numbers(at), "the chosen node is counted by itself"
     assert len(at.get("plotly_chart")) == 2
     step_to(at, "age", 0)
-    assert "Does not satisfy" in texts(at)
+    assert "Does not satisfy" in page_text(at)
 
 
 # --- what cannot be ---------------------------------------------------------------------------

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,6 +24,7 @@ from support.dashboard import (
     as_bytes,
     button,
     captions,
+    chart_titles,
     choose,
     frame_metric,
     give_role,
@@ -45,12 +44,6 @@ from support.works import with_fields
 PRIVACY = "pages/privacy.py"
 NOTHING_YET = "There is no result for this table yet"
 NOT_SENSITIVE = "No column is sensitive yet"
-
-
-@pytest.fixture
-def animals(start):
-    """The worked table at k = 4, on the page: [F, Mammal] and [M, Felid], four records each."""
-    return go(anonymised(start(sample="animals-m23")), PRIVACY)
 
 
 def said(at, beginning):
@@ -84,8 +77,9 @@ def upload_people(at, table, name="people.csv"):
     return go(at)
 
 
-def test_the_numbers_of_the_worked_table(animals):
-    at = animals
+def test_what_the_worked_table_says_of_classes_and_of_an_attacker(start):
+    """At k = 4 there are [F, Mammal] and [M, Felid], four records each."""
+    at = go(anonymised(start(sample="animals-m23")), PRIVACY)
     assert title(at) == "What can still be found out about someone?"
     assert not problems(at) and not warnings(at) and len(at.get("plotly_chart")) == 4
     found = numbers(at)
@@ -96,16 +90,27 @@ def test_the_numbers_of_the_worked_table(animals):
     assert found["Highest risk"] == found["Mean risk"] == "25.0 %"
     assert found["Risk above 1/5"] == "100.0 %" and found["Unique records"] == "0, before 0"
     assert "2 of 4 records have the same disease" in " ".join(texts(at))
-    shown = classes_shown(at).value
-    assert shown["records"].tolist() == [4, 4]
-    assert sorted(shown["race"]) == ["Felid", "Mammal"]
+    listed = classes_shown(at)
+    assert listed.value["records"].tolist() == [4, 4]
+    assert sorted(listed.value["race"]) == ["Felid", "Mammal"]
     how = " ".join(texts(at))
     assert "exp(−Σ p ln p)" in how and "Linkage attack" in how and "1/4 = 0.2500" in how
     assert not [text for text in texts(at) if "anonymous" in text or " safe" in text]
 
+    for row, label in enumerate(listed.value["race"].tolist()):
+        at.session_state[listed.key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+        go(at)
+        (heading,) = [text for text in texts(at) if " — " in text]
+        assert label in heading
+        _, after, before = (one.value for one in at.dataframe)
+        assert set(after["race"]) == {label} and len(after) == len(before) == 4
+        assert "name" not in after and "name" not in before, "identifiers are not shown"
 
-def test_what_an_attacker_learns_before_and_after(animals):
-    at = animals
+    assert work(at).view(PrivacyView).threshold == THRESHOLD
+    at.select_slider(key="privacy-threshold").set_value(1 / 4)
+    go(at)
+    assert numbers(at)["Risk above 1/4"] == "0.0 %"
+
     assert work(at).view(PrivacyView).known is None
     choose(at, fact(at, 0), "F")
     choose(at, fact(at, 1), "Lion")
@@ -125,11 +130,6 @@ def test_what_an_attacker_learns_before_and_after(animals):
     assert "8 records match" in said(at, "**Before:**") and "nothing" in said(at, "**Everybody")
     know(at, "gender", "race")
     assert at.selectbox(key=fact(at, 1)).value == "Lion", "it is the same person still"
-
-
-def test_nobody_has_these_values(animals):
-    at = animals
-    choose(at, fact(at, 0), "F")
     choose(at, fact(at, 1), "Cat")
     assert "no record matches" in said(at, "**Before:**")
     assert "4 records match" in said(at, "**After:**"), "a release can suggest who is not there"
@@ -144,139 +144,17 @@ def test_a_table_without_a_sensitive_column(start):
     assert "best guess" not in said(at, "**Everybody")
 
 
-def test_a_column_that_became_sensitive_waits_for_a_new_run(start):
-    at = anonymised(start())
-    give_role(go(at, DATA), "disease", "insensitive")
-    go(at, PRIVACY)
-    assert any(OUTDATED in text for text in warnings(at))
-    assert "Surest guess" not in numbers(at)
-    settled(press(at, "Anonymise"))
-    assert not warnings(at) and [one for one in at.info if NOT_SENSITIVE in one.value]
-
-
-def test_l_and_t_are_the_same_numbers_on_both_pages(start):
+def test_a_large_table_has_its_worst_classes_and_its_persons(start):
     at = anonymised(start(sample="census"))
     both = ["Worst l, health", "Worst t, health"]
     there = [numbers(at)[name] for name in both]
     go(at, PRIVACY)
     assert [numbers(at)[name] for name in both] == there
     l, t = (text.split(" of ")[0] for text in there)  # noqa: E741
-    told = [json.loads(one.proto.spec) for one in at.get("plotly_chart")[:2]]
-    titles = [one["layout"]["title"]["text"] for one in told]
+    titles = chart_titles(at)
     assert f"l = {l} of 4.24" in titles[0] and f"t = {t} of 1" in titles[1]
     assert f"{classes_shown(at).value['l ↑'].min():g}" == l
 
-
-def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch):
-    at = go(anonymised(start(sample="census")), PRIVACY)
-    asked = []
-    real = kanon.measures.linkage.linkage
-
-    def counted_linkage(persons, published, *others):
-        asked.append(published is persons)
-        return real(persons, published, *others)
-
-    monkeypatch.setattr(attack_panel, "linkage", counted_linkage)
-    to_k(at, 6)
-    before = said(at, "**Before:**")
-    assert asked == [False], "the attack on the release alone"
-    to_k(at, 6)
-    assert asked == [False]
-    know(at, "sex", "region")
-    assert asked == [False, True, False] and said(at, "**Before:**") != before, "nothing is stale"
-
-
-def test_what_is_remembered_of_a_person_follows_the_choice(start):
-    at = go(anonymised(start(sample="census")), PRIVACY)
-    other = next(one for one in at.selectbox(key=fact(at, 1)).options
-                 if one != at.selectbox(key=fact(at, 1)).value)  # fmt: skip
-    choose(at, fact(at, 1), other)
-    assert at.selectbox(key=fact(at, 1)).value == other
-    press(at, "Take a random record")
-    person = work(at).view(PrivacyView).person
-    shown = [at.selectbox(key=fact(at, place)).value for place in range(3)]
-    assert shown == list(person.values())[:3]
-
-
-def test_without_a_release_one_click_makes_it(start):
-    at = go(start(), PRIVACY)
-    assert any(NOTHING_YET in one.value for one in at.info) and not at.get("plotly_chart")
-    settled(press(at, "Anonymise"))
-    assert not at.info and at.get("plotly_chart")
-    assert work(at).findings.result is not None
-
-
-def test_an_outdated_release_is_said_to_be_one(start):
-    at = go(anonymised(start()), PRIVACY)
-    choose(at, frame_metric(at), "llm")
-    assert any(OUTDATED in text for text in warnings(at)) and numbers(at), "it stays readable"
-    settled(press(at, "Anonymise"))
-    assert not warnings(at)
-
-
-def test_moving_k_needs_no_run(start):
-    at = go(anonymised(start()), PRIVACY)
-    before = numbers(at)
-    to_k(at, 10)
-    assert work(at).settings.k == 10 and not work(at).running
-    found = numbers(at)
-    assert found["Highest risk"] == "10.0 %" != before["Highest risk"]
-    most = found["Worst l, disease"].split(" of ")
-    assert most[0] == most[1], "one class is the whole table"
-    assert found["Worst t, disease"] == "0 of 1"
-    assert go(go(at, ANONYMISE), PRIVACY).select_slider(key="privacy-k").value == 10
-
-
-def test_a_class_is_looked_into(animals):
-    at = animals
-    listed = classes_shown(at)
-    labels = listed.value["race"].tolist()
-    for row, label in enumerate(labels):
-        at.session_state[listed.key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
-        go(at)
-        (heading,) = [text for text in texts(at) if " — " in text]
-        assert label in heading
-        _, after, before = (one.value for one in at.dataframe)
-        assert set(after["race"]) == {label} and len(after) == len(before) == 4
-        assert "name" not in after and "name" not in before, "identifiers are not shown"
-
-
-def test_other_measures_as_columns_and_orders(start):
-    at = go(anonymised(start(sample="hospital")), PRIVACY)
-    at.multiselect(key="privacy-extra").set_value(
-        ["delta", "basic_beta", "recursive_c", "distinct_l"]
-    )
-    go(at)
-    table = classes_shown(at).value
-    assert {"δ ↓", "basic β ↓", "recursive c for l = 2 ↓", "values ↑"} <= set(table.columns)
-    choose(at, "privacy-by", "t_variational")
-    t = classes_shown(at).value["t ↓"].to_numpy()
-    assert (np.diff(t) <= 0).all()
-    assert "t, ordered ↓" not in at.selectbox(key="privacy-by").options, "diseases have no order"
-    assert work(at).view(PrivacyView).extra, "what was chosen stays"
-
-
-def test_only_the_worst_of_many_classes_are_listed(start):
-    at = go(anonymised(start(sample="census")), PRIVACY)
-    to_k(at, 2)
-    table = classes_shown(at).value
-    assert len(table) == 500 and (table["l ↑"] == 1).all()
-    assert any("the 500 worst are listed" in text for text in captions(at))
-    to_k(at, 30_000)
-    _, after, before = (one.value for one in at.dataframe)
-    assert len(after) == len(before) == 200
-
-
-def test_a_threshold_of_ones_own(animals):
-    at = animals
-    assert work(at).view(PrivacyView).threshold == THRESHOLD
-    at.select_slider(key="privacy-threshold").set_value(1 / 4)
-    go(at)
-    assert numbers(at)["Risk above 1/4"] == "0.0 %"
-
-
-def test_a_random_record_is_one_of_the_table(start):
-    at = go(anonymised(start(sample="census")), PRIVACY)
     classes = work(at).findings.result.prepared.classes
     seen = set()
     for _ in range(4):
@@ -287,11 +165,78 @@ def test_a_random_record_is_one_of_the_table(start):
         assert matching(classes, known).records == 1, "one that stands out is preferred"
         assert matching(classes, person).records >= 1
         assert "1 record matches" in said(at, "**Before:**")
+        shown = [at.selectbox(key=fact(at, place)).value for place in range(3)]
+        assert shown == list(person.values())[:3]
     assert len(seen) > 1
 
+    to_k(at, 2)
+    table = classes_shown(at).value
+    assert len(table) == 500 and (table["l ↑"] == 1).all()
+    assert any("the 500 worst are listed" in text for text in captions(at))
+    to_k(at, 30_000)
+    _, after, before = (one.value for one in at.dataframe)
+    assert len(after) == len(before) == 200
 
-def test_a_population_behind_the_table(animals):
-    at = animals
+
+def test_moving_k_computes_nothing_anew_of_the_original_table(start, monkeypatch):
+    at = go(anonymised(start()), PRIVACY)
+    asked = []
+    real = kanon.measures.linkage.linkage
+
+    def counted_linkage(persons, published, *others):
+        asked.append(published is persons)
+        return real(persons, published, *others)
+
+    monkeypatch.setattr(attack_panel, "linkage", counted_linkage)
+    to_k(at, 3)
+    before = said(at, "**Before:**")
+    assert asked == [False], "the attack on the release alone"
+    to_k(at, 3)
+    assert asked == [False]
+    know(at, "sex")
+    assert asked == [False, True, False] and said(at, "**Before:**") != before, "nothing is stale"
+
+
+def test_a_release_is_made_looked_at_and_outdated(start):
+    at = go(start(), PRIVACY)
+    assert any(NOTHING_YET in one.value for one in at.info) and not at.get("plotly_chart")
+    settled(press(at, "Anonymise"))
+    assert not at.info and at.get("plotly_chart")
+    assert work(at).findings.result is not None
+
+    at.multiselect(key="privacy-extra").set_value(["delta", "beta", "recursive", "distinct"])
+    table = classes_shown(go(at)).value
+    assert {"δ ↓", "basic β ↓", "recursive c for l = 2 ↓", "values ↑"} <= set(table.columns)
+    choose(at, "privacy-by", "t")
+    t = classes_shown(at).value["t ↓"].to_numpy()
+    assert (np.diff(t) <= 0).all()
+    assert "emd" not in at.selectbox(key="privacy-by").options, "diseases have no order"
+    assert work(at).view(PrivacyView).extra, "what was chosen stays"
+
+    before = numbers(at)
+    to_k(at, 10)
+    assert work(at).settings.k == 10 and not work(at).running
+    found = numbers(at)
+    assert found["Highest risk"] == "10.0 %" != before["Highest risk"]
+    most = found["Worst l, disease"].split(" of ")
+    assert most[0] == most[1], "one class is the whole table"
+    assert found["Worst t, disease"] == "0 of 1"
+    assert go(go(at, ANONYMISE), PRIVACY).select_slider(key="privacy-k").value == 10
+
+    choose(at, frame_metric(at), "llm")
+    assert any(OUTDATED in text for text in warnings(at)) and numbers(at), "it stays readable"
+    settled(press(at, "Anonymise"))
+    assert not warnings(at)
+    give_role(go(at, DATA), "disease", "insensitive")
+    go(at, PRIVACY)
+    assert any(OUTDATED in text for text in warnings(at)), "it has to be run anew"
+    assert "Surest guess" not in numbers(at)
+    settled(press(at, "Anonymise"))
+    assert not warnings(at) and [one for one in at.info if NOT_SENSITIVE in one.value]
+
+
+def test_a_population_stands_behind_its_table_and_no_other(start):
+    at = go(anonymised(start(sample="animals-m23")), PRIVACY)
     table = pd.DataFrame(
         {"race": ["Lion", "Dog", "Cat", "Cow"] * 8, "gender": ["F", "F", "M", "F"] * 8}
     )
@@ -305,17 +250,14 @@ def test_a_population_behind_the_table(animals):
     press(at, "Forget it")
     assert "Marketer" not in numbers(at) and work(at).purpose.population is None
 
-
-def test_several_sensitive_columns(start):
-    at = with_people(start(page=DATA))
-    give_role(at, "disease", "sensitive")
-    give_role(at, "sex", "sensitive")
-    go(anonymised(at), PRIVACY)
-    first = work(at).focus
-    assert any(first in label for label in numbers(at))
-    other = next(name for name in work(at).table.sensitive_columns if name != first)
-    choose(at, "privacy-sensitive", other)
-    assert any(other in label for label in numbers(at)) and work(at).focus == other
+    press(at, "Take a random record")
+    upload_people(at, pd.DataFrame({"gender": ["F"], "race": ["Lion"]}))
+    assert work(at).purpose.population is not None
+    with_people(go(at, DATA))
+    assert not work(at).view(PrivacyView).person and work(at).purpose.population is None
+    go(at, PRIVACY)
+    assert any(NOTHING_YET in one.value for one in at.info) or work(at).findings.result is None
+    assert button(at, "Anonymise")
 
 
 def test_a_release_that_meets_other_models_has_points_instead_of_a_curve(start):
@@ -334,27 +276,22 @@ def test_a_release_that_meets_other_models_has_points_instead_of_a_curve(start):
     assert not problems(at) and not warnings(at)
 
 
-def test_an_algorithm_that_runs_once_per_k_has_the_k_that_were_computed(start):
-    at = start(sample="animals-m23")
-    choose(at, "run-algorithm", "gaa-small")
-    go(anonymised(at), PRIVACY)
-    assert at.select_slider(key="privacy-k").options == ["2", "3", "4", "5", "7"]
-    assert any("runs once per k" in text for text in captions(at))
-    assert numbers(at)["Highest risk"] and len(at.get("plotly_chart")) == 4
-
-
 def test_names_and_values_from_a_table_are_no_markdown(start):
     picture = "![x](http://a.b)"
     table = PEOPLE.rename(columns={"disease": picture, "sex": "*sex*", "zip": "[zip](http://a.b)"})
     table[picture] = [f"{picture}{i % 3}" for i in range(12)]
     at = with_people(start(page=DATA), table)
     give_role(at, picture, "sensitive")
+    give_role(at, "*sex*", "sensitive")
     go(anonymised(at), PRIVACY)
-    shown = [one.value for one in (*at.markdown, *at.caption, *at.info)]
-    shown += [one.label for one in (*at.selectbox, *at.metric)]
-    shown += [one.proto.help for one in at.metric]
-    assert any("http" in text for text in shown), "they are shown"
-    assert not [text for text in shown if "](http" in text or " *sex*" in text]
+    for focus in (picture, "*sex*"):
+        choose(at, "privacy-sensitive", focus)
+        assert work(at).focus == focus
+        shown = [one.value for one in (*at.markdown, *at.caption, *at.info)]
+        shown += [one.label for one in (*at.selectbox, *at.metric)]
+        shown += [one.proto.help for one in at.metric]
+        assert any("http" in text for text in shown), "they are shown"
+        assert not [text for text in shown if "](http" in text or " *sex*" in text]
 
 
 def test_nothing_of_a_session_is_in_a_shared_cache(start, monkeypatch):
@@ -369,18 +306,6 @@ def test_nothing_of_a_session_is_in_a_shared_cache(start, monkeypatch):
     press(at, "Take a random record")
     upload_people(at, PEOPLE.head(0))
     assert problems(at)
-
-
-def test_another_table_forgets_whom_one_looked_for(start):
-    at = go(anonymised(start(sample="animals-m23")), PRIVACY)
-    press(at, "Take a random record")
-    upload_people(at, pd.DataFrame({"gender": ["F"], "race": ["Lion"]}))
-    assert work(at).purpose.population is not None
-    with_people(go(at, DATA))
-    assert not work(at).view(PrivacyView).person and work(at).purpose.population is None
-    go(at, PRIVACY)
-    assert any(NOTHING_YET in one.value for one in at.info) or work(at).findings.result is None
-    assert button(at, "Anonymise")
 
 
 @pytest.mark.parametrize(("algorithm", "k"), [("datafly", 2), ("optimal", 3)])

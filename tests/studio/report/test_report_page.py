@@ -29,7 +29,6 @@ from kanon.studio.session.parts import TEXT_TITLES
 from kanon.studio.session.table_loading import sample_work, uploaded_work
 from kanon.studio.shell.project_file import opened_project, saved_project
 from support.dashboard import (
-    ANONYMISE,
     DATA,
     PEOPLE,
     WORK,
@@ -186,41 +185,30 @@ def test_the_next_report_says_what_changed_and_the_project_brings_that_back(
     assert same_but_for_the_day(second, Path("report.html").read_bytes())
 
 
-@pytest.mark.parametrize(("reports", "sentence"), [
-    ("x", "The project file: the key reports has to be a list"),
-    ([3], "The project file: the key reports: "),
-    ([{"settings": {}, "figures": {}}], "The project file: the key reports: "),
+@pytest.mark.parametrize(("key", "given", "sentence"), [
+    ("reports", "x", "the key reports has to be a list"),
+    ("reports", [3], "the key reports: "),
+    ("reports", [{"settings": {}, "figures": {}}], "the key reports: "),
+    ("words", {"purpos": "x"}, "the key words: the key 'purpos' is unknown; known are"),
+    ("words", {"purpose": 3}, "the key words: purpose has to be text of at most"),
+    ("words", ["x"], "the key words has to be an object with texts;"),
 ])  # fmt: skip
-def test_a_project_with_wrong_reports_is_refused_in_a_sentence(reports, sentence):
-    given = json.loads(saved_project(sample_work("hospital"))) | {"reports": reports}
+def test_a_project_with_wrong_reports_or_texts_is_refused_in_a_sentence(key, given, sentence):
+    project = json.loads(saved_project(sample_work("hospital"))) | {key: given}
     with pytest.raises(PlanError) as caught:
-        opened_project(sample_work("hospital"), json.dumps(given).encode())
-    assert caught.value.sentence.startswith(sentence)
+        opened_project(sample_work("hospital"), json.dumps(project).encode())
+    assert caught.value.sentence.startswith(f"The project file: {sentence}")
 
 
-def test_a_figure_is_published_when_it_is_chosen(start, downloads):
-    at = made(choose_form(start(REPORT), public=True))
-    assert json.loads(downloads["report-json"][1]())["published"] == {}
-    at.multiselect(key="report-publish").set_value(["alteration"])
-    go(at)
-    done = work(at).findings.reported
-    assert json.loads(downloads["report-json"][1]())["published"] == {
-        "Alteration": f"{done.measures['alteration']['nllm']:.1f} %, NLLM"
-    }
-    (shown,) = at.code
-    assert shown.value.endswith("--public --publish alteration")
-
-
-@pytest.mark.parametrize("public", [False, True], ids=["internal", "public"])
-def test_the_fingerprint_is_that_of_the_downloaded_file(
-    start, downloads, tmp_path, monkeypatch, public
-):
+def test_the_fingerprint_is_that_of_the_downloaded_file(start, downloads, tmp_path, monkeypatch):
     at = anonymised(start())
+    plans = {name for name, _ in downloads.values() if name.startswith("plan-k")}
     choose(at, "download-form", "excel")
     name, make = downloads["download-release"]
     (tmp_path / name).write_bytes(make())
-    made(choose_form(go(at, REPORT), public))
+    made(choose_form(go(at, REPORT), public=True))
     report, plan = downloads["report-html"], downloads["report-plan"]
+    assert {plan[0]} == plans, "the same plan has the same name on every page"
     content = report[1]()
     assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest().encode() in content
     assert b"Release: the bytes of its CSV (&#39;;&#39;, UTF-8-SIG)" in content
@@ -231,30 +219,27 @@ def test_the_fingerprint_is_that_of_the_downloaded_file(
     assert f"--release {name}" in shown.value and main(shlex.split(shown.value)[3:]) == 0
     assert same_but_for_the_day(content, Path("report.html").read_bytes())
 
+    at.multiselect(key="report-publish").set_value(["alteration"])
+    go(at)
+    done = work(at).findings.reported
+    assert json.loads(downloads["report-json"][1]())["published"] == {
+        "Alteration": f"{done.measures['alteration']['nllm']:.1f} %, NLLM"
+    }
+    (shown,) = at.code
+    assert shown.value.endswith("--publish alteration")
+
 
 # --- making it --------------------------------------------------------------------------------
-def test_the_same_plan_has_the_same_name_on_every_page(start, downloads):
-    at = anonymised(start())
-    plans = {name for name, make in downloads.values() if name.startswith("plan-k")}
-    made(go(at, REPORT))
-    name, _ = downloads["report-plan"]
-    assert {name} == plans
-
-
-def test_before_a_report_there_is_the_way_to_one_and_no_download(start):
+def test_a_report_is_made_read_and_outdated(start):
     at = start(REPORT)
     assert [one.value for one in at.info] == [
         "There is no report of this table yet; press Make the report."
     ]
     assert not [one for one in at.get("download_button") if one.label.startswith("Report")]
-    assert at.get("iframe") == []
-    assert [one.label for one in (*at.text_input, *at.text_area)]
     assert {one.label for one in (*at.text_input, *at.text_area)} == set(TEXT_TITLES.values())
     assert all(field_of(at, name).help == said for name, said in ASKED.items())
 
-
-def test_a_report_says_its_verdict_and_its_guarantees(start):
-    at = made(start(REPORT))
+    made(at)
     (said,) = verdicts(at)
     assert said.startswith("Release of hospital.csv. Counted again from the released rows alone")
     assert "k-anonymity with k = 2 (reached: 2)" in said and at.info == []
@@ -263,49 +248,29 @@ def test_a_report_says_its_verdict_and_its_guarantees(start):
     assert table.value["Verdict"].tolist() == ["met"]
     (inside,) = [one for one in captions(at) if one.startswith("In it: ")]
     assert "5 columns; 3 hierarchies, drawn;" in inside and "9 other releases considered" in inside
-    choose_form(at, public=True)
-    (said,) = verdicts(at)
-    assert said.startswith("Release of 10 records.")
+    assert previews(at) == [] and len(previews(with_preview(at))) == 1
+
+    first = work(at).findings.reported
+    choose_form(type_text(at, "title", "Ten patients"), public=True)
+    assert warnings(at) == [] and work(at).findings.reported is first, "they need no new report"
+    assert verdicts(at)[0].startswith("Ten patients.")
+    assert "<h1><bdi>Ten patients</bdi></h1>" in previews(at)[0]
     assert not [one for one in captions(at) if one.startswith("In it: ")]
-
-
-def test_the_preview_is_there_when_it_is_asked_for(start):
-    at = made(start(REPORT))
-    assert previews(at) == []
-    assert len(previews(with_preview(at))) == 1
+    assert work(choose_form(at, None)).view(ReportView).public, "clicked once more, it stays"
+    verdict = verdicts(type_text(at, "title", ""))[0]
+    assert verdict.startswith("Release of 10 records."), "the name of the file is not published"
     at.toggle(key="report-preview").set_value(False)
     assert previews(go(at)) == []
 
-
-@pytest.mark.parametrize("change", [
-    lambda at: at.number_input(key="report-k").set_value(3),
-    lambda at: at.selectbox(key=f"frame-metric-{work(at).settings.metric}").set_value("ncp"),
-])  # fmt: skip
-def test_a_report_of_other_settings_is_never_shown_as_current(start, change):
-    at = made(start(REPORT))
-    assert warnings(at) == []
-    first = work(at).findings.reported
-    change(at)
-    go(at)
-    assert warnings(at)[0].startswith(OLD) and work(at).findings.reported is first
-    labels = [one.label for one in at.get("download_button")]
-    assert "Report of the old settings" in labels and "Report" not in labels
-    made(at)
-    assert warnings(at) == [] and work(at).findings.reported is not first
-
-
-def test_words_and_the_form_need_no_new_report(start):
-    at = made(start(REPORT))
-    first = work(at).findings.reported
-    with_preview(choose_form(type_text(at, "title", "Ten patients"), public=True))
-    assert warnings(at) == [] and work(at).findings.reported is first
-    assert verdicts(at)[0].startswith("Ten patients.")
-    assert "<h1><bdi>Ten patients</bdi></h1>" in previews(at)[0]
-
-
-def test_the_form_stays_when_it_is_clicked_once_more(start):
-    at = choose_form(start(REPORT), public=True)
-    assert work(choose_form(at, None)).view(ReportView).public
+    for key, value in (("report-k", 3), (f"frame-metric-{work(at).settings.metric}", "ncp")):
+        first = work(at).findings.reported
+        (at.number_input if key == "report-k" else at.selectbox)(key=key).set_value(value)
+        go(at)
+        assert warnings(at)[0].startswith(OLD) and work(at).findings.reported is first
+        labels = [one.label for one in at.get("download_button")]
+        assert "Report of the old settings" in labels and "Report" not in labels
+        made(at)
+        assert warnings(at) == [] and work(at).findings.reported is not first
 
 
 # --- what stands in the way -------------------------------------------------------------------
@@ -353,20 +318,15 @@ def test_a_table_in_an_engine_is_told_before_texts_are_typed(start, tmp_path):
 # --- texts ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", [HOSTILE, "x" * LONGEST, "one\n\ntwo \u202eturned"])
-def test_whatever_is_typed_is_text(start, text):
-    at = start(REPORT)
-    type_text(type_text(at, "title", text), "remarks", text)
-    with_preview(made(at))
-    assert problems(at) == [] and field_of(at, "remarks").value == text
-    (page,) = previews(at)
-    assert "<script>window" not in page and "{{" not in page.replace("{{ 7*7 }}", "")
-    (said,) = [one.value for one in at.markdown if "Counted again" in one.value]
-    assert "$x$" not in said and "<script>" not in said and "![" not in said
-
-
-def test_a_text_that_is_too_long_is_kept_and_said(start):
+def test_whatever_is_typed_is_text_of_a_bounded_length(start):
     at = with_preview(made(start(REPORT)))
+    for text in (HOSTILE, "x" * LONGEST, "one\n\ntwo \u202eturned"):
+        type_text(type_text(at, "title", text), "remarks", text)
+        assert problems(at) == [] and field_of(at, "remarks").value == text
+        (page,) = previews(at)
+        assert "<script>window" not in page and "{{" not in page.replace("{{ 7*7 }}", "")
+        (said,) = [one.value for one in at.markdown if "Counted again" in one.value]
+        assert "$x$" not in said and "<script>" not in said and "![" not in said
     text = "x" * (LONGEST + 1)
     type_text(at, "purpose", text)
     assert problems(at)[0].startswith("Purpose has 5 001 characters; a report takes up to")
@@ -378,31 +338,22 @@ def test_a_text_that_is_too_long_is_kept_and_said(start):
     assert problems(at) == [] and len(verdicts(at)) == 1
 
 
-def test_texts_survive_other_pages_and_a_report_too(start):
-    at = type_text(start(REPORT), "recipient", "The registry")
+def test_texts_belong_to_their_table_and_a_report_to_how_it_was_read(start):
+    at = type_text(start(REPORT), "legal_basis", "Article 6")
     made(choose_form(at, public=True))
-    go(at, ANONYMISE)
+    go(at, DATA)
     go(at, REPORT)
-    assert field_of(at, "recipient").value == "The registry"
+    assert field_of(at, "legal_basis").value == "Article 6"
     assert work(at).view(ReportView).public and len(verdicts(at)) == 1
-
-
-def test_another_table_keeps_no_text_of_a_report(start):
-    at = type_text(start(REPORT), "responsible", "Ana")
-    made(type_text(at, "legal_basis", "Article 6"))
+    go(at, DATA).multiselect(key="markers-1").set_value(["?"])
+    go(at)
+    assert work(at).version == 2, "the same table was read again"
+    go(at, REPORT)
+    assert field_of(at, "legal_basis").value == "Article 6" and work(at).findings.reported is None
+    made(at)
     choose(at, "frame-sample", "animals-v21")
     assert all(field_of(at, name).value == "" for name in ASKED)
     assert work(at).findings.reported is None and not work(at).purpose.texts
-
-
-def test_the_same_table_read_again_keeps_all_texts_and_no_report(start):
-    at = made(type_text(start(REPORT), "legal_basis", "Article 6"))
-    go(at, DATA)
-    at.multiselect(key="markers-1").set_value(["?"])
-    go(at)
-    assert work(at).version == 2
-    go(at, REPORT)
-    assert field_of(at, "legal_basis").value == "Article 6" and work(at).findings.reported is None
 
 
 def test_a_project_brings_texts_back():
@@ -414,15 +365,3 @@ def test_a_project_brings_texts_back():
     older = json.loads(saved)
     del older["words"]
     assert opened_project(before, json.dumps(older).encode()).purpose.texts == texts
-
-
-@pytest.mark.parametrize(("words", "sentence"), [
-    ({"purpos": "x"}, "The project file: the key words: the key 'purpos' is unknown; known are"),
-    ({"purpose": 3}, "The project file: the key words: purpose has to be text of at most"),
-    (["x"], "The project file: the key words has to be an object with texts;"),
-])  # fmt: skip
-def test_a_project_with_wrong_texts_is_refused_in_a_sentence(words, sentence):
-    given = json.loads(saved_project(sample_work("hospital"))) | {"words": words}
-    with pytest.raises(PlanError) as caught:
-        opened_project(sample_work("hospital"), json.dumps(given).encode())
-    assert caught.value.sentence.startswith(sentence)

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kanon.learning.experiments import Fit, Outcome
+from kanon.learning.experiments import Outcome
 from kanon.studio.utility.state import UtilityView
 from support.dashboard import (
     DATA,
     WORK,
-    button,
+    button_labels,
     captions,
     chart_titles,
     choose,
@@ -67,12 +67,8 @@ def opened(start):
     return open_at
 
 
-def buttons(at):
-    return [one.label for one in at.button]
-
-
 # --- learning -----------------------------------------------------------------------------------
-def test_the_first_experiment_is_run_shown_and_kept(opened):
+def test_the_first_experiment_is_run_shown_kept_and_gone_on_with(opened):
     at = opened("learning")
     assert "Nothing was trained" in at.info[-1].value
     assert any("records train, the other" in text for text in captions(at))
@@ -83,85 +79,17 @@ def test_the_first_experiment_is_run_shown_and_kept(opened):
     table = at.dataframe[0].value
     assert list(table.columns) == ["oneClass", "fillParent", "fillChild", "proportional"]
     assert list(table.index) == ["3", "10", "40"]
-    assert not any("Train" in label or "Go on" in label for label in buttons(at))
+    assert not any("Train" in label or "Go on" in label for label in button_labels(at))
     choose(at, "learning-score", "accuracy")
     assert chart_titles(at)[0].startswith("Mean Accuracy is highest in")  # no other run is needed
     choose(at, "learning-classifier", "logistic-regression")
-    assert "Train 1 classifier" in buttons(at)
+    assert "Train 1 classifier" in button_labels(at)
     choose(at, "learning-classifier", TREE)
+    go(at, DATA)
+    go(at, UTILITY)
+    assert work(at).view(UtilityView).part == "learning"
     assert chart_titles(at)[0].startswith("Mean Accuracy")  # what was found is still there
 
-
-def test_more_seeds_need_only_the_others(opened):
-    at = settled(press(opened("learning"), "Train 2 classifiers"))
-    at.number_input(key="learning-seeds").set_value(5)
-    go(at)
-    assert "Go on: 3 of 5 to train" in buttons(at)
-    assert any("So far 2 of 5 are trained" in text for text in captions(at))
-    at = settled(press(at, "Go on: 3 of 5 to train"))
-    assert len(work(at).findings.learnt) == 1
-    assert sorted(one.fit.seed for one in next(iter(work(at).findings.learnt.values()))) == [
-        0,
-        1,
-        2,
-        3,
-        4,
-    ]
-
-
-def test_the_second_experiment_has_four_panels_and_says_which_is_best(opened):
-    at = settled(press(opened("learning", trained="release", seeds=1), "Train 4 classifiers"))
-    (title,) = chart_titles(at)
-    assert title == "AUC on releases, trained on k = 100"
-    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
-    panels = [note["text"] for note in spec["layout"]["annotations"]]
-    assert [text.split(":")[0] for text in panels] == [
-        f"trained in {name}" for name in ("oneClass", "fillParent", "fillChild", "proportional")
-    ]
-    assert any("best to train on is" in text and "Published" in text for text in texts(at))
-
-
-def test_a_cancelled_experiment_goes_on_where_it_was(opened):
-    # A network learns for some seconds of so many records: no ten of them between two looks.
-    at = opened("learning", people(4000), classifier="mlp", ks="100, 1000", seeds=10)
-    at = press(at, "Train 10 networks")
-    job = job_of(at)
-    end = time.monotonic() + 90
-    while not job.parts and not job.finished:
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
-    job.cancel()
-    at = settled(at)
-    assert at.info[0].value.replace("\\", "") == (
-        "The study was cancelled. What was found so far is kept."
-    )
-    done = len(job.parts)
-    assert 1 <= done < 10
-    assert f"Go on: {10 - done} of 10 to train" in buttons(at)
-    assert len(chart_titles(at)) == 1
-    assert work(at).findings.learnt
-
-
-def test_the_target_that_is_offered_leaves_as_it_is(opened):
-    at = opened("learning")
-    box = at.selectbox(key=f"learning-target-{work(at).version}")
-    assert box.options == ["disease", "note"]
-    choose(at, box.key, "note")
-    assert (
-        "The column 'note' has 1 different value, so there is nothing to predict" in problems(at)[0]
-    )
-    assert not any(label.startswith("Train") for label in buttons(at))
-    choose(at, box.key, "disease")
-    assert not problems(at)
-    give_role(go(at, DATA), "disease", "quasi-identifier")
-    give_role(at, "note", "identifier")
-    go(at, UTILITY)
-    assert "none is left to be predicted" in problems(at)[0]
-    assert "Which measure predicts" in at.button_group(key="utility-part").options
-
-
-def test_dead_networks_are_counted_and_can_be_left_out(opened):
-    at = settled(press(opened("learning"), "Train 2 classifiers"))
     (key,) = work(at).findings.learnt
     one, other = work(at).findings.learnt[key]
     dead = Outcome(other.fit, np.full_like(other.scores, 0.5), other.before, True)
@@ -181,72 +109,113 @@ def test_dead_networks_are_counted_and_can_be_left_out(opened):
     go(at)
     assert any("None is left, so all are shown" in text for text in warnings(at))
 
+    at.number_input(key="learning-seeds").set_value(5)
+    go(at)
+    assert "Go on: 3 of 5 to train" in button_labels(at)
+    assert any("So far 2 of 5 are trained" in text for text in captions(at))
+    at = settled(press(at, "Go on: 3 of 5 to train"))
+    (found,) = work(at).findings.learnt.values()
+    assert sorted(one.fit.seed for one in found) == [0, 1, 2, 3, 4]
 
-def test_leaving_the_page_keeps_what_was_chosen_and_found(opened):
-    at = settled(press(opened("learning"), "Train 2 classifiers"))
-    go(at, DATA)
+
+def test_the_second_experiment_has_four_panels_and_says_which_is_best(opened):
+    at = settled(press(opened("learning", trained="release", seeds=1), "Train 4 classifiers"))
+    (title,) = chart_titles(at)
+    assert title == "AUC on releases, trained on k = 100"
+    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
+    panels = [note["text"] for note in spec["layout"]["annotations"]]
+    assert [text.split(":")[0] for text in panels] == [
+        f"trained in {name}" for name in ("oneClass", "fillParent", "fillChild", "proportional")
+    ]
+    assert any("best to train on is" in text and "Published" in text for text in texts(at))
+
+
+@pytest.mark.nightly
+def test_a_cancelled_experiment_goes_on_where_it_was(opened):
+    # A network learns for some seconds of so many records: no ten of them between two looks.
+    at = opened("learning", people(4000), classifier="mlp", ks="100, 1000", seeds=10)
+    at = press(at, "Train 10 networks")
+    job = job_of(at)
+    end = time.monotonic() + 90
+    while not job.parts and not job.finished:
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+    job.cancel()
+    at = settled(at)
+    assert at.info[0].value.replace("\\", "") == (
+        "The study was cancelled. What was found so far is kept."
+    )
+    done = len(job.parts)
+    assert 1 <= done < 10
+    assert f"Go on: {10 - done} of 10 to train" in button_labels(at)
+    assert len(chart_titles(at)) == 1
+    assert work(at).findings.learnt
+
+
+def test_the_target_that_is_offered_leaves_as_it_is(opened):
+    at = opened("learning")
+    box = at.selectbox(key=f"learning-target-{work(at).version}")
+    assert box.options == ["disease", "note"]
+    choose(at, box.key, "note")
+    assert (
+        "The column 'note' has 1 different value, so there is nothing to predict" in problems(at)[0]
+    )
+    assert not any(label.startswith("Train") for label in button_labels(at))
+    choose(at, box.key, "disease")
+    assert not problems(at)
+    give_role(go(at, DATA), "disease", "quasi-identifier")
+    give_role(at, "note", "identifier")
     go(at, UTILITY)
-    assert work(at).view(UtilityView).part == "learning"
-    assert chart_titles(at)
+    assert "none is left to be predicted" in problems(at)[0]
+    assert "Which measure predicts" in at.button_group(key="utility-part").options
 
 
 # --- what predicts --------------------------------------------------------------------------------
 def test_which_measure_predicts_is_found_and_shown(opened):
     at = opened("predicting")
-    at.multiselect(key="predicting-classifiers").set_value([TREE, "logistic-regression"])
+    at.multiselect(key="predicting-algorithms").set_value(["gaa", "mdav"])
     go(at)
-    at = settled(press(at, "Train 24 classifiers"))
+    at = press(at, "Train 24 classifiers")
+    assert problems(at)[0].startswith("MDAV: ") and not work(at).running, "before anything runs"
+    at.multiselect(key="predicting-algorithms").set_value(["gaa", "mondrian", "optimal"])
+    at.multiselect(key="predicting-classifiers").set_value([TREE])
+    go(at)
+    at = settled(press(at, "Train 9 classifiers"))
     heat, dots = chart_titles(at)
     assert "agree" in heat.lower()
     assert dots.startswith("Agreement ")
     assert any(text.startswith("Non-uniform entropy, less of which") for text in texts(at))
     choose(at, "predicting-measure", "query_error_percent")
     assert work(at).view(UtilityView).predicting.measure == "query_error_percent"
+
+    at.multiselect(key="predicting-classifiers").set_value([TREE, "logistic-regression"])
+    go(at)
+    at = settled(press(at, "Go on: 9 of 18 to train"))
+    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
+    assert spec["data"][0]["x"] == ["Logistic<br>regression", "Decision<br>tree"], "of both"
     at.multiselect(key="predicting-algorithms").set_value(["gaa", "mondrian"])
     go(at)
-    assert not any(label.startswith(("Train", "Go on")) for label in buttons(at))
+    assert not any(label.startswith(("Train", "Go on")) for label in button_labels(at))
     at.text_input(key="predicting-ks").set_value("3, 10, 20, 40")
     go(at)
-    assert "Go on: 4 of 16 to train" in buttons(at)
+    assert "Go on: 4 of 16 to train" in button_labels(at)
     # Of two algorithms nothing can be said at equal k: no panel, and no number in a title.
     assert not any("nan" in title or "at equal k" in title for title in chart_titles(at))
     spec = json.loads(at.get("plotly_chart")[0].proto.spec)
     assert [note["text"] for note in spec["layout"]["annotations"]] == ["over all releases"]
 
 
-def test_an_algorithm_that_cannot_be_run_is_named_before_anything_runs(opened):
-    at = opened("predicting")
-    at.multiselect(key="predicting-algorithms").set_value(["gaa", "mdav"])
-    go(at)
-    at = press(at, button(at, "Train 24 classifiers").label)
-    assert problems(at)[0].startswith("MDAV: ")
-    assert not work(at).running
-
-
-def test_another_classifier_renews_what_is_said(opened):
-    """A picture of what was known before the other one was trained would be of other releases."""
-    at = opened("predicting")
-    at.multiselect(key="predicting-classifiers").set_value([TREE])
-    at.multiselect(key="predicting-algorithms").set_value(["gaa", "mondrian", "optimal"])
-    go(at)
-    at = settled(press(at, "Train 9 classifiers"))
-    assert len(chart_titles(at)) == 2
-    at.multiselect(key="predicting-classifiers").set_value([TREE, "logistic-regression"])
-    go(at)
-    at = settled(press(at, "Go on: 9 of 18 to train"))
-    spec = json.loads(at.get("plotly_chart")[0].proto.spec)
-    assert spec["data"][0]["x"] == ["Logistic<br>regression", "Decision<br>tree"]
-
-
+@pytest.mark.nightly
 def test_small_tables_are_learnt_from_by_every_classifier(opened):
     at = opened("predicting", people(30))
     at.text_input(key="predicting-ks").set_value("3, 5")
     go(at)
     at = settled(press(at, "Train 32 classifiers"))
     assert not problems(at)
-    assert not any(label.startswith(("Train", "Go on")) for label in buttons(at))
+    assert not any(label.startswith(("Train", "Go on")) for label in button_labels(at))
 
 
+@pytest.mark.nightly
 def test_a_study_with_earlier_settings_is_said(opened):
     at = opened("learning", classifier="random-forest", seeds=3)
     press(at, "Train 3 classifiers")
@@ -254,11 +223,7 @@ def test_a_study_with_earlier_settings_is_said(opened):
     if work(at).running:
         assert any("earlier settings" in one.value for one in at.info)
     at = settled(at)
-    assert "Train 3 classifiers" in buttons(at)
+    assert "Train 3 classifiers" in button_labels(at)
     assert "Nothing was trained" in at.info[-1].value
     choose(at, "learning-classifier", "random-forest")
     assert chart_titles(at)
-
-
-def test_a_fit_is_known_by_its_representation_and_seed():
-    assert Fit("oneClass", 1) == Fit("oneClass", 1) != Fit("oneClass", 2)

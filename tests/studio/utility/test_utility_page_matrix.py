@@ -20,7 +20,6 @@ from kanon.sources.memory import MemorySource
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.utility.representation import which_attribute
 from kanon.studio.utility.state import UtilityView
-from kanon.studio.widgets import files
 from support.dashboard import (
     ANONYMISE,
     WORK,
@@ -64,6 +63,10 @@ def heat_map(at):
 
 
 def test_every_representation_is_drawn_and_said(opened):
+    """[F, Mammal] of 2 lions and 2 dogs, [M, Felid] of 2 cats and 2 lions: sure by a half.
+
+    Nobody's classes change with the shares: who is F is in the first class alone.
+    """
     at = opened("animals-m23")
     for name, card in REPRESENTATIONS.items():
         pick(at, name)
@@ -77,32 +80,13 @@ def test_every_representation_is_drawn_and_said(opened):
         told = " ".join(texts(at))
         assert "**One row.**" in told and f"{card.title}: " in told
         assert " safe" not in told and "anonymous" not in told
-
-
-def test_what_the_shares_disclose_on_the_worked_table(opened):
-    """[F, Mammal] of 2 lions and 2 dogs, [M, Felid] of 2 cats and 2 lions: sure by a half.
-
-    Nobody's classes change with the shares: who is F is in the first class alone.
-    """
-    at = opened("animals-m23", representation="proportional")
+    pick(at, "proportional")
     found = numbers(at)
     assert found["Cells read off"] == "0.0 %"
     assert found["Mean sureness"] == "50.0 %" and found["Certain guesses"] == "0.0 %"
     assert "50.0 % without the shares" in captions(at) and "0 of 16 cells" in captions(at)
     (sentence,) = [text for text in texts(at) if "Who knows all quasi-identifiers" in text]
     assert "**50.0 %** (as without the shares) sure of the person's disease" in sentence
-
-
-def test_without_a_sensitive_column_only_cells_are_counted(opened):
-    at = opened("animals-v21", representation="proportional")
-    assert set(numbers(at)) == {
-        "Matrix",
-        "Stored",
-        "Cells above 0",
-        "Cells read off",
-        "Alone in class",
-    }
-    assert any("no column has that role" in text for text in texts(at))
 
 
 def test_the_attribute_is_chosen_and_stays(opened):
@@ -113,6 +97,8 @@ def test_the_attribute_is_chosen_and_stays(opened):
     assert work(at).view(UtilityView).attribute == "age" and "age, oneClass" in heat_map(at)
     pick(at, "fillChild")
     assert "age, fillChild" in heat_map(at)
+    pick(at, None)
+    assert work(at).view(UtilityView).representation == "fillChild", "chosen again"
     at.session_state[WORK] = with_fields(
         work(at), view=replace(work(at).view(UtilityView), attribute="disease")
     )
@@ -120,25 +106,17 @@ def test_the_attribute_is_chosen_and_stays(opened):
     assert at.selectbox(key=key).value in ("age", "zip", "sex") and not problems(at)
 
 
-def test_choosing_again_what_is_chosen_keeps_it(opened):
-    at = opened("hospital", representation="fillParent")
-    pick(at, None)
-    assert work(at).view(UtilityView).representation == "fillParent"
-
-
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_the_downloads(opened, monkeypatch, kind):
-    made = []
-    monkeypatch.setattr(files, "content", lambda make: made.append(make) or b"not yet")
-    at = ask_for_original_values(opened("animals-v21", representation="proportional"))
-    parquet, csv = made[-2:]
-    table = (
-        pd.read_parquet(io.BytesIO(parquet()))
-        if kind == "parquet"
-        else pd.read_csv(io.BytesIO(csv()))
-    )
-    assert list(table.columns[:2]) == ["gender", "race"] and len(table) == 6
-    assert len(table.columns) == 2 + 14
+def test_the_downloads_of_a_table_without_a_sensitive_column(opened, downloads):
+    at = opened("animals-v21", representation="proportional")
+    assert set(numbers(at)) == {
+        "Matrix", "Stored", "Cells above 0", "Cells read off", "Alone in class"
+    }  # fmt: skip
+    assert any("no column has that role" in text for text in texts(at))
+    ask_for_original_values(at)
+    for kind, read in (("parquet", pd.read_parquet), ("csv", pd.read_csv)):
+        table = read(io.BytesIO(downloads[f"utility-matrix-{kind}"][1]()))
+        assert list(table.columns[:2]) == ["gender", "race"] and len(table) == 6
+        assert len(table.columns) == 2 + 14
     names = [one.proto.label for one in at.get("download_button")]
     assert {"Parquet, original values", "CSV, original values"} <= set(names)
     handed = work(go(at, ANONYMISE)).kept.handed

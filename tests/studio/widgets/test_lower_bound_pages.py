@@ -19,6 +19,7 @@ from support.dashboard import (
     WORK,
     anonymised,
     button,
+    button_labels,
     captions,
     choose,
     frame_k,
@@ -48,32 +49,39 @@ def expected(at, **changes):
     return OptimalityGap.of(done, lower_bound(done.prepared.task_of_bound())).sentence
 
 
-def labels(at):
-    return [one.label for one in at.button]
-
-
 @pytest.fixture
 def asked_for(monkeypatch):
     """Nothing is found before somebody asks."""
     monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
 
 
-@pytest.mark.parametrize("other", ["datafly", "lattice-sweep", "mondrian", "k-member"])
-def test_what_was_found_once_serves_every_algorithm(start, other):
-    at = settled(anonymised(start(sample="hospital")))
+def test_what_was_found_once_serves_every_algorithm_and_other_weights(start):
+    at = settled(anonymised(start()))
     assert said(at) == [expected(at)]
     found = work(at).findings.bounds
     assert [one.closely for one in found.values()] == [True]
-    choose(at, "run-algorithm", other)
-    anonymised(at)
-    assert said(at) == [expected(at)], "of the new release"
-    assert work(at).findings.bounds is found, "and nothing was looked for again"
-    assert not {ASK, CLOSER} & {*labels(at)}
+    for other in ("datafly", "lattice-sweep", "mondrian", "k-member"):
+        choose(at, "run-algorithm", other)
+        anonymised(at)
+        assert said(at) == [expected(at)], "of the new release"
+        assert work(at).findings.bounds is found, "and nothing was looked for again"
+        assert not {ASK, CLOSER} & {*button_labels(at)}
     assert any("holds for every release in which each value stays" in one for one in texts(at))
+    at.session_state[WORK] = with_fields(work(at), attribute_weights={"age": 5.0})
+    settled(anonymised(at))
+    assert work(at).findings.bounds is found
+    assert any("counted without them" in one for one in texts(at))
+
+    options = {"mondrian": {"release": "ranges"}}
+    choose(at, "run-algorithm", "mondrian")
+    at.session_state[WORK] = with_fields(work(at), options=options)
+    settled(anonymised(go(at)))
+    (sentence,) = said(at)
+    assert sentence.endswith("so that does not hold for it.") and "this one loses" not in sentence
 
 
 def test_another_k_and_another_metric_have_bounds_of_their_own(start):
-    at = settled(anonymised(start(sample="hospital")))
+    at = settled(anonymised(start()))
     first = said(at)
     at.select_slider(key="run-k").set_value(3)
     settled(go(at))
@@ -86,17 +94,8 @@ def test_another_k_and_another_metric_have_bounds_of_their_own(start):
     assert said(at), "the old result says its own, faded"
 
 
-def test_the_weights_of_columns_do_not_count(start):
-    at = settled(anonymised(start(sample="hospital")))
-    found = work(at).findings.bounds
-    at.session_state[WORK] = with_fields(work(at), attribute_weights={"age": 5.0})
-    settled(anonymised(at))
-    assert work(at).findings.bounds is found
-    assert any("counted without them" in one for one in texts(at))
-
-
 def test_a_heavy_search_waits_for_a_click_and_can_be_cancelled(start, asked_for):
-    at = anonymised(start(sample="hospital"))
+    at = anonymised(start())
     assert not said(at) and not work(at).findings.bounds
     with held_worker():
         press(at, ASK)
@@ -105,7 +104,7 @@ def test_a_heavy_search_waits_for_a_click_and_can_be_cancelled(start, asked_for)
         go(at)
     assert "The search for a lower bound was cancelled; nothing was changed." in infos(at)
     settled(press(at, ASK))
-    assert said(at) == [expected(at)] and ASK not in labels(at)
+    assert said(at) == [expected(at)] and ASK not in button_labels(at)
 
 
 def test_what_was_found_quickly_can_be_searched_for_closely(start):
@@ -118,6 +117,7 @@ def test_what_was_found_quickly_can_be_searched_for_closely(start):
     assert button(at, CLOSER) and "The search takes about a minute." in captions(at)
 
 
+@pytest.mark.nightly
 def test_of_a_cancelled_search_the_quick_bound_is_kept(start, asked_for):
     at = anonymised(start(sample="census"))
     press(at, ASK)
@@ -134,25 +134,15 @@ def test_of_a_cancelled_search_the_quick_bound_is_kept(start, asked_for):
     assert [one.closely for one in work(at).findings.bounds.values()] == [False]
 
 
-def test_of_ranges_that_no_bound_holds_for_that_is_said(start):
-    at = start(sample="hospital")
-    choose(at, "run-algorithm", "mondrian")
-    options = {"mondrian": {"release": "ranges"}}
-    at.session_state[WORK] = with_fields(work(at), options=options)
-    settled(anonymised(go(at)))
-    (sentence,) = said(at)
-    assert sentence.endswith("so that does not hold for it.") and "this one loses" not in sentence
-
-
 def test_a_lattice_that_is_too_large_is_said_instead_of_a_button(start, monkeypatch):
     monkeypatch.setattr("kanon.report.optimality_gap.MOST_NODES", 3)
-    at = settled(anonymised(start(sample="hospital")))
-    assert not said(at) and ASK not in labels(at)
+    at = settled(anonymised(start()))
+    assert not said(at) and ASK not in button_labels(at)
     assert any("a lower bound is found for up to 3" in one for one in captions(at))
 
 
 def test_the_lattice_says_it_of_the_chosen_node_if_it_can_be_released(start):
-    at = settled(start(LATTICE, sample="hospital"))
+    at = settled(start(LATTICE))
     (sentence,) = said(at)
     assert sentence == expected(at, algorithm="optimal")
     node = dict.fromkeys(work(at).table.trees, 0)
@@ -165,7 +155,7 @@ def test_the_lattice_says_it_of_the_chosen_node_if_it_can_be_released(start):
 
 
 def test_compare_has_the_bound_and_the_gap_of_every_line(start):
-    at = settled(press(go(start(sample="hospital"), COMPARE), "Compare"))
+    at = settled(press(go(start(), COMPARE), "Compare"))
     at.button_group(key="compare-table").set_value("closeness")
     settled(go(at))
     (table,) = at.table
@@ -191,19 +181,19 @@ def test_compare_has_the_bound_and_the_gap_of_every_line(start):
     assert len(work(at).findings.bounds) == 14
 
 
-def test_the_report_says_what_was_searched_for_closely(start):
-    at = settled(anonymised(start(sample="hospital")))
+def test_the_report_says_what_was_searched_for_closely_and_begins_no_long_search(
+    start, monkeypatch
+):
+    at = settled(anonymised(start()))
     (sentence,) = said(at)
-    go(at, REPORT)
-    settled(press(at, "Make the report"))
+    settled(press(go(at, REPORT), "Make the report"))
     report = work(at).findings.reported
     assert report.gap.sentence == sentence and sentence in report.in_words and report.closely
     assert any(sentence in one for one in texts(at))
     assert at.code[0].value.endswith(" --bound"), "so that the command makes the same one"
 
-
-def test_a_report_begins_no_long_search(start, asked_for, monkeypatch):
-    at = anonymised(start(sample="hospital"))
+    monkeypatch.setattr(widget, "found_soon", lambda wanted, most=0: None)
+    at = anonymised(start())
     settled(press(go(at, REPORT), "Make the report"))
     report = work(at).findings.reported
     assert report.gap is not None and not report.closely, "this one is small"

@@ -15,6 +15,7 @@ from support.dashboard import (
     as_bytes,
     captions,
     choose,
+    give_role,
     go,
     problems,
     upload,
@@ -42,14 +43,9 @@ def remarks(at):
     return one.label, "\n".join(text.value for text in one.markdown).replace("\\", "")
 
 
-def role(at, column, wanted):
-    """Give a column of the page Data another role."""
-    choose(at, f"role-{work(at).version}-{list(work(at).table.roles).index(column)}", wanted)
-
-
 def test_the_roles_are_remarked_on_where_they_are_chosen(start):
     at = upload(start(DATA), "hundred.csv", as_bytes(HUNDRED, "csv"))
-    role(at, "remark", "insensitive")
+    give_role(at, "remark", "insensitive")
     label, said = remarks(at)
     assert label == (
         "2 remarks on these roles: columns that pass through; almost unique quasi-identifiers"
@@ -57,20 +53,14 @@ def test_the_roles_are_remarked_on_where_they_are_chosen(start):
     assert "100 values in 100 records, and alone it singles out 100.0 %" in said
     assert "looks like free text" in said and "Make such a column an identifier" in said
     assert not at.warning, "no wall of boxes"
-    role(at, "born", "identifier")
-    role(at, "remark", "identifier")
+    give_role(at, "born", "identifier")
+    give_role(at, "remark", "identifier")
     assert remarks(at) == ("", "")
-    role(at, "sex", "sensitive")
+    give_role(at, "sex", "sensitive")
     assert remarks(at)[0].startswith("1 remark on these roles: sensitive columns that others may")
 
-
-def test_values_that_are_written_in_two_ways_are_seen_before_a_run(start):
-    at = upload(
-        start(DATA), "hundred.csv", as_bytes(HUNDRED.assign(dose=["1.5", "1.50"] * 50), "csv")
-    )
-    for column in ("born", "remark"):
-        role(at, column, "identifier")
-    role(at, "dose", "sensitive")
+    dosed = HUNDRED.assign(dose=["1.5", "1.50"] * 50)[["illness", "sex", "dose"]]
+    give_role(upload(at, "dosed.csv", as_bytes(dosed, "csv")), "dose", "sensitive")
     label, said = remarks(at)
     assert label == "1 remark on these roles: values written in several ways"
     assert "'dose' has 1 value that is written in several ways (equal as numbers" in said
@@ -79,9 +69,7 @@ def test_values_that_are_written_in_two_ways_are_seen_before_a_run(start):
 
 def test_a_release_is_remarked_on_above_its_tables(start):
     """Two of twelve people each are in a class of one disease or not: counted in the table."""
-    at = with_people(start(DATA))
-    role(at, "sex", "insensitive")
-    go(at, ANONYMISE)
+    at = give_role(with_people(start(DATA)), "sex", "insensitive")
     anonymised(at)
     label, said = remarks(at)
     done = work(at).findings.result.release(work(at).settings.k)
@@ -90,12 +78,6 @@ def test_a_release_is_remarked_on_above_its_tables(start):
     for one in done.remarks:
         assert one.found in said
     assert not [value for value in PEOPLE["disease"].unique() if value in said]
-
-
-def test_the_plan_with_the_levels_that_were_found(start):
-    """Only where there are levels."""
-    at = start()
-    anonymised(at)
     assert not [one for one in at.get("download_button") if "these levels" in one.proto.label]
     choose(at, "run-algorithm", "optimal")
     anonymised(at)

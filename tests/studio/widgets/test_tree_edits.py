@@ -25,7 +25,6 @@ from kanon.studio.session.hierarchy_choices import (
     redone,
     undone,
     with_builder,
-    with_choice,
     with_missing,
     with_role,
 )
@@ -107,15 +106,6 @@ def test_moving_the_last_member_away_says_that_the_group_went(work):
     work = ask(work, "move", nodes=["Cat"], to="*")
     assert said(work) == ("'Felid' had no members left and went; undo brings it back.", False)
     assert "Felid" in tree(undone(work, "animal")).labels
-
-
-def test_removing_a_group_inserting_a_group_and_sorting(work):
-    work = ask(work, "insert", nodes=["Cat", "Dog"])
-    assert {"Cat (group)", "Dog (group)"} <= set(tree(work).labels)
-    work = ask(work, "ungroup", nodes=["Cat (group)", "Dog (group)"])
-    assert tree(work).height == 2
-    work = ask(work, "sort", node="*", by="name")
-    assert tree(work).labels == ("Cat", "Dog", "Lion", "Owl", "Wolf", "*")
 
 
 def test_an_operation_sent_twice_is_done_once(work):
@@ -201,6 +191,7 @@ def test_a_drawing_survives_another_builder(work):
     kept = tree(work)
     work = with_builder(work, "animal", "ordered", {"sizes": "2"})
     assert tree(work) != kept and work.table.choices["animal"].problem is None
+    assert tree(with_builder(work, "animal", "drawn", {})) == kept
     assert tree(undone(work, "animal")) == kept
     assert tree(redone(undone(work, "animal"), "animal")) == tree(work)
 
@@ -352,25 +343,10 @@ def test_a_composed_metric_can_be_used_and_removed():
     assert gone.settings.metric == "nllm" and gone.compare.compared == ("ncp",) and plan_of(gone)
 
 
-def test_attribute_weights_reach_the_plan():
-    work = sample_work("hospital")
-    work = with_fields(work, attribute_weights={"age": 3.0, "zip": 1.0, "name": 2.0})
-    assert plan_of(work).algorithm.attribute_weights == {"age": 3.0}
-
-
 def test_an_unchanged_choice_is_not_a_step(work):
     again = ask(work, "rename", node="*", name="*")
-    history = again.table.history("animal")
-    assert history.version == 0 or history.past == (
-        work.table.histories["animal"].past if "animal" in work.table.histories else ()
-    )
+    assert len(again.table.history("animal").past) == len(work.table.history("animal").past)
     assert np.array_equal(tree(again).parent, tree(work).parent)
-
-
-def test_with_choice_keeps_other_columns(work):
-    other = work.table.choices["sex"]
-    changed = with_choice(work, "animal", work.table.choices["animal"])
-    assert changed.table.choices["sex"] is other
 
 
 # --- what makes a result outdated -------------------------------------------------------------
@@ -439,13 +415,6 @@ def test_removing_unused_leaves_never_removes_a_group_that_records_stand_at():
     assert tree(done).labels == ("Cat", "Dog", "Felid", "*")
     assert done.table.choices["animal"].plan is not None
     assert tree_edits.removable(done.table.choices["animal"]) == []
-
-
-def test_going_back_to_drawn_brings_back_the_drawing(work):
-    work = ask(work, "group", nodes=["Cat", "Lion"], name="Felid")
-    kept = tree(work)
-    work = with_builder(work, "animal", "suppression", {})
-    assert tree(with_builder(work, "animal", "drawn", {})) == kept
 
 
 def test_imports_are_matched_with_the_records_as_they_are_when_used():

@@ -1,0 +1,135 @@
+"""A result: its curve over k, its numbers, the tables before and after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from kanon.base.formatting import one_or_many, thin
+from kanon.charts.curves import alteration_curve
+from kanon.report.explanations import what_leaves
+from kanon.run import Run
+from kanon.studio.anonymise.cheaper_release import cheaper
+from kanon.studio.anonymise.downloads import downloads
+from kanon.studio.jobs.stored_table import preview_rows
+from kanon.studio.session import state
+from kanon.studio.session.findings import Result
+from kanon.studio.session.text import plain
+from kanon.studio.session.work import Work
+from kanon.studio.widgets.how import (
+    how_algorithm,
+    how_alteration,
+    how_bound,
+    what_is_proved,
+    what_was_checked,
+    which_levels,
+    which_parts,
+)
+from kanon.studio.widgets.lower_bound import how_close
+from kanon.studio.widgets.numbers import of_release, said_dropped, worst
+from kanon.studio.widgets.picture import PictureSettings, picture
+from kanon.studio.widgets.preview import before_and_after, preview_height
+from kanon.studio.widgets.remarks import remarked_release
+from kanon.studio.widgets.requirements import others_of, summary
+from kanon.studio.widgets.result import (
+    choose_k,
+    release_shown,
+)
+
+
+def show_release(work: Work, result: Result, stale: bool) -> None:
+    """The curve, the numbers, the tables and the files of a result."""
+    k, done = release_shown(work, result)
+    _curve(work, result, k)
+    close = _numbers(work, result, done, k)
+    remarked_release(result, done, k)
+    _tables(result, done, k)
+    downloads(work, result, done, k, stale)
+    with st.expander("How it is computed"):
+        st.markdown(how_alteration(done))
+        st.markdown(how_algorithm(done.prepared.plan))
+        least = st.container()
+    with close:
+        gap = how_close(done, (result, k), "anonymise")
+    if gap is not None:
+        least.markdown(how_bound(gap))
+
+
+def _curve(work: Work, result: Result, k: int) -> None:
+    """The curve and the slider under it, or why there is none; and a k that costs less."""
+    plan, curves = result.prepared.plan, result.solution.curves
+    if curves is not None:
+        also, of = summary(others_of(plan)), result.prepared.classes.of
+        picture(
+            alteration_curve(curves, plan.metric, k, also, of), None, "alteration-curve", "",
+            PictureSettings.of_run(work, result.prepared, k),
+        )  # fmt: skip
+    choose_k(work, result, k, "run-k")
+    better = cheaper(curves, plan.metric.name, k)
+    if better is not None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info(better.sentence(k), icon=":material/savings:")
+            st.button(
+                f"Show k = {thin(better.k)}",
+                on_click=lambda: state.change(replace(state.work().settings, k=better.k)),
+                key="cheaper",
+            )
+
+
+def _numbers(work: Work, result: Result, done: Run, k: int) -> DeltaGenerator:
+    """What the release lost, its worst class, and what was checked in words."""
+    columns = [each.name for each in done.prepared.classes.sensitive]
+    focus = work.focus if work.focus in columns else next(iter(columns), None)
+    lost = of_release(done)
+    for place, number in zip(st.columns(len(lost)), lost, strict=True):
+        # Six beside each other have no room for the word; the arrow stays.
+        label = number.label if len(lost) < 6 else number.short
+        place.metric(label, number.value, help=number.help)
+    *places, text = st.columns([*([1] * len(worst(done, focus))), 3])
+    for place, number in zip(places, worst(done, focus), strict=True):
+        # A column with a long name leaves no room for the word; the arrow stays.
+        label = number.label if len(number.label) <= 24 else number.short
+        place.metric(label, number.value, help=number.help)
+    text.markdown(what_was_checked(done))
+    text.markdown(state.remembered("leaves", (result, k), lambda: plain(what_leaves(done))))
+    more = [which_levels(done), which_parts(done.about_parts), what_is_proved(done.about_gap)]
+    for said in filter(None, more):
+        text.markdown(said)
+    close = text.container()
+    text.page_link(
+        "pages/privacy.py",
+        label="What can still be found out about someone?",
+        icon=":material/visibility:",
+    )
+    return close
+
+
+def _tables(result: Result, done: Run, k: int) -> None:
+    """The first records before and after."""
+    before, after = state.remembered("preview", (result, k), lambda: before_and_after(done))
+    left, right = st.columns(2)
+    left.subheader("Before")
+    left.dataframe(before, height=preview_height(done), hide_index=True, key="before")
+    least, persons = done.recoding.min_k, done.recoding.released.min_persons
+    right.subheader(
+        "After"
+        if least is None
+        else one_or_many(least, "After, at least {count} record", "After, at least {count} alike")
+        if persons is None
+        else one_or_many(
+            persons, "After, at least {count} person", "After, at least {count} people alike"
+        )
+    )
+    right.dataframe(after, height=preview_height(done), hide_index=True, key="after")
+    records = done.prepared.classes.n_records
+    shown = preview_rows(records, len(done.prepared.plan.columns))
+    dropped = done.prepared.dropped
+    told = [
+        f"The first {thin(shown)} of {thin(records)} records; the release holds all.",
+        "Stronger blue: the cell rose further, so it says less.",
+    ]
+    if dropped:
+        told.append(said_dropped(dropped))
+    st.caption(" ".join(told))

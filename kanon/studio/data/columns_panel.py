@@ -1,0 +1,242 @@
+"""What each column is, and how it may be blurred."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from kanon.base.formatting import one_or_many
+from kanon.schema import Role
+from kanon.sources.memory import MemoryTable
+from kanon.studio.data.column_kind import column_kind
+from kanon.studio.data.reading_panel import replaced
+from kanon.studio.data.singling_out_panel import show_singling
+from kanon.studio.session import state
+from kanon.studio.session.choices import BUILDERS, HierarchyChoice
+from kanon.studio.session.hierarchy_choices import (
+    with_builder,
+    with_coarsening,
+    with_level,
+    with_role,
+)
+from kanon.studio.session.state import bound
+from kanon.studio.session.text import in_badge, plain, spoken
+from kanon.studio.session.work import Work
+from kanon.studio.shell.undecided import undecided_roles
+from kanon.studio.widgets.builder_fields import builder_fields, typed_fields
+from kanon.studio.widgets.remarks import remarked_table
+from kanon.studio.widgets.tree_edits import proposed_spellings, summary
+from kanon.studio.widgets.uploads import upload_field
+
+BADGES: dict[Role, tuple[Literal["red", "orange", "violet", "gray"], str]] = {
+    Role.IDENTIFIER: ("red", ":material/badge:"),
+    Role.QUASI_IDENTIFIER: ("orange", ":material/fingerprint:"),
+    Role.SENSITIVE: ("violet", ":material/lock:"),
+    Role.INSENSITIVE: ("gray", ":material/remove:"),
+}
+NOT_DECIDED: tuple[Literal["blue"], str] = "blue", ":material/help:"
+COLUMNS_AT_ONCE = 30
+
+
+def roles_and_hierarchies(work: Work) -> None:
+    """What each column is, and how it may be blurred."""
+    st.subheader("What each column is to the people in it, and how it may be blurred")
+    undecided_roles(work)
+    remarked_table(work)
+    show_singling(work)
+    for position, (name, role) in columns_shown(work):
+        column_row(work, position, name, role)
+
+
+def take_role(version: int, name: str, value: Any) -> None:
+    """Give a column another role."""
+    if not replaced(version):
+        state.attempt(lambda: with_role(state.work(), name, Role(value)))
+
+
+def take_choice(version: int, name: str, prefix: str) -> None:
+    """Build the hierarchy that was asked for; what was typed stays, whatever comes of it."""
+    if replaced(version):
+        return
+    entered = typed_fields(prefix)
+    file = state.typed(f"{prefix}-file")
+    if file is not None:
+        entered |= {"content": file.getvalue(), "name": file.name}
+    now = state.work()
+    take = with_coarsening if now.table.roles[name] is Role.SENSITIVE else with_builder
+    state.attempt(lambda: take(now, name, state.typed(f"{prefix}-builder"), entered))
+
+
+def take_level(version: int, name: str, level: int) -> None:
+    """Coarsen a sensitive column to another level of its hierarchy."""
+    if not replaced(version):
+        state.attempt(lambda: with_level(state.work(), name, level))
+
+
+def parameters(version: int, name: str, choice: HierarchyChoice, prefix: str) -> None:
+    """The controls of a builder, and what came of it."""
+    builder_fields(choice, prefix, take_choice, version, name, prefix, fine=False)
+    if choice.builder == "file":
+        label = (
+            f"Another file for {plain(name)}" if choice.tree else f"Choose a file for {plain(name)}"
+        )
+        with st.popover(label, icon=":material/upload:", type="tertiary"):
+            upload_field(
+                "CSV with lines leaf;level 1;…;* or JSON with nodes",
+                "hierarchies_megabytes",
+                key=f"{prefix}-file",
+                on_change=take_choice,
+                args=(version, name, prefix),
+            )
+    if choice.hint:
+        st.caption(plain(choice.hint))
+    if choice.problem:
+        st.error(plain(choice.problem), icon=":material/error:")
+
+
+def facts(choice: HierarchyChoice) -> str:
+    """What a hierarchy looks like."""
+    if choice.tree is None:
+        return ""
+    origin = f"{choice.typed['name']}: " if choice.builder == "file" else ""
+    return " ".join([f"{origin}{summary(choice)}.", *choice.remarks])
+
+
+def columns_shown(work: Work) -> Sequence[tuple[int, tuple[str, Role]]]:
+    """The columns whose roles are shown, with their places: of many, a part."""
+    version = work.version
+    listed = list(enumerate(work.table.roles.items()))
+    if len(listed) > COLUMNS_AT_ONCE:  # each line has up to seven controls
+        starts = range(0, len(listed), COLUMNS_AT_ONCE)
+        start = st.selectbox(
+            "Columns shown",
+            starts,
+            format_func=lambda first: (
+                f"{first + 1} to {min(first + COLUMNS_AT_ONCE, len(work.table.roles))}"
+            ),
+            key=f"columns-{version}",
+        )
+        listed = listed[start : start + COLUMNS_AT_ONCE]
+    return listed
+
+
+def column_row(work: Work, position: int, name: str, role: Role) -> None:
+    """One column: its role, and of a quasi-identifier how it may be blurred."""
+    version = work.version
+    badge, roles, kind, builder, rest, draw = st.columns(
+        [4, 5, 5, 5, 6, 2], gap="xsmall", vertical_alignment="center"
+    )
+    undecided = name in work.table.undecided
+    colour, icon = NOT_DECIDED if undecided else BADGES[role]
+    badge.badge(in_badge(name), color=colour, icon=icon)
+    roles.selectbox(
+        f"Role of {spoken(name)}",
+        [*([""] if undecided else []), *(role.value for role in Role)],
+        **bound(
+            f"role-{version}-{position}", "" if undecided else role.value, take_role, version, name
+        ),
+        format_func=lambda value: value if value else "not decided",
+        label_visibility="collapsed",
+    )
+    why = f"{column_kind(work, position, name, kind)} {work.table.reasons[name]}".strip()
+    coarse = isinstance(work.table.records, MemoryTable) or name in work.table.coarse_columns
+    if role is Role.SENSITIVE and coarse:  # an engine cannot, and says so
+        prefix = f"coarse-{version}-{position}"
+        coarsening_choice(work, name, prefix, builder, rest, why)
+        if name in work.table.coarse_columns:
+            edit_button(name, prefix, draw)
+        return
+    if role is not Role.QUASI_IDENTIFIER:
+        rest.caption(plain(why))
+        return
+    prefix = f"hierarchy-{version}-{position}"
+    hierarchy_choice(work, name, prefix, builder, rest, why)
+    edit_button(name, prefix, draw)
+
+
+def edit_button(name: str, prefix: str, draw: DeltaGenerator) -> None:
+    """The way to the hierarchy of a column."""
+    if draw.button(
+        "Edit",
+        key=f"{prefix}-draw",
+        icon=":material/account_tree:",
+        type="tertiary",
+        help=f"Look at the hierarchy of {plain(name)} and change it on the page Hierarchies.",
+    ):
+        state.change(replace(state.work().shared, column=name))
+        st.switch_page("pages/hierarchies.py")
+
+
+def hierarchy_choice(
+    work: Work, name: str, prefix: str, builder: DeltaGenerator, rest: DeltaGenerator, why: str
+) -> None:
+    """How a column may be blurred, and what came of it."""
+    version = work.version
+    choice = work.table.choices[name]
+    builder.selectbox(
+        f"Hierarchy of {spoken(name)}",
+        list(BUILDERS),
+        **bound(f"{prefix}-builder", choice.builder, lambda _: take_choice(version, name, prefix)),
+        format_func=lambda one: BUILDERS[one].title,
+        label_visibility="collapsed",
+    )
+    with rest:
+        st.caption(plain(f"{facts(choice)} {why}"))
+        parameters(version, name, choice, prefix)
+        mention_spellings(work, name)
+
+
+def mention_spellings(work: Work, name: str) -> None:
+    """How many groups of spellings can be joined in the hierarchy of a column."""
+    found = proposed_spellings(work, name)
+    if found:
+        st.caption(
+            one_or_many(
+                len(found),
+                "{count} group of values looks like spellings of one; Edit shows it, to be joined.",
+                "{count} groups of values look like spellings of one; Edit shows them, to be "
+                "joined.",
+            )
+        )
+
+
+def coarsening_choice(
+    work: Work, name: str, prefix: str, builder: DeltaGenerator, rest: DeltaGenerator, why: str
+) -> None:
+    """Whether a sensitive column is released as it is, or at a level of which hierarchy."""
+    version, coarse = work.version, name in work.table.coarse_columns
+    chosen = work.table.choices[name].builder if coarse else ""
+    builder.selectbox(
+        f"How {spoken(name)} is released",
+        ["", *BUILDERS],
+        **bound(f"{prefix}-builder", chosen, lambda _: take_choice(version, name, prefix)),
+        format_func=lambda one: BUILDERS[one].title if one else "Released as it is",
+        label_visibility="collapsed",
+    )
+    if not coarse:
+        rest.caption(plain(why))
+        return
+    choice, one = work.table.choices[name], work.table.coarsened.get(name)
+    with rest:
+        st.caption(plain(f"{facts(choice)} {why}"))
+        parameters(version, name, choice, prefix)
+        mention_spellings(work, name)
+        if one is None:
+            return
+        levels = {level: replace(one, level=level) for level in range(1, one.tree.height)}
+        st.selectbox(
+            "Released, and counted by every model, at",
+            list(levels),
+            **bound(f"{prefix}-level", one.level, take_level, version, name),
+            format_func=lambda level: one_or_many(
+                levels[level].n_groups,
+                "level {level} of {top}: {count} value",
+                "level {level} of {top}: {count} values",
+                level=level,
+                top=one.tree.height - 1,
+            ),
+        )
