@@ -250,11 +250,6 @@ def _words(name: str) -> list[str]:
     (['pat', 'nr'], ['customer', 'id'])
     >>> _words("N° dossier")
     ['dossier', 'no']
-
-    >>> _words("Pat.-Nr."), _words("customerId")
-    (['pat', 'nr'], ['customer', 'id'])
-    >>> _words("N° dossier")
-    ['dossier', 'no']
     """
     name = re.sub(r"^\s*([nN][°º]|№)(.*)", r"\2 no", name)
     snake = re.sub(r"([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z]{2})", r"\1\3_\2\4", name)

@@ -181,11 +181,7 @@ class StoredRecoding(Recoding, ABC):
 
 
 class StoredClasses(EquivalenceClasses, ABC):
-    """The classes of a table, kept by the engine that has its rows.
-
-    Their number is known, and what each quasi-identifier holds by itself. What lists the classes
-    is refused.
-    """
+    """The classes of a table, kept by the engine that has its rows."""
 
     in_engine = True
 

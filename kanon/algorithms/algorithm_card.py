@@ -14,34 +14,16 @@ Setting = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmCard(Card):
-    """What an algorithm is called, does and needs; its summary has two sentences.
+    """What an algorithm is called, does and needs; its summary has two sentences."""
 
-    Attributes
-    ----------
-    family
-        How it goes about it; a key of :data:`kanon.algorithms.catalogue.FAMILIES`.
-    how
-        What was done, for who reads a release, and where it deviates from the publication.
-    guarantees, slow
-        What a release is sure to have, and when it takes long.
-    uses
-        The settings that it takes of those that many share.
-    parameters
-        Its own choices: keys of plans and fields of pages, read by ``task.option``.
-    needs_hierarchies
-        Whether every quasi-identifier has to have a hierarchy.
-    runs_stored
-        Whether it runs on classes that an engine keeps. Full-domain algorithms do anyway.
-    one_k
-        Whether a run for another k than the one asked for may take minutes.
-    """
-
-    family: Literal["merging", "levels", "regions", "clusters"]
-    how: str
+    family: Literal["merging", "levels", "regions", "clusters"]  # how it goes about it
+    how: str  # what was done, for who reads a release, and where it deviates from the publication
+    # what a release is sure to have, and when it takes long
     guarantees: str
     slow: str
-    uses: tuple[Setting, ...] = ()
+    uses: tuple[Setting, ...] = ()  # the settings that it takes of those that many share
+    # its own choices: keys of plans and fields of pages, read by ``task.option``
     parameters: tuple[Parameter, ...] = ()
-    needs_hierarchies: bool = True
-    runs_stored: bool = False
-    one_k: bool = False
+    needs_hierarchies: bool = True  # whether every quasi-identifier has to have a hierarchy
+    runs_stored: bool = False  # whether it runs on classes that an engine keeps
+    one_k: bool = False  # whether a run for another k than the one asked for may take minutes

@@ -25,26 +25,18 @@ _MOST_PART_BYTES = 1 << 28
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the classes at a node amount to, for one task.
+    """What the classes at a node amount to, for one task."""
 
-    Attributes
-    ----------
-    suppressed
-        The records in classes that break the models: those that would have to be suppressed.
-    classes, all_classes
-        The number of classes that meet them, and of all classes.
-    squares, all_squares
-        The sum of the squared sizes of those classes, and of all classes.
-    left
-        The potential left in the records that would be suppressed: what raising them from the
-        node to the roots costs.
-    """
-
+    # the records in classes that break the models: those that would have to be suppressed
     suppressed: int
+    # the number of classes that meet them, and of all classes
     classes: int
     all_classes: int
+    # the sum of the squared sizes of those classes, and of all classes
     squares: int
     all_squares: int
+    # the potential left in the records that would be suppressed: what raising them from the node
+    # to the roots costs
     left: int
 
 
@@ -103,17 +95,7 @@ class Half:
 
 
 class CountsHere:
-    """Counts classes that are in memory.
-
-    Parameters
-    ----------
-    classes
-        The classes at some node: those of the original table, or raised from them.
-    potentials
-        Per quasi-identifier the scaled potential of every node.
-    k
-        How many records a class has to hold.
-    """
+    """Counts classes that are in memory."""
 
     def __init__(
         self, classes: EquivalenceClasses, potentials: Sequence[np.ndarray], k: int
@@ -232,13 +214,7 @@ class CountsHere:
 
 
 def targets_at(classes: EquivalenceClasses, raised: Sequence[np.ndarray], node: Node) -> np.ndarray:
-    """Per class the tuple that it is raised to. Shape (E, m), int32.
-
-    Parameters
-    ----------
-    raised
-        Per quasi-identifier :func:`kanon.algorithms.lattice_size.raised_to`.
-    """
+    """Per class the tuple that it is raised to. Shape (E, m), int32."""
     return np.column_stack(
         [raised[j][level][classes.nodes[:, j]] for j, level in enumerate(node)]
     ).astype(np.int32)

@@ -13,11 +13,9 @@ from kanon.errors import PlanError
 from kanon.hierarchy import Hierarchy
 from kanon.hierarchy.scaled_potentials import Potentials
 
-Node = tuple[int, ...]
-"""A level per quasi-identifier."""
+Node = tuple[int, ...]  # a level per quasi-identifier
 
-MOST_NODES = 10**7
-"""The largest lattice that is searched completely."""
+MOST_NODES = 10**7  # the largest lattice that is searched completely
 
 _MOST_RAISED = 10**8  # the most levels times nodes of one hierarchy
 
@@ -25,19 +23,10 @@ _MOST_RAISED = 10**8  # the most levels times nodes of one hierarchy
 def raised_to(tree: Hierarchy) -> np.ndarray:
     """What every node becomes at every level. Shape (level(root) + 1, N), int32.
 
-    g_l(v) is the highest ancestor-or-self of v with a level of at most l; v itself if its level is
-    higher. In an unbalanced tree a value whose ancestors skip a level stays below it. Raising
-    twice is raising to the higher of both levels.
-
     >>> tree = Hierarchy.from_entries([("*", None, None), ("A", "*", None), ("a", "A", None),
     ...                                ("b", "A", None), ("c", "*", None)])
     >>> [[tree.labels[v] for v in row] for row in raised_to(tree)[:, :3]]
     [['a', 'b', 'c'], ['A', 'A', 'c'], ['*', '*', '*']]
-
-    Raises
-    ------
-    PlanError
-        The tree has so many levels and nodes that the table would fill the memory.
     """
     top = int(tree.level[tree.root])
     if (top + 1) * tree.n_nodes > _MOST_RAISED:
@@ -62,15 +51,6 @@ def n_nodes(hierarchies: Sequence[Hierarchy]) -> int:
 def cell_recodings_log10(hierarchies: Sequence[Hierarchy], n_records: int) -> float:
     """How many ways there are if every cell has a level of its own, as a power of ten.
 
-    log10 of Π h_j^n = n · Σ log10 h_j, with h_j levels of quasi-identifier j and n records; the
-    lattice has the n-th root of it, Π h_j. Where a value skips levels, several are one recoding.
-
-    Notes
-    -----
-    Source: de Spoelberch, interim report, Imperial College London, equation 2.2.
-
-    Two columns of two and five levels, 300 records: 10^300 ways; the lattice has 10 nodes.
-
     >>> from kanon.hierarchy.build import mask, suppression
     >>> trees = [suppression(["a", "b"]), mask(["1111", "2222"], [3, 2, 1])]
     >>> n_nodes(trees), round(cell_recodings_log10(trees, 300), 9)
@@ -81,8 +61,6 @@ def cell_recodings_log10(hierarchies: Sequence[Hierarchy], n_records: int) -> fl
 
 def nodes_per_height(hierarchies: Sequence[Hierarchy]) -> list[int]:
     """The number of nodes at each sum of levels.
-
-    The coefficients of the product over the quasi-identifiers of 1 + x + … + x^level(root).
 
     >>> from kanon.hierarchy.build import suppression
     >>> nodes_per_height([suppression(["a", "b"])] * 3)
@@ -109,28 +87,14 @@ def heights(shape: Sequence[int]) -> np.ndarray:
 
 
 def largest_level(hierarchies: Sequence[Hierarchy]) -> float:
-    """About how many nodes the largest level of the lattice has, for many quasi-identifiers.
-
-    Π h_j / √(2π Σ (h_j² − 1) / 12): the sum of the levels of a node drawn at random is nearly
-    normal. The whole lattice if all heights are 1.
-
-    Notes
-    -----
-    Source: Babu, Reddy, Kumar, Elliot, Jena, with the variance of a uniform level.
-    """
+    """About how many nodes the largest level of the lattice has, for many quasi-identifiers."""
     spread = sum((tree.height**2 - 1) / 12 for tree in hierarchies)
     whole = float(n_nodes(hierarchies))
     return whole / math.sqrt(2 * math.pi * spread) if spread else whole
 
 
 def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
-    """Check that a lattice is small enough to be searched completely.
-
-    Raises
-    ------
-    PlanError
-        It has more than :data:`MOST_NODES` nodes.
-    """
+    """Check that a lattice is small enough to be searched completely."""
     size = n_nodes(hierarchies)
     if size > MOST_NODES:
         raise PlanError(
@@ -143,15 +107,7 @@ def check_size(hierarchies: Sequence[Hierarchy], title: str) -> None:
 def lost_per_level(
     classes: EquivalenceClasses, potentials: Sequence[np.ndarray], raised: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """Per quasi-identifier and level what raising all records to it costs. Shapes (h_j,).
-
-    Parameters
-    ----------
-    potentials
-        Per quasi-identifier the scaled potential of every node.
-    raised
-        Per quasi-identifier :func:`raised_to`.
-    """
+    """Per quasi-identifier and level what raising all records to it costs. Shapes (h_j,)."""
     found = []
     for records, depth, table in zip(classes.cells, potentials, raised, strict=True):
         found.append(depth @ records - np.array([depth[row] @ records for row in table]))
@@ -161,15 +117,7 @@ def lost_per_level(
 def places_by_loss(
     classes: EquivalenceClasses, potentials: Potentials, raised: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """The places of all nodes by what raising all records to them costs, least first.
-
-    Nodes that cost the same, in exact arithmetic, stand in canonical order.
-
-    Parameters
-    ----------
-    classes, potentials, raised
-        See :func:`lost_per_level`.
-    """
+    """The places of all nodes by what raising all records to them costs, least first."""
     losses = potentials.ranks(
         lambda depths: losses_of_nodes(lost_per_level(classes, depths, raised))
     )
@@ -178,8 +126,6 @@ def places_by_loss(
 
 def losses_of_nodes(lost: Sequence[np.ndarray]) -> np.ndarray:
     """What raising all records to each node costs, with nothing suppressed.
-
-    An array of the lattice's shape: exact sums, without counting classes.
 
     >>> losses_of_nodes([np.array([0, 5]), np.array([0, 1, 3])]).tolist()
     [[0, 1, 3], [5, 6, 8]]

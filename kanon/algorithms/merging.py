@@ -64,24 +64,7 @@ _AT = {"l": LOOKS_AT_L, "t": LOOKS_AT_T, "k": LOOKS_AT_K}
 def merge_greedily(
     task: Task, first_below_k: bool = False, progress: Progress = no_progress
 ) -> MergePath:
-    """Merge classes until every one of them holds k records.
-
-    Parameters
-    ----------
-    first_below_k
-        Repair the first class below k among classes below k (Mauger et al. 2020) instead of a
-        smallest class with any other (Mauger et al. 2023).
-
-    Returns
-    -------
-    MergePath
-        All merges, in their order.
-
-    Raises
-    ------
-    Unsatisfiable
-        The table has fewer than k records.
-    """
+    """Merge classes until every one of them holds k records."""
     task.check()
     classes = task.classes
     size = classes.n_classes
@@ -109,17 +92,7 @@ def merge_greedily(
 def begin(
     task: Task, classes: EquivalenceClasses, first_below_k: bool = False, any_size: bool = False
 ) -> tuple[Merging, Rules, StrategyView | None]:
-    """A run in which the given classes live and nothing is merged yet.
-
-    Parameters
-    ----------
-    classes
-        The classes to begin with: those of the table, or of a release.
-    first_below_k
-        See :func:`merge_greedily`.
-    any_size
-        Whether classes are merged that are not the smallest.
-    """
+    """A run in which the given classes live and nothing is merged yet."""
     rules = _rules(task, classes, first_below_k, any_size)
     work = _begun(classes, rules)
     looking = _looking(task, classes) if LOOKS_AT[task.strategy] else None
@@ -137,25 +110,6 @@ def _planted(work: Merging, rules: Rules, living: np.ndarray) -> np.ndarray:
 
 def search_order(classes: EquivalenceClasses, potentials: Sequence[np.ndarray]) -> np.ndarray:
     """The order of the quasi-identifiers in which the search cuts most branches.
-
-    Every level of the prefix tree adds cost, which cuts, and branches, which have to be cut. So
-    the attribute with the most expected cost per nat of entropy comes first: two classes drawn at
-    random part below an edge with probability 2 p (1 - p), where p is the share of classes below
-    it, so one of them pays the edge with p (1 - p).
-
-    Parameters
-    ----------
-    potentials
-        Per attribute the scaled potential of every node.
-
-    Returns
-    -------
-    numpy.ndarray, shape (m,), int64
-        Positions of attributes. They change the speed of a search, never its result.
-
-    Examples
-    --------
-    What differs rarely and costs the same comes first.
 
     >>> from kanon.hierarchy.build import suppression
     >>> trees = (suppression(["a", "b"]), suppression(["x", "y"]))

@@ -22,43 +22,16 @@ from kanon.recoding import MergePath, Partition, renamed
 _CLASSES_LEFT, _LEFT_IN_PART = 100, 64
 """Parts are merged apart until about one in so many classes is left, or so many in each part."""
 
-SAMPLE = 20_000
-"""On so many classes the parts are held against the whole."""
+SAMPLE = 20_000  # on so many classes the parts are held against the whole
 
-SEED = 1
-"""The classes whose tuples have the lowest hashes with this seed are the sample."""
+SEED = 1  # the classes whose tuples have the lowest hashes with this seed are the sample
 
 _APART, _TOGETHER = 0.95, 0.97
 """After which shares of the time the parts are done, and the whole, about."""
 
 
 def merge_apart(task: Task, number: int, progress: Progress = no_progress) -> MergePath:
-    """Merge classes until every one of them holds k records, at first in parts.
-
-    The classes are cut along the hierarchies (see :func:`kanon.algorithms.partition.partition`),
-    and each part is merged by itself until about a hundredth of its classes is left, or 64. From
-    there on all are merged together. What is cut, and up to which k, does not depend on the task's
-    k; so one run serves every k here, too. What the cut costs is measured on a sample.
-
-    Parameters
-    ----------
-    task
-        The classes, potentials and k. A strategy that looks at the whole table sees its part
-        alone, so there should be none.
-    number
-        How many parts; fewer where the hierarchies or the records do not allow so many.
-
-    Returns
-    -------
-    MergePath
-        All merges, sorted by the size of their smallest class; where there is but one part, those
-        of :func:`kanon.algorithms.merging.merge_greedily`.
-
-    Raises
-    ------
-    Unsatisfiable
-        The table has fewer than k records, or as one class breaks a model.
-    """
+    """Merge classes until every one of them holds k records, at first in parts."""
     task.check()
     part_of, up_to = cut_for(task, number)
     if not part_of.any():
@@ -74,8 +47,6 @@ def cut_for(task: Task, number: int) -> tuple[np.ndarray, int]:
     what 64 classes in each part would hold, since the fewer are left of a part the more costs a
     cut. Every part holds at least so many records. Tables too small for that are one part.
 
-    Examples
-    --------
     >>> from kanon.hierarchy.build import suppression
     >>> nodes = np.array([[0], [1]], dtype=np.int32)
     >>> classes = EquivalenceClasses(("sex",), (suppression(["F", "M"]),), nodes, np.full(2, 640))
@@ -98,15 +69,7 @@ def apart_up_to(classes: EquivalenceClasses, number: int) -> int:
 def merge_in_parts(
     task: Task, part_of: np.ndarray, up_to: int, progress: Progress = no_progress
 ) -> MergePath:
-    """Merge parts by themselves for every k up to ``up_to``, and then all of them together.
-
-    Parameters
-    ----------
-    part_of : numpy.ndarray, shape (E,), int64
-        The part of each class, numbered from 0 on: a :func:`kanon.algorithms.partition.partition`.
-    up_to
-        At most the records of the smallest part.
-    """
+    """Merge parts by themselves for every k up to ``up_to``, and then all of them together."""
     classes, k = task.classes, min(task.k, up_to)
     by_part = np.argsort(part_of, kind="stable")
     members = np.split(by_part, np.cumsum(np.bincount(part_of))[:-1])
@@ -161,16 +124,7 @@ def _interleaved(
 def sampled_loss(
     task: Task, part_of: np.ndarray, up_to: int, progress: Progress = no_progress
 ) -> Partition:
-    """What it costs on a sample of the classes to merge them in parts, for every k.
-
-    The sample is cut as the table is. Its classes stand less close to each other than those of the
-    table, so a class finds fewer partners on its side of a cut.
-
-    Parameters
-    ----------
-    task, part_of, up_to
-        See :func:`merge_in_parts`.
-    """
+    """What it costs on a sample of the classes to merge them in parts, for every k."""
     chosen = np.arange(task.classes.n_classes)
     if len(chosen) > SAMPLE:
         # By their tuples: neither the order of the rows nor a generator's state matters.
@@ -188,15 +142,7 @@ def loss_on_sample(
     up_to: int,
     progress: Progress = no_progress,
 ) -> Partition:
-    """The same for a sample that was drawn.
-
-    Parameters
-    ----------
-    some, part_of
-        Its classes, and the part of each.
-    parts
-        The number of parts of the table.
-    """
+    """The same for a sample that was drawn."""
     _, cut = np.unique(part_of, return_inverse=True)
     least = int(np.bincount(cut, some.counts).min())
     one = replace(task, classes=some, k=min(task.k, some.n_records), models=())

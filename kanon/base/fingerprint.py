@@ -16,13 +16,6 @@ _PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
 def fingerprint_of(*inputs: object) -> str:
     """A fingerprint of some inputs: another one as soon as anything in them is another.
 
-    Dataclasses count by their class and fields, mappings and sets whatever their order.
-
-    Raises
-    ------
-    TypeError
-        Something in them is of a kind that no fingerprint is known of.
-
     >>> fingerprint_of({"a": 1, "b": 2}) == fingerprint_of({"b": 2, "a": 1})
     True
     >>> fingerprint_of("a", 1) == fingerprint_of("a", 2)

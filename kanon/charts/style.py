@@ -221,10 +221,7 @@ def upright_line(x: float, colour: str = INK, width: float = 1.5) -> dict[str, A
 
 
 def lay_out_bars(figure: go.Figure, title: str, names: Sequence[str], left: int) -> go.Figure:
-    """Lay out bars that lie upon each other, with names in so many pixels beside them.
-
-    They stand at numbers, not at names: two long names may be shortened to the same label.
-    """
+    """Lay out bars that lie upon each other, with names in so many pixels beside them."""
     lay_out(figure, title, height=BARS_AROUND + BAR_ROW * len(names))
     figure.update_layout(hovermode="closest", margin={"l": left})
     return figure.update_yaxes(tickvals=list(range(len(names))), ticktext=names)

@@ -37,8 +37,7 @@ attributes, and for strategies on simulated ones (Mauger, Le Mahec, Dequen 2023)
 INTERVALS = ((3, 2000), (3, 5000), (3, 15000))
 """The intervals of k over which areas are taken, as proposed by default."""
 
-TIE_SEEDS = tuple(range(1, 11))
-"""The seeds of a band: ten more orders in which ties are broken."""
+TIE_SEEDS = tuple(range(1, 11))  # the seeds of a band: ten more orders in which ties are broken
 
 
 _ALTERATION = "alteration_"
@@ -47,33 +46,17 @@ _SHOWN = 1  # decimals of a percentage: what looks equal is equal
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One configuration of a comparison and what came of it.
+    """One configuration of a comparison and what came of it."""
 
-    Attributes
-    ----------
-    configuration
-        What it was made with.
-    guide
-        The metric that guided it.
-    runs
-        Its criteria per tie seed, its own first; no other ones if nobody asked.
-    name
-        What tells it from every other line; by default after its configuration.
-    title
-        A short label; by default the title of the metric.
-    kept
-        Whether it was kept under a name of its own, apart from the settings in use.
-    best_l
-        Per sensitive column that its releases were measured by, the entropy l of the table as one
-        class.
-    """
-
-    configuration: Configuration
-    guide: Metric
-    runs: Mapping[int | None, Curves | Points]
-    name: str = ""
-    title: str = ""
+    configuration: Configuration  # what it was made with
+    guide: Metric  # the metric that guided it
+    runs: Mapping[int | None, Curves | Points]  # its criteria per tie seed, its own first
+    name: str = ""  # what tells it from every other line
+    title: str = ""  # a short label
+    # whether it was kept under a name of its own, apart from the settings in use
     kept: bool = False
+    # per sensitive column that its releases were measured by, the entropy l of the table as one
+    # class
     best_l: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -109,17 +92,7 @@ def lines_of(
     measured: Sequence[Metric],
     best_l: Mapping[str, float] | None = None,
 ) -> tuple[Line, ...]:
-    """One line per configuration, with a run per tie seed, the first seed being its own.
-
-    Parameters
-    ----------
-    wanted, found
-        The configurations, and what came of each.
-    measured
-        The metrics, those that guided among them.
-    best_l
-        See :class:`Line`.
-    """
+    """One line per configuration, with a run per tie seed, the first seed being its own."""
     guides = {metric.name: metric for metric in measured}
     runs: dict[Configuration, dict[int | None, Curves | Points]] = {}
     for one, numbers in zip(wanted, found, strict=True):
@@ -136,30 +109,14 @@ def lines_of(
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Configurations of one table, side by side.
+    """Configurations of one table, side by side."""
 
-    Attributes
-    ----------
-    lines
-        The configurations, each with a name of its own.
-    measured
-        The metrics that every release was measured in.
-    n_records
-        n; the number of persons, where k counts them.
-    of
-        What k counts, and the minimum k that was reached.
-    ks
-        The k that can be shown, rising.
-    sensitive
-        The sensitive column whose l and t are shown; empty if none is.
-    """
-
-    lines: tuple[Line, ...]
-    measured: tuple[Metric, ...]
-    n_records: int
-    ks: tuple[int, ...]
-    sensitive: str = ""
-    of: Counted = "records"
+    lines: tuple[Line, ...]  # the configurations, each with a name of its own
+    measured: tuple[Metric, ...]  # the metrics that every release was measured in
+    n_records: int  # n
+    ks: tuple[int, ...]  # the k that can be shown, rising
+    sensitive: str = ""  # the sensitive column whose l and t are shown
+    of: Counted = "records"  # what k counts, and the minimum k that was reached
 
     @property
     def has_bands(self) -> bool:
@@ -202,11 +159,7 @@ class Comparison:
         return bool(np.isfinite(self.at(criterion, self.ks)).any())
 
     def unmeasured(self, criterion: str) -> bool:
-        """Whether a criterion was not asked for when some line was made.
-
-        Measures that are no running sums along a merge path take longer, so they are taken at
-        some k, and only if somebody asks.
-        """
+        """Whether a criterion was not asked for when some line was made."""
         runs = (run for line in self.lines for run in line.runs.values())
         return criterion in at_some_k() and any(
             isinstance(run, Curves) and not run.measured_at for run in runs
@@ -258,20 +211,7 @@ class Comparison:
         return (known[0], known[-1]) if len(known) > 1 else None
 
     def at(self, criterion: str, ks: Sequence[int]) -> np.ndarray:
-        """A criterion of every line under every tie seed, its own first.
-
-        Parameters
-        ----------
-        criterion
-            One of ``criteria`` or ``further``, or ``alteration_<metric>``. Of a further measure,
-            what is not known is not a number.
-        ks
-            Some of ``ks``, or any up to n if every k is known.
-
-        Returns
-        -------
-        numpy.ndarray, shape (lines, seeds, len(ks))
-        """
+        """A criterion of every line under every tie seed, its own first."""
         return np.array([line.at(criterion, ks, self.sensitive) for line in self.lines])
 
     @property
@@ -282,17 +222,7 @@ class Comparison:
         ]
 
     def alterations(self, k: int, digits: int | None = _SHOWN) -> Standing:
-        """The alteration at k, in percent.
-
-        A row per metric that measures, by its name; a column per line, by its name.
-
-        Parameters
-        ----------
-        k
-            One of ``ks``.
-        digits
-            Compare values rounded to so many digits; None for exact values.
-        """
+        """The alteration at k, in percent."""
         rows = {
             metric.name: self.at(f"{_ALTERATION}{metric.name}", [k])[:, :, 0]
             for metric in self.measured
@@ -300,10 +230,7 @@ class Comparison:
         return self._standing(rows, digits=digits)
 
     def places(self, k: int) -> Standing:
-        """Every criterion in percent at k, t 100 times: a row each, a column per line, by name.
-
-        Where one metric guides all lines, its own count of the loss stands first.
-        """
+        """Every criterion in percent at k, t 100 times: a row each, a column per line, by name."""
         names = self._percentages()
         rows = {name: hundredfold(name) * self.at(name, [k])[:, :, 0] for name in names}
         return self._standing(rows, [self._higher(name) for name in names])
@@ -314,17 +241,7 @@ class Comparison:
         return self._standing({k: found[:, :, place] for place, k in enumerate(self.ks)})
 
     def areas(self, low: int, high: int, points: Sequence[int] = PAPER_K) -> Standing:
-        """The area under each curve on [low, high], in percent: NAUC.
-
-        A row per criterion, a column per line, by their names; where one metric guides all lines,
-        its own count of the loss stands first. Over those of ``points`` that lie inside the
-        interval, and both of its ends.
-
-        Raises
-        ------
-        PlanError
-            The interval is empty, begins below 2 or ends beyond n, or some k were not computed.
-        """
+        """The area under each curve on [low, high], in percent: NAUC."""
         check_interval(low, high, self.n_records)
         ks = sorted({low, high, *(k for k in points if low < k < high)})
 
@@ -339,13 +256,7 @@ class Comparison:
         return self._standing(rows, [self._higher(name) for name in names])
 
     def difference(self, criterion: str, first: str, second: str) -> Difference:
-        """The first of two lines minus the second, at every k that can be shown; of t, 100 times.
-
-        Parameters
-        ----------
-        criterion
-            See :meth:`at`.
-        """
+        """The first of two lines minus the second at every k that can be shown; of t, 100 times."""
         one, other = (
             hundredfold(criterion) * self.line(name).at(criterion, self.ks, self.sensitive)
             for name in (first, second)
@@ -419,27 +330,7 @@ class Comparison:
 
 
 def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFrame:
-    """What a change of hierarchies did to the releases at k, each measured by its own hierarchies.
-
-    Parameters
-    ----------
-    before, after
-        The comparisons; only what both of them have is put side by side.
-    k
-        The k; each takes the nearest that it knows.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per metric that guided the same strategy in both, by its name: the alteration as
-        that metric counts and the mean alteration, in percent, before and after, and the ``k`` of
-        each. Of several strategies, the first; what was kept under a name of its own is left out.
-
-    Notes
-    -----
-    Percentages of different hierarchies have different yardsticks: of all that *these*
-    hierarchies could lose. They show which way an edit goes, not that two releases are equal.
-    """
+    """What a change of hierarchies did to releases at k, each measured by its own hierarchies."""
     before, after = before.including(k), after.including(k)
     old = {line.name for line in before.lines if not line.kept}
     rows: dict[str, dict[str, float]] = {}
@@ -463,24 +354,7 @@ def before_and_after(before: Comparison, after: Comparison, k: int) -> pd.DataFr
 
 
 def by_characteristic(areas: Standing, guides: Sequence[Metric]) -> pd.DataFrame:
-    """The mean area of the metrics that share a characteristic.
-
-    Parameters
-    ----------
-    areas
-        Per criterion and guide; the columns in the order of ``guides``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per characteristic and value that occurs, its index; in the columns the number of
-        ``metrics`` that have it and the mean area of each criterion. Drawn weights have no
-        characteristics.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2023, section 4.2.
-    """
+    """The mean area of the metrics that share a characteristic."""
     has: dict[tuple[str, str], list[int]] = {}
     for place, guide in enumerate(guides):
         for trait in characteristics(guide).items():

@@ -77,39 +77,18 @@ WAYS: Mapping[str, Card] = {card.name: card for card in _WAYS}
 
 @dataclass(frozen=True, eq=False)
 class GreatestK:
-    """The greatest k of releases that meet the models, by what they cost.
-
-    Attributes
-    ----------
-    ways
-        A row per release in which k grew, by way and then rising: ``way`` (of :data:`WAYS`),
-        ``alteration`` in percent as the metric counts it, ``k`` (the smallest class), ``classes``,
-        per sensitive column ``entropy_l`` and ``t_variational`` of the worst class, named as in
-        ``CURVES.csv``, and ``greatest``: 1 if no other row has as large a k for as little
-        alteration, else 0.
-    of
-        What k counts.
-    """
+    """The greatest k of releases that meet the models, by what they cost."""
 
     ways: pd.DataFrame
-    of: Counted = "records"
+    of: Counted = "records"  # what k counts
 
     @cached_property
     def curve(self) -> pd.DataFrame:
-        """The rows with the greatest k for their alteration, rising.
-
-        The first is the least alteration with which the models are met at all, the last is k = n.
-        """
+        """The rows with the greatest k for their alteration, rising."""
         return self.ways[self.ways["greatest"] == 1].sort_values("k", ignore_index=True)
 
     def greatest_k(self, alteration: float) -> int | None:
-        """The greatest k with at most so much alteration; None if it does not meet the models.
-
-        Parameters
-        ----------
-        alteration
-            In percent, in [0, 100].
-        """
+        """The greatest k with at most so much alteration; None if it does not meet the models."""
         within = self.curve["k"][self.curve["alteration"] <= alteration]
         return int(within.iloc[-1]) if len(within) else None
 
@@ -121,27 +100,6 @@ def reverse(
     progress: Progress = no_progress,
 ) -> GreatestK:
     """The greatest k that releases reach which meet the other models of a plan.
-
-    Parameters
-    ----------
-    plan
-        What to do; the k that it asks for gives way, and so does its strategy.
-    table, folder
-        See :func:`kanon.run.preparation.prepare`.
-
-    Raises
-    ------
-    PlanError
-        The plan asks for k-anonymity alone, or for another algorithm than greedy merging.
-    Unsatisfiable
-        No release can meet a model.
-    KanonError
-        See :func:`kanon.run.preparation.prepare`.
-
-    Examples
-    --------
-    Two people live in a, of two illnesses; whoever lives in b or c is alone. For two illnesses per
-    class b and c are merged: half of all is lost, and k is 2. For more everything has to go.
 
     >>> table = pd.DataFrame({"place": list("aabc"), "ill": list("xyxy")})
     >>> plan = Plan.from_content({"version": 2, "algorithm": {"name": "gaa"}, "columns": {
@@ -159,13 +117,7 @@ def reverse(
 
 
 def reverse_task(prepared: PreparedRun) -> Task:
-    """The task of the reverse: the models of a plan without its k.
-
-    Raises
-    ------
-    PlanError, Unsatisfiable
-        See :func:`reverse`.
-    """
+    """The task of the reverse: the models of a plan without its k."""
     name = prepared.plan.algorithm.name
     if name != gaa.CARD.name:
         raise PlanError(
@@ -187,12 +139,6 @@ def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
 
     Every release of the path meets the models, for each k up to n. The merges that the models
     needed stand first, with the size 0, as they are made for every k.
-
-    Parameters
-    ----------
-    task
-        The classes and the models; its strategy picks partners in both parts. Its k is that of a
-        model that has one of its own (see :meth:`kanon.algorithms.task.Task.for_k`), else 1.
     """
     path = merge_greedily(task)
     held = continued(path.after(len(path.parts)).released, task, progress)
@@ -207,13 +153,7 @@ def models_first(task: Task, progress: Progress = no_progress) -> MergePath:
 
 
 def solve_reverse(progress: Progress, task: Task, metric: Metric) -> GreatestK:
-    """Follow all ways: what a worker process is given.
-
-    Parameters
-    ----------
-    task
-        Made by :func:`reverse_task`.
-    """
+    """Follow all ways: what a worker process is given."""
     found: dict[str, Curves | Points] = {}
     for place, strategy in enumerate(("k", "s1")):
         led = replace(task, strategy=strategy, scope="table")

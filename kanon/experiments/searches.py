@@ -31,14 +31,11 @@ from kanon.measures.linkage import projected
 from kanon.metrics import Metric
 from kanon.recoding import Recoding
 
-SEARCHES = tuple(WALKERS)
-"""The names of the three searches."""
+SEARCHES = tuple(WALKERS)  # the names of the three searches
 
-FEWEST_COLUMNS, MOST_COLUMNS = 3, 8
-"""From how many quasi-identifiers to how many, as published."""
+FEWEST_COLUMNS, MOST_COLUMNS = 3, 8  # from how many quasi-identifiers to how many, as published
 
-K_OVER_COLUMNS = 10
-"""The k of the experiment over quasi-identifiers, as published."""
+K_OVER_COLUMNS = 10  # the k of the experiment over quasi-identifiers, as published
 
 _REPEATS = ((0.02, 9), (0.2, 3))
 """A run of fewer seconds is made so often, and the median counts: what else the machine does would
@@ -50,41 +47,18 @@ _SHARES = {datafly.CARD.name: 1.0, samarati.CARD.name: 10.0, improved_greedy.CAR
 
 @dataclass(frozen=True, eq=False)
 class Searches:
-    """What the three searches did.
+    """What the three searches did."""
 
-    Attributes
-    ----------
-    over_k : pandas.DataFrame
-        A row per k and search, all quasi-identifiers together: ``k, algorithm, seconds,
-        nodes_evaluated, iloss, iloss_mean, level_of_generalisation, alteration, suppressed,
-        min_k``; ``min_k`` is missing where no class is left.
-    over_columns : pandas.DataFrame
-        A row per number of quasi-identifiers and search, at k = 10: ``columns, adds, algorithm, k,
-        seconds, nodes_evaluated, most_evaluated, lattice_nodes, largest_height,
-        largest_height_by_formula``; ``adds`` is the quasi-identifier that came last. Empty where
-        there is a reason in ``lacking``.
-    attributes
-        The quasi-identifiers, in the plan's order.
-    metric
-        What counts the alteration, and what Samarati's choice within a height goes by.
-    limit
-        The records that each search may suppress at most.
-    n_records
-        n.
-    tops
-        The level of the root of each hierarchy.
-    lacking
-        Why the experiment over quasi-identifiers could not be made, in a sentence.
-    """
-
+    # a row per k and search, all quasi-identifiers together: ``k, algorithm, seconds,
+    # nodes_evaluated, iloss, iloss_mean, level_of_generalisation, alteration, suppressed, min_k``
     over_k: pd.DataFrame
     over_columns: pd.DataFrame
-    attributes: tuple[str, ...]
-    metric: Metric
-    limit: int
-    n_records: int
-    tops: tuple[int, ...]
-    lacking: str
+    attributes: tuple[str, ...]  # the quasi-identifiers, in the plan's order
+    metric: Metric  # what counts the alteration, and what Samarati's choice within a height goes by
+    limit: int  # the records that each search may suppress at most
+    n_records: int  # n
+    tops: tuple[int, ...]  # the level of the root of each hierarchy
+    lacking: str  # why the experiment over quasi-identifiers could not be made, in a sentence
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -106,14 +80,7 @@ class Tally(NamedTuple):
 
 
 def check_searches(hierarchies: Sequence[Hierarchy], n_records: int) -> None:
-    """Check that the searches can be measured, before a worker starts.
-
-    Raises
-    ------
-    PlanError
-        The lattice is too large to be searched completely, or the table has fewer records than the
-        smallest k.
-    """
+    """Check that the searches can be measured, before a worker starts."""
     check_size(hierarchies, samarati.CARD.title)
     if n_records < PAPER_K[0]:
         raise PlanError(
@@ -131,24 +98,6 @@ def measure_searches(
     none where it says nothing (Datafly by itself would suppress up to k, and its loss could not be
     compared). Over quasi-identifiers the first ones in the plan's order are taken.
 
-    Seconds are those of the search with all its counting, from the classes of the table on. A run
-    of less than 0.2 s is made three times, one of less than 0.02 s nine times, and the median
-    counts.
-
-    Parameters
-    ----------
-    task
-        The classes, potentials and suppression limit, and Samarati's own choices.
-    ks
-        The k to run; those above n are left out.
-
-    Raises
-    ------
-    PlanError
-        See :func:`check_searches`.
-
-    Examples
-    --------
     >>> from kanon.classes import EquivalenceClasses
     >>> from kanon.hierarchy.build import suppression
     >>> from kanon.measures.cells import whole_potentials
@@ -241,24 +190,13 @@ def narrowed(task: Task, number: int) -> Task:
     The edges of those that stay cost what they did. A metric that looks at the heights of all
     hierarchies would weigh them anew: that can change which node of a height Samarati takes, and
     neither how many it evaluates nor what the other two do.
-
-    Parameters
-    ----------
-    task
-        The task; only k-anonymity may be asked for.
-    number
-        How many quasi-identifiers, at least 1.
     """
     classes = projected(task.classes, range(number))
     return replace(task, classes=classes, potentials=task.potentials.first(number))
 
 
 def lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:
-    """The nodes of a lattice, and those of its largest height, counted and by the formula.
-
-    The largest coefficient of the product of 1 + x + … + x^level(root), and
-    Π h_j / √(2π Σ (h_j² − 1) / 12).
-    """
+    """The nodes of a lattice, and those of its largest height, counted and by the formula."""
     return {
         "lattice_nodes": n_nodes(hierarchies),
         "largest_height": max(nodes_per_height(hierarchies)),
@@ -268,25 +206,6 @@ def lattice_sizes(hierarchies: Sequence[Hierarchy]) -> dict[str, Any]:
 
 def most_evaluated(algorithm: str, hierarchies: Sequence[Hierarchy]) -> int:
     """The nodes that a search evaluates at most, whatever the table.
-
-    With r quasi-identifiers and H = Σ level(root_j), the height of the top of the lattice:
-
-    - Datafly goes up one level at a time and looks at no other node: H + 1.
-    - Improved greedy looks at no more than r nodes for each of at most H steps, and at the bottom:
-      1 + r · H.
-    - Samarati tries the heights that a binary search over 0..H leads to, and counts all nodes of
-      the lowest that satisfies. That one decides which heights are tried, each of them whole at the
-      worst: the largest sum over all of the lowest that there can be. It is at most
-      (⌈log2(H + 1)⌉ + 1) times the largest height.
-
-    Raises
-    ------
-    KeyError
-        It is none of the three.
-
-    Notes
-    -----
-    Source: Babu, Reddy, Kumar, Elliot, Jena for Improved greedy.
 
     >>> from kanon.hierarchy.build import suppression
     >>> trees = [suppression(["a", "b"])] * 3
@@ -315,17 +234,7 @@ def _most_of_binary_search(per_height: Sequence[int]) -> int:
 
 
 def tally(found: Searches, measure: str, one: str, other: str | Iterable[str]) -> Tally:
-    """At how many k one search has less of something than another, as much, and more.
-
-    Numbers that differ by no more than a billionth count as equal: sums of floats.
-
-    Parameters
-    ----------
-    measure
-        A column of ``over_k``.
-    other
-        Another; of several, the one that has least of it at each k.
-    """
+    """At how many k one search has less of something than another, as much, and more."""
     others = [other] if isinstance(other, str) else list(other)
     ours = found.along(measure, one).astype(float)
     theirs = np.min([found.along(measure, name).astype(float) for name in others], axis=0)

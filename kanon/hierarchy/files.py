@@ -238,9 +238,6 @@ def _is_node_link(content: Any) -> bool:
 
     >>> _is_node_link({"nodes": [{"id": "*"}], "links": []}), _is_node_link({"nodes": []})
     (True, False)
-
-    >>> _is_node_link({"nodes": [{"id": "*"}], "links": []}), _is_node_link({"nodes": []})
-    (True, False)
     """
     if not isinstance(content, dict) or not isinstance(content.get("nodes"), list):
         return False

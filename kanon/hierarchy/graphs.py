@@ -27,11 +27,6 @@ _UNREADABLE = (  # what networkx meets in a file that only looks like a graph
 def to_graphml(tree: Hierarchy) -> str:
     """Write a tree as GraphML, with its edge weights.
 
-    Raises
-    ------
-    HierarchyError
-        A label holds a character that XML has no place for.
-
     >>> tree = Hierarchy.from_entries([("*", None, None), ("a", "*", 1), ("b", "*", 2)])
     >>> parse_graphml(to_graphml(tree)) == tree
     True
@@ -50,14 +45,7 @@ def fits_graphml(tree: Hierarchy) -> bool:
 
 
 def parse_graphml(text: str) -> Hierarchy:
-    """Read GraphML: nodes are called by their data ``label`` if all have one, else by their id.
-
-    Raises
-    ------
-    HierarchyError
-        The text is no GraphML, has a document type, describes no tree, or describes one with more
-        nodes than the settings allow.
-    """
+    """Read GraphML: nodes are called by their data ``label`` if all have one, else by their id."""
     # A document type may define entities that grow without end, or lie in other files.
     if "<!doctype" in text.lower():
         raise HierarchyError(
@@ -87,14 +75,7 @@ def to_node_link(tree: Hierarchy) -> str:
 
 
 def parse_node_link(content: dict[str, Any]) -> Hierarchy:
-    """Read node-link JSON: nodes are called by their ``label`` if all have one, else by their id.
-
-    Raises
-    ------
-    HierarchyError
-        The content is no such graph, describes no tree, or describes one with more nodes than the
-        settings allow.
-    """
+    """Read node-link JSON: nodes are called by their ``label`` if all have one, or by their id."""
     edges = "edges" if isinstance(content.get("edges"), list) else "links"  # of older files
     check_number("nodes", max(len(content["nodes"]), len(content[edges])))
     try:

@@ -34,24 +34,11 @@ class LeafRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RangedHierarchy(Hierarchy):
-    """A hierarchy with ranges beside its nodes.
+    """A hierarchy with ranges beside its nodes."""
 
-    Nodes 0 .. root are those of the tree; ranges follow. The parent of a range is the smallest
-    node that covers it.
-
-    Attributes
-    ----------
-    n_ranges
-        The number of ranges.
-    bounds
-        The leaves that labels of ranges name as bounds.
-    shows_means
-        Whether a mean stands beside such bounds.
-    """
-
-    n_ranges: int = 0
-    bounds: frozenset[int] = frozenset()
-    shows_means: bool = False
+    n_ranges: int = 0  # the number of ranges
+    bounds: frozenset[int] = frozenset()  # the leaves that labels of ranges name as bounds
+    shows_means: bool = False  # whether a mean stands beside such bounds
 
     @cached_property
     def node_of(self) -> dict[str, int]:
@@ -67,8 +54,6 @@ class RangedHierarchy(Hierarchy):
     def leaves_below(self) -> np.ndarray:
         """nl(v), the number of leaves below each node and of each range. Shape (N,).
 
-        0 for a leaf and for a range of one value, which has lost nothing either.
-
         >>> ranges = [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 3, "[3, 3]")]
         >>> with_ranges(flat(["1", "2", "3"]), ranges).leaves_below.tolist()
         [0, 0, 0, 3, 2, 0]
@@ -82,9 +67,6 @@ class RangedHierarchy(Hierarchy):
 
     def sum_below(self, values: np.ndarray) -> np.ndarray:
         """Per node the sum of ``values`` over it and all nodes below it. Shape (N,).
-
-        Of a range it is the sum over itself and the nodes of the tree whose leaves all lie within
-        it; the value of a range itself counts for that range alone.
 
         >>> tree = with_ranges(flat(["1", "2", "3"]), [LeafRange(0, 2, "[1, 2]")])
         >>> tree.labels, tree.sum_below(np.array([1, 2, 4, 0, 8])).tolist()
@@ -109,27 +91,6 @@ class RangedHierarchy(Hierarchy):
 def with_ranges(tree: Hierarchy, ranges: Sequence[LeafRange]) -> Hierarchy:
     """The tree with ranges beside its nodes, which keep their numbers.
 
-    Parameters
-    ----------
-    tree
-        A hierarchy without ranges.
-    ranges
-        The ranges; they get the numbers from N on, in this order. Each holds a leaf and has a
-        label of its own, but for means without bounds.
-
-    Returns
-    -------
-    Hierarchy
-        A range has the level of the smallest node that covers it; beside a tree of
-        :func:`flat` level 1, or 2 if it is everything.
-
-    Raises
-    ------
-    HierarchyError
-        Two ranges have one label, or a range the label of a node.
-
-    Examples
-    --------
     >>> tree = Hierarchy.from_entries([("*", None, None), ("1-3", "*", None), ("1", "1-3", None),
     ...     ("2", "1-3", None), ("3", "1-3", None), ("4", "*", None)])
     >>> found = with_ranges(tree, [LeafRange(0, 2, "[1, 2]"), LeafRange(2, 4, "[3, 4]")])
@@ -177,9 +138,6 @@ def flat(values: Sequence[str], kind: ColumnKind | None = None) -> Hierarchy:
     >>> tree = flat(["10", "9", "30"])
     >>> tree.labels, tree.height
     (('9', '10', '30', '*'), 3)
-
-    A value ``*`` is the root itself.
-
     >>> flat(["2", "*", "1"]).labels
     ('1', '2', '*')
     """

@@ -25,15 +25,6 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNOR
 def level_table(tree: Hierarchy) -> pd.DataFrame:
     """One row per leaf: the leaf, and in "level c" the highest node above it of level <= c.
 
-    A cell that repeats its left neighbour means that the edge skips that level, as in a CSV.
-
-    Returns
-    -------
-    pandas.DataFrame, shape (L, h)
-        Columns "leaf", "level 1", …, "level h-1"; all text.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import groups
     >>> level_table(groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}]))
        leaf level 1 level 2
@@ -48,24 +39,6 @@ def level_table(tree: Hierarchy) -> pd.DataFrame:
 def tree_from_levels(table: pd.DataFrame, weights_from: Hierarchy | None = None) -> Hierarchy:
     """The tree of a table with one row per leaf.
 
-    Blank rows and blank columns are ignored. A blank cell repeats the cell to its left; in the
-    last column it is the root that the other rows name.
-
-    Parameters
-    ----------
-    table
-        As :func:`level_table` gives it, whatever its columns are called.
-    weights_from
-        The tree before the edit. If it has weights, an edge that it has too keeps its weight, and
-        a new edge weighs as much as the heaviest such edge beside it, or 1.
-
-    Raises
-    ------
-    HierarchyError
-        There is no row, or the rows do not describe a tree; the sentence names the row.
-
-    Examples
-    --------
     >>> table = pd.DataFrame([["Cat", "Felid", "*"], ["Lion", "Felid", ""], ["Dog", "", ""]])
     >>> tree_from_levels(table).labels
     ('Cat', 'Lion', 'Dog', 'Felid', '*')
@@ -104,20 +77,6 @@ def new_edges(tree: Hierarchy, before: Hierarchy) -> list[str]:
 def edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFrame:
     """One row per edge, parents first; siblings in their order.
 
-    Parameters
-    ----------
-    weights
-        Shape (N,): the weight of the edge above each node, such as a metric's; if not given,
-        those that were drawn.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns "parent" and "child" (text) and "weight" (NaN where there is none). A tree of one
-        node has one row without a parent.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import groups
     >>> edge_table(groups([{"Felid": ["Cat"]}, {"*": ["Felid", "Dog"]}]), np.array([1, 3, 2, 0]))
       parent  child  weight
@@ -137,23 +96,6 @@ def edge_table(tree: Hierarchy, weights: np.ndarray | None = None) -> pd.DataFra
 def tree_from_edges(table: pd.DataFrame) -> Hierarchy:
     """The tree of a table with one row per edge.
 
-    The root is the one parent that is no child; a row without a parent may name it too. Siblings
-    stand in the order of their rows. Blank rows are ignored. If all weights are blank, or there
-    is no such column, the tree has none.
-
-    Parameters
-    ----------
-    table
-        Columns "parent", "child" and "weight", in any order; the last may be absent.
-
-    Raises
-    ------
-    HierarchyError
-        A column is missing, a cell is blank, a child has two parents, there is not one root, or a
-        weight is no number; the sentence names the row.
-
-    Examples
-    --------
     >>> table = pd.DataFrame([["*", "a", "1.5"], ["*", "b", 2]],
     ...                      columns=["parent", "child", "weight"])
     >>> tree_from_edges(table).weight.tolist()
@@ -177,13 +119,6 @@ def tree_from_text(text: str) -> HierarchyFile:
     With a header that names parent and child (and perhaps weight) it has a row per edge; otherwise
     a row per value, as a CSV file. The cells are parted by tab, ``;``, ``,`` or ``|``.
 
-    Raises
-    ------
-    HierarchyError
-        The text is no such table, or does not describe a tree; the sentence names the line.
-
-    Examples
-    --------
     >>> tree_from_text("parent\\tchild\\n*\\tCat\\n*\\tDog").hierarchy.labels
     ('Cat', 'Dog', '*')
     """
@@ -197,12 +132,6 @@ def tree_from_text(text: str) -> HierarchyFile:
 
 def parse_weight(text: str) -> float:
     """The weight of an edge, as it is typed.
-
-    Raises
-    ------
-    HierarchyError
-        It is no number with a decimal point, from 0 to
-        :data:`~kanon.hierarchy.LARGEST_WEIGHT`.
 
     >>> parse_weight(" 0.5 ")
     0.5

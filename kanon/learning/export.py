@@ -33,13 +33,7 @@ _BATCH = 65_536  # so many records are written at a time
 
 
 def renamed(source: MemorySource, recoding: Recoding) -> Mapping[str, str]:
-    """The columns of a matrix that the release has a column like, and what they are called then.
-
-    Returns
-    -------
-    mapping of str to str
-        Empty if no name is taken; else per such column its name in the file, with a number.
-    """
+    """The columns of a matrix that the release has a column like, and what they are called then."""
     plain, final = _names(source, recoding)
     return {old: new for old, new in zip(plain, final, strict=True) if old != new}
 
@@ -54,36 +48,9 @@ def representation_file(
 ) -> bytes:
     """The released table with its representation.
 
-    Every row of the release: first its columns as the release has them, then those of the matrix
-    (see :func:`kanon.learning.representations.represent`). Ones and zeros are whole numbers (uint8
-    in Parquet); shares are float32, in CSV the shortest decimals that are read as the same float32.
-    A record that is suppressed and keeps its row has no class: blanks.
-
     The rows are written batch by batch, so that beside the release and the file itself the records
     are never expanded all at once.
 
-    Parameters
-    ----------
-    name
-        One of :data:`kanon.learning.representations.REPRESENTATIONS`.
-    kind
-        One of :data:`FILE_KINDS`. A CSV is UTF-8 with commas and LF.
-    neutral
-        Whether cells of a CSV that a spreadsheet would take for formulas are neutralised; its texts
-        have quotes then.
-    order
-        Whether rows are sorted by their released cells, see :mod:`kanon.sources.row_order`, or
-        stand as in the table.
-
-    Raises
-    ------
-    PlanError
-        There is no such representation.
-    TableError
-        There is no such kind.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import suppression
     >>> from kanon.schema import Role, Schema
     >>> table = pd.DataFrame({"sex": ["F", "M", "M"], "ill": ["flu", "cold", "cold"]})

@@ -20,37 +20,18 @@ from kanon.sensitive import Sensitive
 MOST_LABELS = 50
 """A column with more different values is no target: most of them would have few records."""
 
-TRAINING_SHARE = 2 / 3
-"""The share of the records that train, as published; the others validate."""
+TRAINING_SHARE = 2 / 3  # the share of the records that train, as published; the others validate
 
 
 class Pairs(NamedTuple):
-    """How many records of which class have which label; only pairs that occur.
+    """How many records of which class have which label; only pairs that occur."""
 
-    Attributes
-    ----------
-    group : numpy.ndarray, shape (P,), int64
-        The class.
-    label : numpy.ndarray, shape (P,), int64
-        The position of the label.
-    records : numpy.ndarray, shape (P,), int64
-        The number of records, at least 1.
-    """
-
-    group: np.ndarray
-    label: np.ndarray
-    records: np.ndarray
+    group: np.ndarray  # the class
+    label: np.ndarray  # the position of the label
+    records: np.ndarray  # the number of records, at least 1
 
     def moved(self, into: np.ndarray, n_labels: int) -> Pairs:
-        """The pairs of classes that became part of others; those in -1 are left out.
-
-        Parameters
-        ----------
-        into : numpy.ndarray, shape (E,)
-            Per class the one it became part of.
-        n_labels
-            L.
-        """
+        """The pairs of classes that became part of others; those in -1 are left out."""
         group = into[self.group]
         kept = group >= 0
         keys = group[kept] * n_labels + self.label[kept]
@@ -62,25 +43,14 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabelledRecords:
-    """The labels of a table's records by class, and which records train and which validate.
+    """The labels of a table's records by class, and which records train and which validate."""
 
-    Attributes
-    ----------
-    target
-        The column that is to be predicted.
-    labels : tuple of str, length L
-        Its values, at least two.
-    training, validation
-        The records of both parts, by original class and label.
-    unlabelled
-        The number of records without a label; they are in neither part.
-    """
-
-    target: str
-    labels: tuple[str, ...]
+    target: str  # the column that is to be predicted
+    labels: tuple[str, ...]  # its values, at least two
+    # the records of both parts, by original class and label
     training: Pairs
     validation: Pairs
-    unlabelled: int
+    unlabelled: int  # the number of records without a label
 
     @property
     def binary(self) -> bool:
@@ -89,10 +59,7 @@ class LabelledRecords:
 
     @property
     def positive(self) -> int:
-        """The position of the rarest label, the last of equally rare ones.
-
-        With two labels it is the one that is looked for: AUC is the same for either.
-        """
+        """The position of the rarest label, the last of equally rare ones."""
         totals = np.zeros(len(self.labels), dtype=np.int64)
         for part in (self.training, self.validation):
             np.add.at(totals, part.label, part.records)
@@ -108,30 +75,6 @@ def labelled(
     histogram: Sensitive, training_share: float = TRAINING_SHARE, seed: int = 0
 ) -> LabelledRecords:
     """Split the records of a table once, each label by itself.
-
-    Of every label the same share of the records trains (rounded, and at least one in both parts),
-    drawn without replacement. The draw is over classes, not rows, so the order of the rows does
-    not matter.
-
-    Parameters
-    ----------
-    histogram
-        How often each label occurs in each original class.
-    training_share
-        The share of the records that train, between 0 and 1.
-    seed
-        What decides which.
-
-    Raises
-    ------
-    TableError
-        The column has one value, more than :data:`MOST_LABELS`, or one that only one record has.
-    PlanError
-        The share is not between 0 and 1.
-
-    Examples
-    --------
-    Six records in two classes.
 
     >>> ill = Sensitive.from_records(
     ...     "ill", ["no", "yes"], False, [0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 0], 2)

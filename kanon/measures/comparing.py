@@ -15,31 +15,16 @@ from kanon.errors import PlanError
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """A table of numbers and who is ahead in each row.
+    """A table of numbers and who is ahead in each row."""
 
-    All tables have one row per thing measured and one column per competitor.
-
-    Attributes
-    ----------
-    values
-        The numbers.
-    ranks
-        The place of each number in its row, 1 the best; ties share the smaller place.
-    higher
-        Per row whether the higher number is the better one.
-    low, high
-        The least and largest value over all tie seeds; None if nobody asked.
-    undecided
-        Whether a number's band overlaps that of the best in its row, so that ties decide which of
-        them is ahead; for the best, whether any other does. Two numbers that no tie seed moves are
-        decided, equal or not. None without bands.
-    """
-
-    values: pd.DataFrame
-    ranks: pd.DataFrame
-    higher: tuple[bool, ...]
+    values: pd.DataFrame  # the numbers
+    ranks: pd.DataFrame  # the place of each number in its row, 1 the best
+    higher: tuple[bool, ...]  # per row whether the higher number is the better one
+    # the least and largest value over all tie seeds
     low: pd.DataFrame | None = None
     high: pd.DataFrame | None = None
+    # whether a number's band overlaps that of the best in its row, so that ties decide which of
+    # them is ahead
     undecided: pd.DataFrame | None = None
 
     @property
@@ -49,10 +34,7 @@ class Standing:
 
     @property
     def behind(self) -> pd.DataFrame:
-        """How far down each place is in its row: 0 for the best, 1 for the worst.
-
-        All 0 in a row whose numbers are equal, or of a single competitor.
-        """
+        """How far down each place is in its row: 0 for the best, 1 for the worst."""
         last = self.ranks.max(axis=1) - 1
         return (self.ranks - 1).div(last.where(last > 0, 1), axis=0)
 
@@ -81,19 +63,6 @@ def standing(
 ) -> Standing:
     """Who is ahead in each row, and whether that is more than luck.
 
-    Parameters
-    ----------
-    values
-        One row per thing measured, one column per competitor.
-    low, high
-        The bands over tie seeds, of the same shape.
-    digits
-        Compare numbers rounded to so many digits, as they are shown; None for exact ones.
-    higher
-        Per row whether the higher number is the better one; by default the lower one is.
-
-    Examples
-    --------
     >>> table = pd.DataFrame({"a": [1.0], "b": [2.0], "c": [9.0]})
     >>> found = standing(table, table - 1, table + 0.5)
     >>> found.ranks.iloc[0].tolist(), found.undecided.iloc[0].tolist()
@@ -133,38 +102,22 @@ def _undecided(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndar
 class Difference:
     """One configuration minus another, over k, by one criterion.
 
-    Attributes
-    ----------
-    ks
-        The k, rising.
-    values : numpy.ndarray, shape (len(ks),)
-        The first minus the second.
-    low, high : numpy.ndarray, shape (len(ks),), or None
-        What that can be over all tie seeds: the least of the first minus the largest of the
-        second, and the other way round. None if nobody asked.
-    higher
-        Whether the higher number is the better one.
-
-    Examples
-    --------
     >>> found = Difference((2, 3), np.array([-4.0, 1.0]), np.array([-5.0, -1.0]),
     ...                    np.array([-2.0, 3.0]), higher=False)
     >>> found.ahead(2), found.ahead(3)
     ('first', 'undecided')
     """
 
-    ks: tuple[int, ...]
-    values: np.ndarray
+    ks: tuple[int, ...]  # the k, rising
+    values: np.ndarray  # the first minus the second
+    # what that can be over all tie seeds: the least of the first minus the largest of the second,
+    # and the other way round
     low: np.ndarray | None
     high: np.ndarray | None
-    higher: bool
+    higher: bool  # whether the higher number is the better one
 
     def ahead(self, k: int) -> Literal["first", "second", "equal", "undecided"]:
-        """Which of the two is better at k, as far as ties allow to say.
-
-        Undecided where the bands of the two overlap, that is where the band of their
-        difference holds 0; two numbers that no tie seed moves are decided.
-        """
+        """Which of the two is better at k, as far as ties allow to say."""
         place = self.ks.index(k)
         value = self.values[place]
         if self.low is not None and self.high is not None:
@@ -179,17 +132,6 @@ class Difference:
 def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
     """The place of each value, the least first; ties share the smaller place.
 
-    Parameters
-    ----------
-    alterations
-        One value per optimisation, of the same criterion.
-    digits
-        Compare values rounded to so many digits, as the paper does; None for exact values.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2020.
-
     >>> ranks([2.1, 2.3, 1.0])
     [2, 3, 1]
     >>> ranks([2.1, 2.3, 1.0], digits=0)
@@ -203,13 +145,6 @@ def ranks(alterations: Sequence[float], digits: int | None = None) -> list[int]:
 def as_shown(values: np.ndarray, digits: int | None) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Numbers rounded as they are where they are shown, so that what looks equal is equal.
 
-    Parameters
-    ----------
-    values
-        Of any shape.
-    digits
-        How many decimals are shown; None leaves the numbers as they are.
-
     >>> as_shown(np.array([27.349, 27.251]), 1).tolist()
     [27.3, 27.3]
     """
@@ -221,13 +156,7 @@ def as_shown(values: np.ndarray, digits: int | None) -> np.ndarray[Any, np.dtype
 
 
 def check_interval(low: int, high: int, n_records: int) -> None:
-    """Check that an interval of k is one.
-
-    Raises
-    ------
-    PlanError
-        It begins below 2, is empty, or ends beyond n.
-    """
+    """Check that an interval of k is one."""
     if high > n_records:
         raise PlanError(
             f"The interval ends at k = {thin(high)}, but the table has "
@@ -243,26 +172,6 @@ def nauc(
     k: Sequence[int], values: Sequence[float] | np.ndarray, low: int, high: int, n_records: int
 ) -> float:
     """The normalised area under a curve: (1/(b - a)) * integral of f from a to b.
-
-    Trapezoids over the given k on a linear axis; the unit is that of the values.
-
-    Parameters
-    ----------
-    k, values
-        The curve; k rises, and holds both ends of the interval.
-    low, high
-        a and b.
-    n_records
-        n: no k beyond it exists.
-
-    Raises
-    ------
-    PlanError
-        The interval is none, or the curve was not computed at its ends.
-
-    Notes
-    -----
-    Source: Mauger, Le Mahec, Dequen 2023, section 4.
 
     >>> nauc([2, 4, 6], [0.0, 10.0, 10.0], low=2, high=6, n_records=8)
     7.5

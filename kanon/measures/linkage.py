@@ -34,27 +34,13 @@ _NO_ROWS = (
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """The records that a person's could be.
+    """The records that a person's could be."""
 
-    Attributes
-    ----------
-    classes : numpy.ndarray, shape (c,), int64
-        The positions of the classes that match, rising.
-    records
-        The number of their records.
-    values : tuple of str, length v
-        The values of the sensitive attribute; empty if none was asked for.
-    counts : numpy.ndarray, shape (v,), int64
-        The number of matching records that have each.
-    persons
-        Of how many persons they are; None where nothing tells persons apart.
-    """
-
-    classes: np.ndarray
-    records: int
-    values: tuple[str, ...]
-    counts: np.ndarray
-    persons: int | None = None
+    classes: np.ndarray  # the positions of the classes that match, rising
+    records: int  # the number of their records
+    values: tuple[str, ...]  # the values of the sensitive attribute
+    counts: np.ndarray  # the number of matching records that have each
+    persons: int | None = None  # of how many persons they are
 
     @property
     def guesses(self) -> tuple[str, ...]:
@@ -65,10 +51,7 @@ class Match:
 
     @property
     def sureness(self) -> float | None:
-        """How sure a best guess is: its share of the matching records; None without any.
-
-        From 1 / v, all v values are equally frequent, to 1, the attacker is certain.
-        """
+        """How sure a best guess is: its share of the matching records; None without any."""
         return self._most / self.records if self.records and len(self.counts) else None
 
     @property
@@ -78,57 +61,30 @@ class Match:
 
 @dataclass(frozen=True)
 class Linkage:
-    """What an attack on everybody in a table finds on average.
+    """What an attack on everybody in a table finds on average."""
 
-    Attributes
-    ----------
-    of
-        Whom the attacker looks for and what is counted: records, each as if it were one person, or
-        persons where a column tells them apart. Of a person that record is known by which the
-        fewest persons match, at least one.
-    singled_out
-        The share of the records for which exactly one matches, or of the persons for whom the
-        records of exactly one do, in [0, 1].
-    matches
-        The mean number of records, or persons, that match.
-    right
-        The share of the records whose sensitive value the best guess is, in [0, 1]; between equally
-        good guesses a coin is tossed, and who finds no record guesses nothing. None without a
-        sensitive attribute.
-    """
-
+    # whom the attacker looks for and what is counted: records, each as if it were one person, or
+    # persons where a column tells them apart
     of: Counted
+    # the share of the records for which exactly one matches, or of the persons for whom the
+    # records of exactly one do, in [0, 1]
     singled_out: float
-    matches: float
+    matches: float  # the mean number of records, or persons, that match
+    # the share of the records whose sensitive value the best guess is, in [0, 1]
     right: float | None
 
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """What an attack on every record of a table finds, by what is known of it.
+    """What an attack on every record of a table finds, by what is known of it."""
 
-    Attributes
-    ----------
-    known : EquivalenceClasses
-        The P tuples of values that are known, with the records that they are known of.
-    records : numpy.ndarray, shape (P,), int64
-        The records that match.
-    different : numpy.ndarray, shape (P,), int64
-        How many different values they have.
-    most : numpy.ndarray, shape (P,), int64
-        Those of them that have the most frequent sensitive value.
-    ties : numpy.ndarray, shape (P,), int64
-        The number of values that are as frequent.
-    hits : numpy.ndarray, shape (P,), int64
-        The records looked for that have one of these values.
-    """
-
+    # the P tuples of values that are known, with the records that they are known of
     known: EquivalenceClasses
-    records: np.ndarray
-    different: np.ndarray
-    most: np.ndarray
-    ties: np.ndarray
-    hits: np.ndarray
+    records: np.ndarray  # the records that match
+    different: np.ndarray  # how many different values they have
+    most: np.ndarray  # those of them that have the most frequent sensitive value
+    ties: np.ndarray  # the number of values that are as frequent
+    hits: np.ndarray  # the records looked for that have one of these values
 
     @property
     def sizes(self) -> np.ndarray:
@@ -165,31 +121,6 @@ def matching(
     classes: EquivalenceClasses, known: Mapping[str, str], column: str | None = None
 ) -> Match:
     """The records of a table that fit what is known of a person.
-
-    A record fits if, for every known attribute, its cell is the known value or an ancestor of it
-    in the hierarchy. So the record of a person fits whatever is known of it, in the table and
-    in every release that kept it; and who fits in the table fits in such a release.
-
-    Parameters
-    ----------
-    classes
-        The classes of a table: the original, or a release.
-    known
-        Per known quasi-identifier its value. Who knows nothing finds every record.
-    column
-        The sensitive attribute to be guessed.
-
-    Raises
-    ------
-    PlanError
-        A column is no quasi-identifier, or ``column`` not sensitive.
-    CoverageError
-        A value does not stand in the hierarchy of its column.
-
-    Examples
-    --------
-    A cat, two lions and a dog; in a release that raised the cat and a lion to felids, both could be
-    the cat.
 
     >>> from kanon.hierarchy.build import groups
     >>> race = groups([{"Felid": ["Cat", "Lion"]}, {"*": ["Felid", "Dog"]}])
@@ -229,36 +160,6 @@ def linkage(
 ) -> Linkage | None:
     """Attack everybody in a table in turn; exact, counted on classes.
 
-    Of each the attacker knows the same attributes, as the original table has them, and looks for
-    them as :func:`matching` does. In the original table the best guess is right as often as any
-    guess from these attributes can be: at least as often as in a release, and as the most frequent
-    value of the table is.
-
-    Parameters
-    ----------
-    persons
-        The classes of the original table. If they know persons, ``published`` has to know them too.
-    published
-        The classes that the attacker looks at: those of the original table, or of a release.
-    known
-        The attributes that are known.
-    column
-        The sensitive attribute to be guessed.
-
-    Returns
-    -------
-    Linkage or None
-        None without anybody.
-
-    Raises
-    ------
-    PlanError
-        A column is no quasi-identifier, or ``column`` not sensitive.
-
-    Examples
-    --------
-    Who knows the race finds one record of the cat and of the dog, and two of each of the two lions.
-
     >>> from kanon.hierarchy.build import suppression
     >>> race = suppression(["Cat", "Lion", "Dog"])
     >>> sizes = np.array([1, 2, 1])
@@ -286,22 +187,7 @@ def attack(
     column: str | None = None,
     admitted: csr_array | None = None,
 ) -> Attack:
-    """What every record is found to be by who knows some attributes; see :func:`linkage`.
-
-    Parameters
-    ----------
-    persons, published, known, column
-        As in :func:`linkage`.
-    admitted : scipy.sparse.csr_array, shape (R, N), optional
-        What is published beside the classes: a class matches a person only if its row has an entry
-        at the node of each known value. The columns are the nodes of the trees of ``published``,
-        ranges left out, one tree after the other.
-
-    Raises
-    ------
-    PlanError
-        A column is no quasi-identifier, or ``column`` not sensitive.
-    """
+    """What every record is found to be by who knows some attributes; see :func:`linkage`."""
     of = None if column is None else partial(EquivalenceClasses.sensitive_named, column=column)
     return _attack(persons, published, known, of, admitted)
 
@@ -356,33 +242,14 @@ def _attack(
 
 
 def people_below(released: EquivalenceClasses, population: EquivalenceClasses) -> np.ndarray:
-    """F(C): for each released class the people of a population who could be in it.
-
-    Those are the people all of whose values are the nodes of the class or lie below them.
-
-    Parameters
-    ----------
-    population
-        The classes of the population, over the same hierarchies.
-
-    Returns
-    -------
-    numpy.ndarray, shape (R,), int64
-        At least the class's own size, if everybody of the table belongs to the population.
-    """
+    """F(C): for each released class the people of a population who could be in it."""
     return below(
         _ranges(population), _ranges(released), _next_prefix(released.nodes), population.counts
     )
 
 
 def projected(classes: EquivalenceClasses, places: Sequence[int]) -> EquivalenceClasses:
-    """The classes by some quasi-identifiers alone, in the order given.
-
-    Parameters
-    ----------
-    places
-        The positions of the attributes.
-    """
+    """The classes by some quasi-identifiers alone, in the order given."""
     trees = tuple(classes.hierarchies[place] for place in places)
     nodes, counts, group = group_tuples(
         classes.nodes[:, list(places)], classes.counts, [tree.n_nodes for tree in trees]

@@ -51,34 +51,19 @@ def all_at_root(classes: EquivalenceClasses) -> Recoding:
 
 @dataclass(frozen=True)
 class MeasureValue:
-    """One measure of a release.
+    """One measure of a release."""
 
-    Attributes
-    ----------
-    card
-        What it is called and what it says.
-    before, after, at_root
-        Its number for the original table, for the release, and with every quasi-identifier at its
-        root; None where it is not defined.
-    column
-        The sensitive column that it is about; empty if it is about none.
-    """
-
-    card: Card
+    card: Card  # what it is called and what it says
+    # its number for the original table, for the release, and with every quasi-identifier at its
+    # root
     before: float | None
     after: float | None
     at_root: float | None
-    column: str = ""
+    column: str = ""  # the sensitive column that it is about
 
     @property
     def way(self) -> float | None:
-        """How far it went from the original table towards everything at the root, in percent.
-
-        100 (after - before) / (at root - before): so measures of different units can be put in an
-        order. It may be above 100 where something is worse than all at the root (suppressed
-        records count more in some measures), and below 0. None where the two ends are equal or a
-        number is missing.
-        """
+        """How far it went from the original table towards everything at the root, in percent."""
         if self.before is None or self.after is None or self.at_root is None:
             return None
         whole = self.at_root - self.before
@@ -125,16 +110,7 @@ def overview(
     metrics: Sequence[Metric],
     columns: Sequence[str] = (),
 ) -> tuple[MeasureValue, ...]:
-    """All measures of what a release lost, by title. Measures of privacy are none of them.
-
-    Parameters
-    ----------
-    before, after, at_root
-        From :func:`kanon.measures.summary.summary`, with one k: of :func:`identity`, of the
-        release, and of :func:`all_at_root`.
-    metrics
-        The metrics whose alteration is among them.
-    """
+    """All measures of what a release lost, by title. Measures of privacy are none of them."""
     three = (before, after, at_root)
     found = [_of(card, [one[name] for one in three]) for name, card in _single().items()]
     for metric in metrics:

@@ -27,22 +27,7 @@ _OF_CLASSES = (association_change, query_error)
 
 
 def summary(recoding: Recoding, metrics: Sequence[Metric], k: int = 1) -> dict[str, Any]:
-    """The measures of a release under their names in ``M.json``.
-
-    Parameters
-    ----------
-    metrics
-        The metrics whose alteration is wanted; the mean is over the published ones among them.
-    k
-        The k that was asked for, which C_AVG is a multiple of; 1 if none was.
-
-    Returns
-    -------
-    dict
-        Of a recoding that an engine keeps, ``not_counted`` names the measures that are None as they
-        would need every class. Where it has more released classes than come here, the risk and the
-        measures of sensitive columns are not there either.
-    """
+    """The measures of a release under their names in ``M.json``."""
     altered = {metric.name: alteration.value(recoding, metric) for metric in metrics}
     found, stored = parts_of(kanon.measures), recoding.in_engine
     return {

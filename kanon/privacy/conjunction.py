@@ -12,20 +12,7 @@ from kanon.privacy.model import Model
 
 
 def broken(models: Sequence[Model], classes: EquivalenceClasses) -> np.ndarray:
-    """Which classes break any of the models. Shape (R,), bool; nothing breaks no models.
-
-    Parameters
-    ----------
-    models
-        What has to hold together.
-    classes
-        The classes, with the histograms of the sensitive columns that the models name.
-
-    Raises
-    ------
-    PlanError
-        A model names a column that is not sensitive, or one that it is not made for.
-    """
+    """Which classes break any of the models. Shape (R,), bool; nothing breaks no models."""
     found = np.zeros(classes.n_classes, dtype=bool)
     for model in models:
         found |= ~model.holds_each(classes)
@@ -38,18 +25,6 @@ def check_reachable(models: Sequence[Model], classes: EquivalenceClasses) -> Non
     Merging classes never lowers the level of the worst one, so what the table as one class does
     not meet no release of all records meets, and what it meets is met by merging everything. (A
     release that suppresses records is a release of another table.)
-
-    Parameters
-    ----------
-    models
-        What has to hold together.
-
-    Raises
-    ------
-    Unsatisfiable
-        A model cannot be met; the message says the best value possible.
-    PlanError
-        A model names a column that is not sensitive, or one that it is not made for.
     """
     if not classes.n_classes:
         return

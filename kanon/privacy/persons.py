@@ -45,27 +45,6 @@ class KInPersons(Model):
     person. Merging classes never lowers the number of persons of the smallest one, which is not
     the sum of those merged: who has records in both counts once.
 
-    Parameters
-    ----------
-    k
-        A whole number of at least 1.
-    column
-        The column that says which records are of one person.
-
-    Raises
-    ------
-    PlanError
-        k is anything else.
-
-    Notes
-    -----
-    Source: Wang, Fung 2006, "Anonymizing sequential releases", KDD, (X, Y)-anonymity: every value
-    of X is linked to at least k different values of Y. It counts as distinct l-diversity does.
-
-    Examples
-    --------
-    A class of five records of one person, and one of two records of two.
-
     >>> from kanon.sensitive import Sensitive
     >>> who = Sensitive.from_records("who", "abc", False, [0] * 5 + [1] * 2, [0] * 5 + [1, 2], 2)
     >>> nodes = np.zeros((2, 0), dtype=np.int32)
@@ -80,13 +59,7 @@ class KInPersons(Model):
     card: ClassVar[Card] = IN_PERSONS
 
     def levels(self, classes: EquivalenceClasses) -> np.ndarray:
-        """The number of different persons of each class. Shape (R,).
-
-        Raises
-        ------
-        ValueError
-            The classes were counted without persons: k in records would pass for more than it is.
-        """
+        """The number of different persons of each class. Shape (R,)."""
         if classes.persons is None:
             raise ValueError("the classes were counted without persons")
         return classes.hiding

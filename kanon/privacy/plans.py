@@ -22,27 +22,12 @@ from kanon.privacy.model import Model, Range, ranges
 
 
 class ModelPlan(Strict):
-    """A privacy model with its parameters; there is a class of plans for each model.
-
-    The parameters are those of the model itself, which says what each may be. The sensitive
-    column may be left out where there is only one.
-    """
+    """A privacy model with its parameters; there is a class of plans for each model."""
 
     model: str
 
     def made(self, column: str | None) -> Model:
-        """The model.
-
-        Parameters
-        ----------
-        column
-            The sensitive column; what models without one get does not matter.
-
-        Raises
-        ------
-        PlanError
-            The parameters do not go together.
-        """
+        """The model."""
         given = {name: getattr(self, name) for name in type(self).model_fields if name != "model"}
         if "column" in given:
             given["column"] = column

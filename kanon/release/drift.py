@@ -43,20 +43,9 @@ _LEVELS = "levels"  # the algorithm that recodes by given levels, without a sear
 
 @dataclass(frozen=True)
 class Finding:
-    """Something in a table that its plan did not expect.
+    """Something in a table that its plan did not expect."""
 
-    Attributes
-    ----------
-    kind
-        What it is about.
-    column
-        The column, or "" where it is about the whole table.
-    stops
-        Whether the plan cannot be run on the table before that is mended.
-    sentence
-        What was found, in figures, and what to do; it holds no value of the table.
-    """
-
+    # what it is about
     kind: Literal[
         "missing-column",
         "unnamed-column",
@@ -67,9 +56,9 @@ class Finding:
         "unfit",
         "models",
     ]
-    column: str
-    stops: bool
-    sentence: str
+    column: str  # the column, or "" where it is about the whole table
+    stops: bool  # whether the plan cannot be run on the table before that is mended
+    sentence: str  # what was found, in figures, and what to do
 
 
 def check_next(
@@ -78,34 +67,7 @@ def check_next(
     folder: Path = Path(),
     before: Table | pd.DataFrame | None = None,
 ) -> tuple[Finding, ...]:
-    """What is new in a table for a plan that was made for an earlier one.
-
-    Columns that are missing or that the plan does not name; records that lack a quasi-identifier
-    where the plan has no rule for them; per quasi-identifier the values that its hierarchy lacks,
-    or that are not of the type that it is built from. Where all of that is in order, whether the
-    models can be met: by some release, or by the plan's own levels if it names them
-    (:func:`same_levels`), where more records than before may be in classes that are too small.
-
-    Parameters
-    ----------
-    table
-        The table that it is to be run on.
-    folder
-        Where the plan's relative paths start.
-    before
-        The table that the plan was made for. A plan does not hold which values a sensitive column
-        had, nor its type: with the earlier table, new categories and types are found too.
-
-    Returns
-    -------
-    tuple of Finding
-        Empty if nothing is new.
-
-    Raises
-    ------
-    TableError
-        The table has no records, or two columns of one name.
-    """
+    """What is new in a table for a plan that was made for an earlier one."""
     return found_next(plan, as_table(table), folder, before)[0]
 
 
@@ -139,15 +101,7 @@ def found_next(
 
 
 def same_levels(done: Run) -> Plan | None:
-    """The plan that raises every later table to the levels of a release.
-
-    Returns
-    -------
-    Plan or None
-        With the algorithm ``levels`` and the node that was found; where the plan set no limit on
-        suppression, as many records may be suppressed as were. None if records were not all
-        raised to the same levels: then no levels say how another table is recoded.
-    """
+    """The plan that raises every later table to the levels of a release."""
     node, plan = done.recoding.trace.node, done.prepared.plan
     if node is None:
         return None
@@ -165,29 +119,7 @@ def check_levels(
     before: Table | pd.DataFrame,
     folder: Path = Path(),
 ) -> tuple[Finding, ...]:
-    """Whether the levels that a plan finds for an earlier table still meet its models.
-
-    The plan is run on the earlier table, and the new one raised to the levels that came out.
-
-    Parameters
-    ----------
-    table, before
-        The table that it is to be run on, and the one that it was made for.
-    folder
-        Where the plan's relative paths start.
-
-    Returns
-    -------
-    tuple of Finding
-        At most one, which stops nothing: the plan may find other levels. Empty too for an
-        algorithm that does not raise all records to the same levels, and for a plan that names
-        its levels, of which :func:`check_next` speaks.
-
-    Raises
-    ------
-    KanonError
-        The plan cannot be run on the earlier table, or does not fit the new one.
-    """
+    """Whether the levels that a plan finds for an earlier table still meet its models."""
     module = algorithm_named(plan.algorithm.name)
     if module.CARD.family != _LEVELS or plan.algorithm.name == _LEVELS:
         return ()

@@ -31,30 +31,14 @@ _PSEUDONYM = "(P_[1-9][0-9]*)?"  # stands for an identifier; nothing where that 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a release reaches of one thing that its plan asks for.
+    """What a release reaches of one thing that its plan asks for."""
 
-    Attributes
-    ----------
-    model
-        The privacy model, by its name in plans; or ``columns`` for which columns there are,
-        ``pseudonyms`` for what stands in those of identifiers, ``suppressed`` for what stands in
-        the rows that are marked so, and ``coarsened`` for what stands in a coarsened column.
-    column
-        The column that it looks at; or "".
-    asked
-        Its parameters.
-    level
-        What the worst class has: the number that the model is about, such as records or values.
-        None if there is no class.
-    holds
-        Whether that is enough.
-    """
-
-    model: str
-    column: str
-    asked: str
+    model: str  # the privacy model, by its name in plans
+    column: str  # the column that it looks at
+    asked: str  # its parameters
+    # what the worst class has: the number that the model is about, such as records or values
     level: float | None
-    holds: bool
+    holds: bool  # whether that is enough
 
     @property
     def sentence(self) -> str:

@@ -50,11 +50,12 @@ class OptimalityGap:
     this one loses 9.00 %, at most 2.2 times the least possible.
     """
 
-    lost: float | None
-    least: float
-    k: int
-    metric: str
-    suppresses: bool = False
+    lost: float | None  # the alteration of the release in percent
+    least: float  # the alteration that no release by the hierarchies can go below, in percent
+    k: int  # the records that every class holds at least
+    metric: str  # the title of the metric that counts both
+    suppresses: bool = False  # whether the release suppresses records
+    # whether weights of columns guide the algorithm, which neither number counts
     weighted: bool = False
     persons: bool = False
 

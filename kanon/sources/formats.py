@@ -123,26 +123,6 @@ def find_stored_format(address: Address) -> TableFormat | None:
 
 
 def read_back(content: bytes, kind: str, separator: str = ",", encoding: str = "utf-8") -> Columns:
-    """The names of the columns of a released file, and their cells.
-
-    Parameters
-    ----------
-    kind
-        A name of :data:`FORMATS`.
-    separator, encoding
-        How a CSV is written; of a TSV the encoding.
-
-    Returns
-    -------
-    names : list of str
-        The header.
-    cells : list of pyarrow.ChunkedArray
-        Per column its cells: as text, where the kind does not know their types.
-
-    Raises
-    ------
-    Exception
-        One of :data:`kanon.sources.read_back.UNREADABLE`.
-    """
+    """The names of the columns of a released file, and their cells."""
     its = FORMATS[kind]
     return its.read_back(content, its.separator or separator, encoding)

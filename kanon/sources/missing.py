@@ -40,25 +40,7 @@ _FOUND_OFTEN = 5
 def mark_missing(
     table: pd.DataFrame, markers: Sequence[str] = KNOWN_MARKERS, numbers: bool = False
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Make cells that hold a marker missing, and count every marker.
-
-    Parameters
-    ----------
-    table
-        The table as read; outer blanks of its texts do not count.
-    markers
-        The texts that mark a missing cell, beside a blank one.
-    numbers
-        Whether a marker such as ``9999`` marks numbers too, in columns that have their type from
-        their cells, as those of a sheet.
-
-    Returns
-    -------
-    table : pandas.DataFrame
-        The table with its missing cells.
-    present : dict
-        The number of cells of every known, given or likely marker that occurs, used or not.
-    """
+    """Make cells that hold a marker missing, and count every marker."""
     used = {BLANK, *(marker.strip() for marker in markers)}
     looked_for = list(dict.fromkeys([*KNOWN_MARKERS, *sorted(used), *STARS]))
     total: Counter[str] = Counter()
@@ -84,33 +66,16 @@ def mark_missing(
 
 @dataclass(frozen=True)
 class OddNumber:
-    """A number that may stand for a missing one, as a person can say.
+    """A number that may stand for a missing one, as a person can say."""
 
-    Attributes
-    ----------
-    marker
-        The number, as it is written.
-    columns
-        The columns in which it stands out, each with its cells.
-    elsewhere
-        How many cells of other columns hold it: if it marks a missing cell, it does there too.
-    """
-
-    marker: str
-    columns: Mapping[str, int]
+    marker: str  # the number, as it is written
+    columns: Mapping[str, int]  # the columns in which it stands out, each with its cells
+    # how many cells of other columns hold it: if it marks a missing cell, it does there too
     elsewhere: int
 
 
 def odd_numbers(table: pd.DataFrame, numbers: bool = False) -> tuple[OddNumber, ...]:
     """The numbers such as 999 or -1 that stand out in a column of numbers.
-
-    One stands out below all others if these are not negative; above them if it is as far from the
-    largest as that from the smallest, or is there five times as often as the largest.
-
-    Parameters
-    ----------
-    numbers
-        See :func:`mark_missing`.
 
     >>> ages = pd.DataFrame({"age": ["31", "44", "999", "58"], "room": ["999", "1", "", ""]})
     >>> odd_numbers(ages)[0].columns, odd_numbers(ages)[0].elsewhere
@@ -203,15 +168,6 @@ def about_missing(
     missing: Mapping[str, int], present: Mapping[str, int], used: Sequence[str]
 ) -> list[str]:
     """Sentences about missing cells, and about markers that count as values.
-
-    Parameters
-    ----------
-    missing
-        The number of missing cells of every column that has some.
-    present
-        The number of cells of every marker that occurs.
-    used
-        The markers that made cells missing.
 
     >>> about_missing({"age": 2}, {"?": 2, "NA": 1}, ["?"])
     ["1 column has missing cells ('?'): 'age' 2.", "In columns that pass through, ...]

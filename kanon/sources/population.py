@@ -17,39 +17,17 @@ from kanon.sources.memory import classes_of_columns, require_records
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """A population, counted.
+    """A population, counted."""
 
-    Attributes
-    ----------
-    classes
-        Its classes, over the hierarchies of the table.
-    unplaced
-        The number of people with a value that a hierarchy lacks, or none at all: that value
-        counts as the root, so they are only met where a release says nothing about that column.
-    """
-
-    classes: EquivalenceClasses
+    classes: EquivalenceClasses  # its classes, over the hierarchies of the table
+    # the number of people with a value that a hierarchy lacks, or none at all: that value counts
+    # as the root, so they are only met where a release says nothing about that column
     unplaced: int
 
 
 def population_of(table: EquivalenceClasses, people: pd.DataFrame) -> Population:
     """Count the people of a population by the hierarchies of a table.
 
-    Parameters
-    ----------
-    table
-        The classes of the table, whose quasi-identifiers are looked for by name.
-    people
-        One row per person, with the original values of all quasi-identifiers; other columns are
-        not looked at.
-
-    Raises
-    ------
-    TableError
-        A quasi-identifier is not a column of it, or it has no rows.
-
-    Examples
-    --------
     >>> from kanon.hierarchy.build import suppression
     >>> sex = suppression(["F", "M"])
     >>> two = EquivalenceClasses(("sex",), (sex,), np.array([[0], [1]]), np.array([1, 1]))

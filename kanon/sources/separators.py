@@ -113,8 +113,6 @@ def _steady(widths: Sequence[int]) -> bool:
 def is_padded(content: bytes, separator: str) -> bool:
     """Whether a blank follows every separator below the first line, outside quotes.
 
-    Some programs write it.
-
     >>> is_padded(b"a,b\\n39, x\\n", ","), is_padded(b"a,b\\n39, x\\n40,y\\n", ",")
     (True, False)
     """

@@ -58,11 +58,6 @@ def find_header(rows: Sequence[Row]) -> int:
     2
     >>> find_header([["age", ""], [39, "F"]])
     0
-
-    >>> find_header([["A title", ""], ["", ""], ["age", "sex"], [39, "F"]])
-    2
-    >>> find_header([["age", ""], [39, "F"]])
-    0
     """
     filled = [place for place, row in enumerate(rows) if is_filled(row)]
     width = max(map(width_of, rows)) - min(margin_of(rows[place]) for place in filled)
@@ -120,9 +115,6 @@ def names_of_two_rows(first: Row, second: Row) -> tuple[list[str], bool]:
 
 def fill_notes(content: bytes, separator: str) -> bytes:
     """A CSV whose last lines, if they are notes of fewer cells than the header, have all of them.
-
-    >>> fill_notes(b"a,b,c\\n1,2,3\\n\\nSource: x, y\\n", ",")
-    b'a,b,c\\n1,2,3\\n\\n"Source: x, y",,\\n'
 
     >>> fill_notes(b"a,b,c\\n1,2,3\\n\\nSource: x, y\\n", ",")
     b'a,b,c\\n1,2,3\\n\\n"Source: x, y",,\\n'

@@ -13,8 +13,7 @@ from kanon.errors import TableError, quoted
 from kanon.sources.arrow_tables import as_text, time_zones
 from kanon.sources.formulas import is_formula
 
-SHEET_RECORDS = 1_048_575
-"""The most records that fit on a sheet below its header."""
+SHEET_RECORDS = 1_048_575  # the most records that fit on a sheet below its header
 
 _SHEET_COLUMNS = 16_384
 _SHEET_TEXT = 32_767

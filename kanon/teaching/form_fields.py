@@ -13,8 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-FormField = Mapping[str, Any]
-"""A property of a JSON schema, without references and alternatives."""
+FormField = Mapping[str, Any]  # a property of a JSON schema, without references and alternatives
 
 
 @cache

@@ -35,11 +35,7 @@ class Mark:
 
 
 class Question(Strict):
-    """What all kinds share.
-
-    A field with a title is one of the form that a question is written in; the title of the field
-    ``kind`` says what the kind is called there. See :mod:`kanon.teaching.form_fields`.
-    """
+    """What all kinds share."""
 
     # its name in files of answers
     id: Annotated[str, StringConstraints(min_length=1, max_length=40)]

@@ -43,8 +43,7 @@ CRITERIA: Mapping[str, Card] = {card.name: card for card in (ALTERATION_CARD, L_
 """What they are ranked by: the area under each of these over k. The metric that guides counts the
 alteration, as in Mauger, Le Mahec, Dequen 2023, section 4.3.3."""
 
-LEAST_RECORDS = 4
-"""With fewer records there is no interval of k that begins at 3."""
+LEAST_RECORDS = 4  # with fewer records there is no interval of k that begins at 3
 
 _LOW, _HIGH = 3, 5000
 _DIGITS = 9  # more are noise of the machine
@@ -62,42 +61,24 @@ RUNS = tuple(StudyRun(column, strategy) for column in COLUMNS for strategy in ST
 
 
 class RunResult(NamedTuple):
-    """What came of a run.
+    """What came of a run."""
 
-    Attributes
-    ----------
-    run
-        Which strategy, on which column.
-    areas
-        The normalised area under each of :data:`CRITERIA`, in percent.
-    """
-
-    run: StudyRun
-    areas: tuple[float, ...]
+    run: StudyRun  # which strategy, on which column
+    areas: tuple[float, ...]  # the normalised area under each of :data:`CRITERIA`, in percent
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """A table, and what all runs on it have in common.
+    """A table, and what all runs on it have in common."""
 
-    Attributes
-    ----------
-    task
-        The classes of the table without sensitive columns, and what guides the merging.
-    metric, attribute_weights
-        The metric that guides, and what the costs of each quasi-identifier count.
-    """
-
-    task: Task
+    task: Task  # the classes of the table without sensitive columns, and what guides the merging
+    # the metric that guides, and what the costs of each quasi-identifier count
     metric: Metric
     attribute_weights: tuple[float, ...]
 
     @property
     def interval(self) -> tuple[int, int]:
-        """The k from and to which areas are taken: [3, 5000], or [3, n] with fewer records.
-
-        Or persons, where k counts them.
-        """
+        """The k from and to which areas are taken: [3, 5000], or [3, n] with fewer records."""
         return _LOW, min(_HIGH, self.task.classes.highest_k)
 
     @property
@@ -108,23 +89,7 @@ class Study:
 
 
 def study_of(prepared: PreparedRun) -> Study:
-    """The study of a plan's table, checked before it is run.
-
-    Parameters
-    ----------
-    prepared
-        The plan and the table. The k, strategy and further models of the plan give way; its
-        metric, attribute weights, cost, scope, ties and seed hold.
-
-    Raises
-    ------
-    PlanError
-        The algorithm is not greedy merging, or cannot follow a strategy.
-    MetricError
-        The metric cannot be used with these hierarchies.
-    Unsatisfiable
-        The table has fewer than :data:`LEAST_RECORDS` records, or persons.
-    """
+    """The study of a plan's table, checked before it is run."""
     name = prepared.plan.algorithm.name
     if not uses(name, "strategy"):
         raise PlanError(
@@ -165,20 +130,7 @@ def run_study(
     keep: Callable[[RunResult], None],
     workers: int | None = None,
 ) -> None:
-    """Make some runs of a study: what a worker process is given.
-
-    Every column is drawn by itself, and every run stands for itself, so a study that was
-    interrupted comes out the same when the runs that it lacks are made later.
-
-    Parameters
-    ----------
-    runs
-        Which ones; see :func:`lacking`.
-    keep
-        Given what came of each as soon as it is there, by one thread at a time.
-    workers
-        How many go at once; by default one per core.
-    """
+    """Make some runs of a study: what a worker process is given."""
     lock = threading.Lock()
 
     def made(columns: Sequence[Column], strategy: str, told: Progress) -> None:

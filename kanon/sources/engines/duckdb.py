@@ -50,25 +50,7 @@ _ENCODINGS = {"utf-8": "utf-8", "ascii": "utf-8", "iso8859-1": "latin-1"}
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
-    """Open a table.
-
-    The connection may read that table and write in the given folders, and reach nothing else:
-    neither other files, which a view in a database could name, nor the network. Nothing is
-    spilled to disk, unless ``KANON_SCRATCH`` names a folder for it; ``KANON_MEMORY`` is what it
-    may take.
-
-    Parameters
-    ----------
-    address
-        A Parquet or CSV file, a folder of Parquet files, or a DuckDB file.
-    writes
-        The folders that releases are written in.
-
-    Raises
-    ------
-    TableError
-        It is not a table that can be read.
-    """
+    """Open a table."""
     name = address.name
     checked = partial(saying, name, DUCKDB_ERRORS, partial(duckdb_sentence, address))
     with checked():
@@ -203,19 +185,7 @@ def add_table(
     check: Callable[[Any, str], object] = lambda opened, table: None,
     progress: Progress = no_progress,
 ) -> None:
-    """Make a new table of a DuckDB file from Parquet files; all of it or nothing is there then.
-
-    Parameters
-    ----------
-    check
-        Called with the connection and the name of the table, as SQL writes it, before it stays; if
-        it raises, there is none.
-
-    Raises
-    ------
-    TableError
-        There is such a table, the file cannot be written, or takes more than is allowed or free.
-    """
+    """Make a new table of a DuckDB file from Parquet files; all of it or nothing is there then."""
     name = target.path.name
     folder = Address(str(target.path.parent), name)  # the file itself may not be there yet
     new, before = not target.path.exists(), _bytes_of(target.path)
@@ -248,25 +218,13 @@ def add_table(
 
 
 def check_new_table(target: Address) -> None:
-    """Check that a DuckDB file lacks the table that an address names.
-
-    Raises
-    ------
-    TableError
-        It has it, or the file cannot be opened.
-    """
+    """Check that a DuckDB file lacks the table that an address names."""
     if has_table(target):
         raise _taken(target)
 
 
 def has_table(target: Address) -> bool:
-    """Whether a DuckDB file has the table that an address names; it may not be there at all.
-
-    Raises
-    ------
-    TableError
-        The file cannot be opened.
-    """
+    """Whether a DuckDB file has the table that an address names; it may not be there at all."""
     if not target.path.exists():
         return False
     folder = Address(str(target.path.parent), target.path.name)

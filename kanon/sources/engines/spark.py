@@ -27,24 +27,7 @@ from kanon.sources.separators import check_separator
 
 
 def open_rows(address: Address, settings: ReadSettings, writes: Sequence[Path] = ()) -> Rows:
-    """Open a table.
-
-    ``KANON_SPARK`` names the master, ``local[*]`` by default; see
-    :class:`kanon.sources.engines.spark_cluster.SparkCluster`. Every node of a cluster has to see
-    the table and the folder of the release under the same path.
-
-    Parameters
-    ----------
-    address
-        A Parquet or CSV file or a folder of Parquet files.
-    settings
-        How a CSV is read; its separator is a comma unless it is given, and it is UTF-8.
-
-    Raises
-    ------
-    TableError
-        It is not a table that can be read.
-    """
+    """Open a table."""
     name, its = address.name, find_stored_format(address)
     with quietly(), saying(name, SPARK_ERRORS, partial(sentence, name)):
         cluster = _cluster(os.environ.get("KANON_SPARK", "local[*]"))

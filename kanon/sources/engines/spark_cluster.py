@@ -38,18 +38,7 @@ _ENDING = 10.0  # seconds in which executors give up a task that was cancelled
 
 
 class SparkCluster:
-    """A session of Spark on some master, local or not.
-
-    Parameters
-    ----------
-    master
-        ``local[n]``, ``spark://host:port``, ``yarn`` or ``k8s://https://host:port``.
-
-    Raises
-    ------
-    TableError
-        It is none of these, does not answer, or Java is missing.
-    """
+    """A session of Spark on some master, local or not."""
 
     def __init__(self, master: str) -> None:
         check_master(master)
@@ -135,13 +124,7 @@ class SparkCluster:
 
     @contextmanager
     def asked(self, name: str) -> Iterator[None]:
-        """Ask for something about a table; what Spark raises becomes a sentence.
-
-        Raises
-        ------
-        TableError
-            In place of it.
-        """
+        """Ask for something about a table; what Spark raises becomes a sentence."""
 
         def said(message: str) -> str | None:
             return sentence(name, message) if self.alive else LOST.format(name=quoted(name))
@@ -156,22 +139,7 @@ class SparkCluster:
         text: str,
         share: Callable[[], float] | None = None,
     ) -> Found:
-        """Do something that starts jobs, and tell how far they are.
-
-        Parameters
-        ----------
-        work
-            May tell the jobs, which it is given, what they will compute.
-        share
-            How much of it is done; by default what Spark tells of their stages and tasks.
-
-        Raises
-        ------
-        TableError
-            There is no executor to do it.
-        BaseException
-            What ``work`` or ``progress`` has raised; then nothing of it runs any longer.
-        """
+        """Do something that starts jobs, and tell how far they are."""
         jobs = SparkJobs(self, share)
         found: list[Found] = []
 
@@ -190,13 +158,7 @@ class SparkCluster:
         return len(infos) - (not self.local)  # the driver is told as one
 
     def check_executors(self) -> None:
-        """Check once that executors have this version of kanon.
-
-        Raises
-        ------
-        TableError
-            One has another version or none.
-        """
+        """Check once that executors have this version of kanon."""
         if self._checked:
             return
         context = self.session.sparkContext
@@ -224,15 +186,7 @@ class SparkCluster:
 
 
 class SparkJobs:
-    """The jobs that some work starts: how far they are, and their end.
-
-    Parameters
-    ----------
-    cluster
-        Where they run.
-    share
-        See :meth:`SparkCluster.run`.
-    """
+    """The jobs that some work starts: how far they are, and their end."""
 
     def __init__(self, cluster: SparkCluster, share: Callable[[], float] | None) -> None:
         self.group = f"kanon-{os.urandom(8).hex()}"
@@ -259,13 +213,7 @@ class SparkJobs:
         return found
 
     def done(self) -> float:
-        """How much is done, from 0 to 1.
-
-        Raises
-        ------
-        TableError
-            There has been no executor for a while although there is work for one.
-        """
+        """How much is done, from 0 to 1."""
         stages, executors = self._stages(), self._cluster.executors()
         if executors or all(done == tasks for tasks, done, _ in stages):
             self._since = time.monotonic()
@@ -315,13 +263,7 @@ def _patience(master: str) -> float:
 
 
 def check_master(master: str) -> None:
-    """Check that a master is one that can be used, and that it answers if it is a machine.
-
-    Raises
-    ------
-    TableError
-        It cannot, or does not.
-    """
+    """Check that a master is one that can be used, and that it answers if it is a machine."""
     if master.startswith("sc:"):
         raise TableError(
             "KANON_SPARK names a server of Spark Connect (sc://), which cannot give each part a "

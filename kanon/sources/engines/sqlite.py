@@ -24,8 +24,7 @@ from kanon.sources.engines.workspace import parts_here
 from kanon.sources.names import column_names, names_in_view
 from kanon.stored_classes import PartWork
 
-BATCH = 65_536
-"""So many records are fetched at a time."""
+BATCH = 65_536  # so many records are fetched at a time
 
 _TYPES = {"integer": "int64", "real": "float64", "text": "string", "blob": "binary"}
 _NAMES = {"integer": "whole numbers", "real": "numbers", "text": "texts", "blob": "bytes"}
@@ -34,10 +33,7 @@ _EXACT = 2**53  # up to here every whole number is a floating point number as we
 
 
 def connected(path: Path) -> Any:
-    """A file, to be read alone and by any thread: a dashboard asks from one after another.
-
-    Nothing is written: neither what is sorted, nor a log beside a file that is kept with one.
-    """
+    """A file, to be read alone and by any thread: a dashboard asks from one after another."""
     place = f"file:{quote(str(path.resolve()))}?mode=ro"
     with path.open("rb") as file:
         logged = file.read(20)[18:] == bytes([2, 2])  # the header of a file with a log
@@ -49,20 +45,7 @@ def connected(path: Path) -> Any:
 
 
 def rows_of(connection: Any, table: str, name: str) -> Any:
-    """The rows of a table, texts apart where a collation takes them for the same.
-
-    Parameters
-    ----------
-    connection
-        See :func:`connected`.
-    table, name
-        The table, and what it is called in messages.
-
-    Raises
-    ------
-    TableError
-        A column holds cells of several types, or a view has a name twice.
-    """
+    """The rows of a table, texts apart where a collation takes them for the same."""
     asked = connection.con.execute(f"SELECT * FROM {sql_name(table)} LIMIT 0")
     columns = [column for column, *_ in asked.description]
     statements = connection.con.execute("SELECT name, sql FROM sqlite_schema WHERE sql NOT NULL")
@@ -101,15 +84,7 @@ def _type_of(kinds: set[str], exact: bool, what: str) -> str:
 
 
 class TemporaryTables:
-    """Temporary tables of a connection: SQLite keeps them in memory, see :func:`connected`.
-
-    Parameters
-    ----------
-    connection
-        See :func:`connected`.
-    checked
-        A context in which what SQLite raises becomes a sentence.
-    """
+    """Temporary tables of a connection: SQLite keeps them in memory, see :func:`connected`."""
 
     def __init__(self, connection: Any, checked: Callable[[], Any]) -> None:
         self._connection, self._checked = connection, checked

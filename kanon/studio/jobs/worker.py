@@ -37,9 +37,6 @@ def failure(error: BaseException) -> str:
 
     >>> failure(ValueError("Alice"))
     'The calculation failed (ValueError). The details are withheld, as they could hold values.'
-
-    >>> failure(ValueError("Alice"))
-    'The calculation failed (ValueError). The details are withheld, as they could hold values.'
     """
     return (
         f"The calculation failed ({type(error).__name__}). The details are withheld, as they "
