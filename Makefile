@@ -31,8 +31,11 @@ $(VENV)/.kanon: $(VENV)/pyvenv.cfg requirements.txt $(CONSTRAINTS)
 	$(BIN)/python $(INSTALL) -r requirements.txt
 	touch $@
 
+# What another clone has compiled of the same kernels is not compiled again.
 $(VENV)/.warm: $(VENV)/.kanon $(wildcard kanon/kernels/*.py)
+	$(BIN)/python tests/support/kernel_store.py fetch
 	$(BIN)/python -m kanon.warm
+	$(BIN)/python tests/support/kernel_store.py keep
 	touch $@
 
 $(VENV)/.kanon-dev: $(VENV)/.kanon requirements-spark.txt requirements-dev.txt

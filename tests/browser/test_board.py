@@ -248,6 +248,7 @@ def test_the_cursor_moves_every_panel_without_asking(compared):
     by.idle(page)
 
 
+@pytest.mark.nightly
 def test_the_numbers_scroll_within_themselves_and_are_reached_by_keyboard(compared):
     page = compared
     put(page, curves("mean_alteration", "l_percent", "t_percent", "min_k"))

@@ -109,6 +109,7 @@ def test_the_handout_opens_offline_and_prints_on_as_few_sheets_as_said(chrome, t
         context.close()
 
 
+@pytest.mark.nightly
 def test_a_table_of_many_columns_stays_on_its_sheet(chrome, tmp_path):
     """Wider than the paper, a browser would print everything smaller, or cut it off."""
     cells = [f"a long value {n % 3}" for n in range(20)]

@@ -25,6 +25,7 @@ def given():
     return extract(seed=20_261_125)
 
 
+@pytest.mark.nightly
 def test_an_extract_that_nobody_prepared_becomes_a_release_and_a_report(server, page, given):
     by.open_data(page, server)
     book = {"name": "Auszug.xlsx", "mimeType": XLSX, "buffer": given.xlsx()}

@@ -594,6 +594,7 @@ def test_nothing_from_a_label_is_executed_or_fetched(server, page):
 
 
 # --- a narrow window ------------------------------------------------------------------------
+@pytest.mark.nightly
 def test_in_a_narrow_window_a_node_can_be_moved(server, page):
     page.set_viewport_size({"width": 400, "height": 800})
     page.goto(f"{server.url}/hierarchies")
@@ -802,6 +803,7 @@ def test_the_tree_as_a_table(server, page):
 # --- large trees ----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_tree_of_thousands_of_values_is_drawn_folded_and_a_find_scrolls_to_its_hit(server, page):
     """Its hit lay in the drawing, but below the window."""
     codes = pd.DataFrame({"postcode": [f"{code:05d}" for code in range(10_000, 16_000)] * 2})

@@ -55,7 +55,8 @@ def hovered(page, row, column):
     page.mouse.move(0, 0)
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_labels_are_whole_and_apart(server, page, theme):
     page.emulate_media(color_scheme=theme)
     by.open_data(page, server)

@@ -103,6 +103,7 @@ def test_keys_work_wherever_no_text_is_typed(server, page):
     expect(by.button(page, "Play")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_two_lessons_side_by_side_and_what_a_narrow_window_shows(server, page):
     page.goto(f"{server.url}/learn")
     expect(page.get_by_text("Step 0 of 3: The table")).to_be_visible(timeout=30_000)

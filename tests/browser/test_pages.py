@@ -443,7 +443,6 @@ def test_a_table_that_no_code_knows(server, page):
 
 
 # --- without a mouse ------------------------------------------------------------------------
-@pytest.mark.nightly
 def test_by_keyboard_only(server, page):
     by.open_start(page, server)
     keys = page.keyboard
@@ -542,6 +541,7 @@ def test_nothing_from_a_table_is_executed_or_fetched(server, page):
     assert "<img src=x onerror" in "".join(svg.itertext())
 
 
+@pytest.mark.nightly
 def test_a_column_is_called_what_it_is_called(server, page):
     names = [
         *("a->b", "a--b", ":material/home: x", ":smile: x", "50$ or 60$", "~~x~~ ^y^", "# x"),
@@ -674,6 +674,7 @@ def test_every_format_holds_the_same_table(server, page):
         assert found.astype(str).values.tolist() == expected.values.tolist(), kind
 
 
+@pytest.mark.nightly
 def test_a_release_comes_right_after_the_slider_was_moved(server, open_window):
     page = open_window()
     by.open_data(page, server)

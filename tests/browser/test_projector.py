@@ -98,6 +98,7 @@ def themes(page):
         yield scheme
 
 
+@pytest.mark.nightly
 def test_every_algorithm_s_lesson_fits_the_projector(server, page):
     """A late step, which shows most, and the last one: at both sizes."""
     opened(server, page)
@@ -136,6 +137,7 @@ def test_every_step_of_every_lesson_fits_the_projector(server, page):
     assert not found, "\n".join(map(str, found))
 
 
+@pytest.mark.nightly
 def test_a_wide_table_of_thirty_records_and_attacks_fit_too(server, page):
     """What changed is shown, and how much more there is; an attack is one picture as well."""
     n = 30

@@ -141,6 +141,7 @@ def test_an_operator_can_switch_it_off(open_window, tmp_path, monkeypatch):
         server.check_log()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("reloads", [True, False])
 def test_after_a_restart_the_sample_is_not_taken_for_the_table(
     open_window, visitors, tmp_path, reloads

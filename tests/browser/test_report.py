@@ -43,6 +43,7 @@ def opens_offline(chrome, path, pictures=3):
         context.close()
 
 
+@pytest.mark.nightly
 def test_a_report_for_publication_opens_offline_without_a_request(chrome, tmp_path):
     report = gather(Plan.from_content(plan_with()), PEOPLE, date=datetime.date(2026, 1, 31))
     path = tmp_path / "report.html"
