@@ -23,7 +23,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import _absent
 from kanon.base.unzipping import Unreadable, unzipped
 from kanon.errors import TableError
 from kanon.plan import Plan
@@ -41,7 +40,7 @@ from kanon.sources.stored import open_stored
 from kanon.sources.writing import table_bytes, write_whole
 from support import bombs
 from support.random_tables import examples
-from support.spark import SPARK, spark_is_there
+from support.spark import SPARK, require_spark
 
 NAMES = [name for files in bombs.BOMBS.values() for name in files]
 MOST_MEGABYTES = 200
@@ -487,8 +486,7 @@ def test_what_is_spilled_is_limited(tmp_path, limits, monkeypatch):
 
 @pytest.mark.nightly
 def test_a_release_that_spark_writes_is_stopped(tmp_path, limits, wide, monkeypatch):
-    if not spark_is_there():
-        _absent("Java or pyspark is missing, which Spark needs")
+    require_spark()
     for name, value in SPARK.items():
         monkeypatch.setenv(name, value)
     done = wide(rows=400_000, times=10, engine="spark")

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import _absent
 from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.run import run
@@ -27,7 +26,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.engines.duckdb import sorted_batches
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import open_stored
-from support.spark import SPARK, spark_is_there
+from support.spark import SPARK, require_spark
 
 SUPPRESSION = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
 PASSED = {"role": "insensitive"}
@@ -296,8 +295,7 @@ def test_classes_that_stay_in_the_engine_leave_in_the_same_order(
 
 def prepare_engine(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if engine == "spark":
-        if not spark_is_there():
-            _absent("Java or pyspark is missing, which Spark needs")
+        require_spark()
         for name, value in SPARK.items():
             monkeypatch.setenv(name, value)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import operator
-import os
 import pickle
 import signal
 import sqlite3
@@ -42,10 +41,11 @@ from kanon.sources.read_settings import ReadSettings
 from kanon.sources.row_order import sort_rows
 from kanon.sources.stored import StoredTable, open_stored
 from kanon.sources.tables import Table
+from support.engine_tables import put_in_engine
 from support.paths import ROOT
 from support.people_texts import AS_WRITTEN, DATAFLY, GAA, PASSED, TEXT_ROLES, TEXTS, plan_of
 from support.random_tables import Problem, problems
-from support.spark import SPARK, spark_is_there
+from support.spark import SPARK, quick_spark, require_spark
 
 # In every run two engines; Spark takes twenty seconds for what they do in one.
 ENGINES = ("duckdb", "spark", "other")
@@ -96,35 +96,17 @@ def nullable(kind: object) -> object:
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Table]]:
     """Put a table where an engine reads it, and open it there."""
-    folder = tmp_path_factory.mktemp("stored")
     made: dict[tuple[int, str], Table] = {}
-    os.environ |= SPARK
 
     def put(frame: pd.DataFrame, engine: str) -> Table:
-        if engine == "spark" and not spark_is_there():
-            _absent("Java or pyspark is missing, which Spark needs")
         key = id(frame), engine
         if key not in made:
-            made[key] = open_stored(address(frame, engine), engine)
+            as_given = AS_WRITTEN if frame is TEXTS else frame
+            made[key] = put_in_engine(as_given, engine, tmp_path_factory.mktemp("stored"))
         return made[key]
 
-    def address(frame: pd.DataFrame, engine: str) -> Address:
-        path = folder / f"{id(frame)}.parquet"
-        if engine == "other":
-            base = path.with_suffix(".sqlite")
-            with sqlite3.connect(base) as connection:
-                (AS_WRITTEN if frame is TEXTS else frame).to_sql(
-                    "people", connection, index=False, if_exists="replace"
-                )
-            connection.close()
-            return Address(str(base), "people")
-        if not path.exists():
-            (AS_WRITTEN if frame is TEXTS else frame).to_parquet(path, index=False)
-        return Address(str(path))
-
-    yield put
-    for name in SPARK:
-        os.environ.pop(name)
+    with quick_spark():
+        yield put
 
 
 # --- the same in every engine ---------------------------------------------------------------
@@ -473,8 +455,8 @@ def test_a_column_name_twice_is_refused_everywhere(tmp_path, engine, file, what,
     """An engine would call the second one name_1, which passes through."""
     for name, value in SPARK.items():
         monkeypatch.setenv(name, value)
-    if engine == "spark" and not spark_is_there():
-        _absent("Java or pyspark is missing, which Spark needs")
+    if engine == "spark":
+        require_spark()
     names, sentence = HEADERS[what]
     address = put_under_names(names, tmp_path / file)
     if engine == "memory" and what == "case":

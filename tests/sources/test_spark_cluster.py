@@ -10,14 +10,13 @@ from collections.abc import Iterator
 import pandas as pd
 import pytest
 
-from conftest import _absent
 from kanon.base.progress import no_progress
 from kanon.errors import TableError
 from kanon.run import run
 from kanon.sources.addresses import Address
 from kanon.sources.stored import open_stored
 from support.part_works import SUMS, Sums, Taking, ending, failing
-from support.spark import SPARK, spark_is_there
+from support.spark import SPARK, require_spark, spark_is_there
 from support.spark_tables import SparkTable, kept_table
 from support.stored_people import MOST, PEOPLE, check_same, plan_of
 
@@ -34,8 +33,7 @@ SUBMITTED = (
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory) -> Iterator[Cluster]:
-    if not spark_is_there():
-        _absent("Java or pyspark is missing, which Spark needs")
+    require_spark()
     from kanon.sources.engines.spark_cluster import end_session
 
     with (

@@ -18,17 +18,14 @@ from conftest import _absent
 from kanon.base.progress import no_progress
 from kanon.errors import TableError, Unsatisfiable
 from support.part_works import SUMS, Sums, echoing, ending, failing, refusing
-from support.spark import SPARK, spark_is_there
+from support.spark import SPARK, quick_spark, require_spark
 from support.spark_tables import PEOPLE, SparkTable, kept_table, opened
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[None]:
-    if not spark_is_there():
-        _absent("Java or pyspark is missing, which Spark needs")
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in SPARK.items():
-            patch.setenv(name, value)
+    require_spark()
+    with quick_spark():
         yield
 
 
@@ -181,8 +178,7 @@ def test_how_much_of_a_release_is_written_is_told(table, tmp_path):
 # --- masters --------------------------------------------------------------------------------
 @pytest.fixture
 def masters() -> Any:
-    if not spark_is_there():
-        _absent("Java or pyspark is missing, which Spark needs")
+    require_spark()
     from kanon.sources.engines import spark_cluster
 
     return spark_cluster

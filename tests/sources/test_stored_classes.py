@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 
 import numpy as np
@@ -17,9 +16,10 @@ from kanon.errors import PlanError
 from kanon.plan import Plan
 from kanon.run import prepare, run
 from kanon.sources.addresses import Address
-from kanon.sources.stored import StoredTable, open_stored
+from kanon.sources.stored import StoredTable
 from kanon.sources.stored_values import TableConnection
 from kanon.stored_classes import StoredClasses
+from support.engine_tables import put_in_engine
 from support.stored_people import MOST, NOT_COUNTED, PEOPLE, check_same, plan_of, rows_of
 
 
@@ -36,13 +36,7 @@ def stored(tmp_path, limits, monkeypatch) -> Callable[..., StoredTable]:
     def put(engine: str, frame: pd.DataFrame = PEOPLE, most: int = MOST) -> StoredTable:
         limits(classes=most)
         monkeypatch.setattr(TableConnection, "fetch", fetch)
-        if engine == "other":
-            with sqlite3.connect(tmp_path / "people.sqlite") as connection:
-                frame.to_sql("people", connection, index=False)
-            connection.close()
-            return open_stored(Address(str(tmp_path / "people.sqlite"), "people"), engine)
-        frame.to_parquet(tmp_path / "people.parquet", index=False)
-        return open_stored(Address(str(tmp_path / "people.parquet")), engine)
+        return put_in_engine(frame, engine, tmp_path)
 
     return put
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from conftest import _absent
 from kanon.plan import Plan
 from kanon.run import run
-from kanon.sources.addresses import Address
-from kanon.sources.read_settings import ReadSettings
-from kanon.sources.stored import StoredTable, open_stored
+from support.engine_tables import put_in_engine
 from support.paths import ROOT
-from support.spark import SPARK, spark_is_there
+from support.spark import quick_spark
 from support.stored_people import check_same
 
 SEARCHES = (
@@ -45,22 +40,8 @@ def tables(adult_path: Path) -> dict[str, tuple[pd.DataFrame, dict[str, str]]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def spark() -> Iterator[None]:
-    os.environ |= SPARK
-    yield
-    for name in SPARK:
-        os.environ.pop(name)
-
-
-def stored(frame: pd.DataFrame, engine: str, folder: Path) -> StoredTable:
-    if engine == "spark" and not spark_is_there():
-        _absent("Java or pyspark is missing, which Spark needs")
-    if engine == "other":
-        with sqlite3.connect(folder / "table.sqlite") as connection:
-            frame.to_sql("rows", connection, index=False)
-        connection.close()
-        return open_stored(Address(str(folder / "table.sqlite"), "rows"), engine)
-    frame.to_parquet(folder / "table.parquet", index=False)
-    return open_stored(Address(str(folder / "table.parquet")), engine, ReadSettings())
+    with quick_spark():
+        yield
 
 
 @pytest.mark.nightly
@@ -90,4 +71,4 @@ def test_all_searches_find_in_an_engine_what_they_find_in_memory(
         limits(classes=max(ours.recoding.n_classes, ours.prepared.classes.n_classes // 8))
         folder = tmp_path / str(number)
         folder.mkdir()
-        check_same(run(plan, stored(frame, engine, folder)), ours, folder / "out")
+        check_same(run(plan, put_in_engine(frame, engine, folder)), ours, folder / "out")

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
+
+import pytest
+
+from conftest import _absent
 
 # A machine of Java that is there for half a minute compiles less of Spark, and no query.
 SPARK = {
@@ -16,3 +22,18 @@ SPARK = {
 
 def spark_is_there() -> bool:
     return bool(shutil.which("java") and find_spec("pyspark"))
+
+
+def require_spark() -> None:
+    """Skip a test, and say so, where Spark is not there."""
+    if not spark_is_there():
+        _absent("Java or pyspark is missing, which Spark needs")
+
+
+@contextmanager
+def quick_spark() -> Iterator[None]:
+    """Let Spark start quickly within it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in SPARK.items():
+            patch.setenv(name, value)
+        yield

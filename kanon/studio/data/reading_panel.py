@@ -80,7 +80,8 @@ def ask_first_line(work: Work) -> None:
 def reading_fields(version: int, shown: ReadSettings, file: TableFile | OpenedTable) -> None:
     """The settings that the file is read with."""
     columns = st.columns(3)
-    if (shown.separator is not None or FORMATS[file.kind].cells == "sheet") and not file.unclear:
+    is_sheet = file.kind in FORMATS and FORMATS[file.kind].cells == "sheet"
+    if (shown.separator is not None or is_sheet) and not file.unclear:
         columns[2].selectbox(
             "First line",
             list(FIRST_LINE),
