@@ -345,13 +345,13 @@ class Session:
 
 def _but_for_bounds_found(now, before):
     """The work without the lower bounds that were found behind the page meanwhile."""
-    old, own = before.findings, now.findings
-    if not old.bounds.items() <= own.bounds.items():
+    old, own = before.findings.bounds, now.findings.bounds
+    if not old.items() <= own.items():
         return now
-    made = {doing: then for doing, then in own.made_with.items() if doing != "bound"}
-    if "bound" in old.made_with:
-        made["bound"] = old.made_with["bound"]
-    return with_fields(now, bounds=old.bounds, made_with=made)
+    made = {doing: then for doing, then in now.made_with.items() if doing != "bound"}
+    if "bound" in before.made_with:
+        made["bound"] = before.made_with["bound"]
+    return replace(with_fields(now, bounds=old), made_with=made)
 
 
 @pytest.fixture(scope="module")

@@ -63,10 +63,10 @@ def few_classes(workers, tmp_path_factory):
     """Workers to which few classes come."""
     path = tmp_path_factory.mktemp("limits") / "settings.toml"
     path.write_text(f"classes = {MOST}\n")
-    with pytest.MonkeyPatch.context() as patch:
+    # The workers after them start once the settings are the usual ones again.
+    with other_workers(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("KANON_SETTINGS", str(path))
-        with other_workers():
-            yield
+        yield
 
 
 @pytest.fixture

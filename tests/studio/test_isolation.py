@@ -40,7 +40,9 @@ SHARED = {
     ),
     *("kanon/charts/figure.py:_common", "kanon/charts/figure.py:k_layout"),
     "kanon/charts/dark.py:on_dark",
-    *("kanon/base/kinds.py:_marked", "kanon/base/kinds.py:_regex"),
+    *("kanon/base/kinds.py:_marked", "kanon/base/date_texts.py:date_regex"),
+    *("kanon/measures/privacy.py:class_measures", "kanon/report/archive.py:write_check"),
+    "kanon/teaching/form_fields.py:form_fields",
     "kanon/hierarchy/codes.py:icd_10_chapters",
     "kanon/sources/engines/spark.py:_session",
 }
