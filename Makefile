@@ -60,7 +60,7 @@ test: $(VENV)/.kanon
 	$(BIN)/python -m pytest -n 2 --durations 20
 
 # While working: without a browser, without tables of Adult's size and what tests/slow.txt names, and on
-# a quarter of the random tables.
+# half of the random tables.
 QUICK := KANON_EXAMPLES=0.05 $(BIN)/python -m pytest -n 2 --durations 20 -m
 
 quick: $(VENV)/.kanon-dev

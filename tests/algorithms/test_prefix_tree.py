@@ -44,6 +44,7 @@ def assert_same(found, expected) -> None:
         assert np.array_equal(getattr(found, field), getattr(expected, field)), field
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("first_below_k", [False, True])
 @examples(200)
 @given(task=tasks())

@@ -638,6 +638,7 @@ def census_task(records: int, values: int) -> Task:
     return Task(classes, depths, records, sensitive="ill")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("records", "values"), [(1500, 3), (1500, 20), (700, 500)])
 def test_a_table_like_a_census_file(records, values):
     task = census_task(records, values)

@@ -15,6 +15,7 @@ from kanon.schema import Role
 from kanon.studio.jobs.comparison import LineInputs
 from kanon.studio.jobs.configurations import GroundInputs
 from kanon.studio.session.run_plan import ComparisonInputs, ReleaseInputs, TreeInputs
+from support.random_tables import examples
 
 INPUTS = (ReleaseInputs, ComparisonInputs, TreeInputs, GroundInputs, LineInputs)
 ARRAYS = st.builds(np.array, st.lists(st.integers(-9, 9)), st.sampled_from([np.int32, np.float64]))
@@ -49,18 +50,21 @@ def spelled_out(value):
     return f"{type(value).__name__}:{value!r}"
 
 
+@examples(200)
 @given(VALUES, VALUES)
 def test_two_values_have_one_fingerprint_if_they_are_the_same(one, other):
     same = spelled_out(one) == spelled_out(other)
     assert (fingerprint_of(one) == fingerprint_of(other)) is same
 
 
+@examples(200)
 @given(VALUES)
 def test_a_copy_has_the_same_fingerprint(value):
     assert fingerprint_of(copy.deepcopy(value)) == fingerprint_of(value)
 
 
 @pytest.mark.parametrize("kind", INPUTS)
+@examples(100)
 @given(data=st.data())
 def test_every_field_of_the_inputs_counts(kind, data):
     names = [each.name for each in fields(kind)]

@@ -159,6 +159,7 @@ def test_each_reading_is_run_once_with_each_grouping() -> None:
     assert {each.grouping for each in every} == set(GROUPINGS)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("metric", ["nllm", "total"])
 def test_as_written_the_scan_takes_the_merges_of_kanon(metric: str) -> None:
     columns = ["age", "sex", "education", "marital-status"]
@@ -199,6 +200,7 @@ def ours(adult_path: Path) -> Findings:
     return measure(read_table(adult_path).table, [Reading()])
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 def test_the_aims_are_met(ours: Findings) -> None:
     assert AIMS[2] == {"mean": 0.45, "largest": 1}

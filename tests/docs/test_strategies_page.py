@@ -115,6 +115,7 @@ def test_the_page_is_about_the_hierarchies_and_figures_that_are_here():
                 assert rows[name.upper()][0] == f"{row[place]:.2f}", again
 
 
+@pytest.mark.nightly
 @pytest.mark.adult
 def test_the_figures_of_the_page_are_ours(adult_path: Path):
     """Those of age in the canonical order; all of them nightly."""

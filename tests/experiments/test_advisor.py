@@ -338,7 +338,9 @@ def by_pandas(table, persons, k, proposal):
 
 
 @pytest.mark.parametrize("persons", [False, True])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (2, 3))]
+)
 @pytest.mark.filterwarnings("ignore::kanon.errors.PrivacyWarning")
 def test_a_proposal_loses_least_of_all_k_from_the_one_asked_that_have_what_is_asked(seed, persons):
     table, limits = visits(seed), {"l": 2.2, "t": 0.4}
@@ -464,6 +466,7 @@ def test_persons_are_drawn_with_all_their_records():
         assert drawn.sensitive[0].sizes.tolist() == drawn.counts.tolist()
 
 
+@pytest.mark.nightly
 def test_proposals_are_run_again_where_somebody_has_several_records():
     found = advise(plan_of_visits(2, True), visits(2), 2, {"utility": 1, "t": 5}, {"t": 0.4})
     assert found.steady is not None and found.steady.drawn == 10 and not found.steady.impossible

@@ -92,6 +92,7 @@ def test_a_changed_helper_compiles_its_callers_in_other_files(copy):
     assert [called(CALL), called(CALL)] == ["[7] 0", "[7] 1"]
 
 
+@pytest.mark.nightly
 def test_a_class_with_a_new_name_compiles_what_takes_it(copy):
     """What was kept names the class that is gone."""
     kernels, called = copy
@@ -125,7 +126,16 @@ def make_folder(path: Path) -> None:
     (path / "in").mkdir(parents=True)
 
 
-@pytest.mark.parametrize("damage", [empty, cut, flip, lengthen, make_folder, Path.unlink])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        cut,
+        *(
+            pytest.param(damage, marks=pytest.mark.nightly)
+            for damage in (empty, flip, lengthen, make_folder, Path.unlink)
+        ),
+    ],
+)
 def test_a_damaged_file_is_compiled_and_written_anew(root, damage):
     assert said(start(root, CALL)) == "[2] 0"
     for kind in ("nbi", "nbc"):
@@ -137,6 +147,7 @@ def test_a_damaged_file_is_compiled_and_written_anew(root, damage):
         assert all(path.is_file() for path in paths)
 
 
+@pytest.mark.nightly
 def test_a_folder_in_the_place_of_a_lock_ends_no_run(root):
     said(start(root, CALL))
     (index,) = (root / "kanon" / "kernels" / "__pycache__").glob("mondrian.common_ancestors*.nbi")
@@ -164,6 +175,7 @@ with preparation_told(lambda fraction, text: print(text, flush=True)):
 """ + CALL.replace("\n", "\n    ")
 
 
+@pytest.mark.nightly
 def test_who_waits_is_told_while_another_process_compiles(root):
     cache = root / "kanon" / "kernels" / "__pycache__"
     said(start(root, CALL))
@@ -179,6 +191,7 @@ def test_who_waits_is_told_while_another_process_compiles(root):
     assert said(start(root, TOLD)) == "[2] 1"  # nothing to be told of
 
 
+@pytest.mark.nightly
 def test_where_nothing_can_be_kept_it_is_compiled_at_each_start(tmp_path, root):
     file = tmp_path / "file"
     for path in (file, root / "kanon" / "kernels" / "__pycache__"):
@@ -187,6 +200,7 @@ def test_where_nothing_can_be_kept_it_is_compiled_at_each_start(tmp_path, root):
     assert [said(start(root, CALL, **nowhere)) for _ in range(2)] == ["[2] 0"] * 2
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other places")
 def test_where_the_package_cannot_be_written_it_is_kept_in_the_users_cache(tmp_path, root):
     (root / "kanon" / "kernels" / "__pycache__").touch()

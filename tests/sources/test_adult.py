@@ -139,6 +139,7 @@ def test_a_place_on_the_path_is_a_run_of_its_own(adult_path, metric, k):
     check_release(adult_path, released, k)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("metric", ONE_NOW)
 def test_the_prefix_tree_takes_the_merges_of_the_plain_scan(adult_path, metric):
     prepared = prepared_for(adult_path, metric)

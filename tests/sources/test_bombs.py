@@ -366,6 +366,7 @@ PLAN = Plan.from_content(
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_release_larger_than_allowed_is_not_begun(tmp_path, limits, wide, name, monkeypatch):
     """A Parquet file of 184 KB filled a disk: it stood for 30 million records of 20 KB."""
@@ -379,6 +380,7 @@ def test_a_release_larger_than_allowed_is_not_begun(tmp_path, limits, wide, name
     assert said in refused.value.sentence
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_release_that_grows_beyond_what_is_allowed_is_stopped(
     tmp_path, limits, wide, name, monkeypatch
@@ -405,6 +407,7 @@ def test_a_release_from_a_database_is_held_to_the_same(tmp_path, limits, wide, m
     assert [path for path in tmp_path.iterdir() if path.suffix != ".toml"] == []
 
 
+@pytest.mark.nightly
 def test_a_table_of_a_database_takes_no_more_than_is_allowed(tmp_path, limits, wide, monkeypatch):
     """The parts that it is made from are small; what is made of them is not."""
     wide(rows=1_000, times=1_000).write(Address(str(tmp_path / "there.duckdb"), "first"))
@@ -430,6 +433,7 @@ def test_a_release_larger_than_what_is_free_is_not_begun(tmp_path, wide, name, m
     assert [path for path in tmp_path.iterdir() if path.suffix != ".toml"] == []
 
 
+@pytest.mark.nightly
 def test_a_release_that_fills_the_disk_is_stopped_before_it_is_full(tmp_path, wide, monkeypatch):
     done = wide(rows=400_000, times=10)
     monkeypatch.setattr("kanon.sources.stored_source.check_room", lambda path, size: None)

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon.errors import PlanError
@@ -26,6 +26,7 @@ from kanon.sources.addresses import Address
 from kanon.sources.engines.duckdb import sorted_batches
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored import open_stored
+from support.random_tables import examples
 from support.spark import SPARK, require_spark
 
 SUPPRESSION = {"role": "quasi-identifier", "hierarchy": {"build": "suppression"}}
@@ -138,7 +139,7 @@ def written(plan: Plan, address: Address, engine: str, out: Path) -> pd.DataFram
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "other"])
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(40)
 @given(st.data())
 def test_random_tables_leave_in_the_order_of_memory(tmp_path_factory, engine, data):
     folder = tmp_path_factory.mktemp("random")

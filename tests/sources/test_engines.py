@@ -685,6 +685,7 @@ def tiny_disk(tmp_path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["released", "released.parquet", "released.csv"])
 def test_a_full_disk_is_said_and_nothing_is_left(tmp_path, tiny_disk, name, monkeypatch):
     plan, table = _table_of(tmp_path, 300_000)

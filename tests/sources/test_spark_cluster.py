@@ -23,7 +23,10 @@ from support.stored_people import MOST, PEOPLE, check_same, plan_of
 if spark_is_there():
     from support.spark_cluster import Cluster, spark_cluster
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no standalone cluster")
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(os.name == "nt", reason="Windows has no standalone cluster"),
+]
 
 SUBMITTED = (
     "--conf spark.executor.memory=512m --conf spark.executor.pyspark.memory=2g "

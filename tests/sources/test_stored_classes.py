@@ -100,6 +100,7 @@ def test_records_without_a_value_are_dropped_as_in_memory(stored, tmp_path):
     check_same(run(plan, stored("duckdb")), ours, tmp_path / "out")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("algorithm", [{"name": "datafly"}, {"name": "gaa", "parts": "4"}])
 def test_tuples_of_several_numbers(stored, tmp_path, algorithm):
     """Twenty columns of thirteen nodes: a tuple does not fit into one whole number."""

@@ -34,7 +34,7 @@ def examples(number: int) -> settings:
 
     The environment variable ``KANON_EXAMPLES`` multiplies their number.
     """
-    share = float(os.environ.get("KANON_EXAMPLES", "0.2"))
+    share = float(os.environ.get("KANON_EXAMPLES", "0.1"))
     return settings(
         max_examples=max(1, round(number * share)),
         deadline=None,
