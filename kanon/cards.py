@@ -1,7 +1,5 @@
 """The card of a part: what a page needs to offer an algorithm, a metric or a measure by itself."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping

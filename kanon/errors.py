@@ -12,8 +12,6 @@ already holds the table).
 "Column 'age': '203' (2 records) is not in its tree."
 """
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Iterable, Sequence
 from typing import Self

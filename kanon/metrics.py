@@ -8,8 +8,6 @@ matrix is never needed to run. The metric ``entropy`` counts records in the same
 what was drawn on the edges.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -6,8 +6,6 @@ docs/examples/first-steps.ipynb uses all of that. For questions of one's own, ``
 ``Hierarchy`` (``to_graph``, ``from_graph``) give and take graphs of networkx.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The role of each column, and suggestions for it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@
 True
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 from dataclasses import dataclass, field, fields

@@ -1,7 +1,5 @@
 """Strategies of greedy merging: which partner a class is merged with."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -4,8 +4,6 @@ Numba keeps what it compiled, so that a newcomer's run is not the slow one. What
 run needs it is compiled then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from types import ModuleType

@@ -1,7 +1,5 @@
 """The card of an algorithm: what pages, plans and reports say of it and have to know of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

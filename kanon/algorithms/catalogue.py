@@ -1,7 +1,5 @@
 """The algorithms there are, and what each of them takes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from types import ModuleType

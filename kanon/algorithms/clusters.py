@@ -1,7 +1,5 @@
 """What the clustering algorithms share: the table for the compiled loops, draws, joining."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Datafly: raise the column with the most values until few records are left to suppress."""
 
-from __future__ import annotations
-
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node

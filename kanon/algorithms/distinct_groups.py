@@ -1,7 +1,5 @@
 """The groups that a release by the hierarchies may consist of, each set of classes once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

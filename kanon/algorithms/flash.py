@@ -1,7 +1,5 @@
 """Flash: binary searches along paths through the lattice."""
 
-from __future__ import annotations
-
 import heapq
 import math
 

@@ -1,7 +1,5 @@
 """GAA, the greedy anonymisation algorithm: merge a smallest class with its best partner."""
 
-from __future__ import annotations
-
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily

@@ -1,7 +1,5 @@
 """The variant of GAA that merges only classes below k with each other."""
 
-from __future__ import annotations
-
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.merge_until_models_hold import repaired
 from kanon.algorithms.merging import merge_greedily

@@ -1,7 +1,5 @@
 """The improved greedy heuristic: one step up at a time, to the largest k."""
 
-from __future__ import annotations
-
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node

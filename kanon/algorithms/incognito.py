@@ -1,7 +1,5 @@
 """Incognito: which levels satisfy, from few quasi-identifiers to all of them."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from itertools import accumulate, combinations, pairwise

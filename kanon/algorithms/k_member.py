@@ -1,7 +1,5 @@
 """k-member clustering: one cluster after the other, each of the records that cost it least."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard

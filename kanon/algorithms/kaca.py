@@ -1,7 +1,5 @@
 """KACA: any class below k is merged with the class nearest to it."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import replace
 

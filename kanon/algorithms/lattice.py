@@ -5,8 +5,6 @@ algorithm is the order in which it visits nodes; the engine counts their classes
 counted, and knows which nodes lie above or below others.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from array import array

@@ -4,8 +4,6 @@ The classes at a node are unions of those at any node below it. So a node is cou
 smallest table that is known below it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Protocol

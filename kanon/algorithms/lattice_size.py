@@ -1,7 +1,5 @@
 """The size of a lattice, and what its nodes lose: known without counting a record."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 The efforts ``thorough`` and ``closest`` go on from there.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from kanon.algorithms.algorithm_card import AlgorithmCard

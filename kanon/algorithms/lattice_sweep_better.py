@@ -1,7 +1,5 @@
 """Make a release better: dissolve classes, merge neighbouring ones and split them again."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.algorithms.lattice_sweep_walk import now_and_then, room_for_every_class

@@ -1,7 +1,5 @@
 """A release from prices: the groups that pay off at good prices are opened, the surest first."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.algorithms.distinct_groups import distinct_groups

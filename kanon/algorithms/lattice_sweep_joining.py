@@ -1,7 +1,5 @@
 """The tuples that a sweep left over join the released classes that they cost least."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial

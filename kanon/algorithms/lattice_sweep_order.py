@@ -1,7 +1,5 @@
 """What the lattice sweep knows of single groups: the cheapest first, and what no release beats."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

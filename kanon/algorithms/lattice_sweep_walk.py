@@ -1,7 +1,5 @@
 """A walk along the nodes of a lattice, which releases every group of the rest that it can."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Levels of the user’s choice: the release at one node of the lattice."""
 
-from __future__ import annotations
-
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.search import FULL_DOMAIN, begin, check_models, released
 from kanon.algorithms.task import Task

@@ -20,8 +20,6 @@ that suppress records have a bound of their own: without a record that is like n
 may lose much less. Further models, and a k that counts persons, only leave fewer releases.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from kanon.algorithms.distinct_groups import distinct_groups

@@ -1,7 +1,5 @@
 """MDAV: groups of k records that are near each other, from the outside inwards; numbers only."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation

@@ -1,7 +1,5 @@
 """Merge on until every class meets every model: what greedy merging does beyond k-anonymity."""
 
-from __future__ import annotations
-
 import heapq
 from dataclasses import dataclass, replace
 

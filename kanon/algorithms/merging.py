@@ -1,7 +1,5 @@
 """Greedy merging on the compiled kernel, shared by GAA and its variant."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

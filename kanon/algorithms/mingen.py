@@ -1,7 +1,5 @@
 """MinGen: of all minimal satisfying nodes the one of least distortion."""
 
-from __future__ import annotations
-
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node

@@ -1,7 +1,5 @@
 """Mondrian: cut the table in two, each part in two, as long as every part can stay private."""
 
-from __future__ import annotations
-
 import operator
 from dataclasses import dataclass, replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """OKA, the one-pass k-means algorithm: clusters of any size at first, which are then evened out."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.algorithms.algorithm_card import AlgorithmCard

@@ -1,7 +1,5 @@
 """OLA: halve the lattice between what fails and what satisfies."""
 
-from __future__ import annotations
-
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.lattice import Lattice
 from kanon.algorithms.lattice_size import Node

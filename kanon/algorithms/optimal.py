@@ -1,7 +1,5 @@
 """The bounded search: the full-domain release of least loss, with as few nodes as possible."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

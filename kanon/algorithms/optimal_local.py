@@ -3,8 +3,6 @@
 By mixed integer programming; see :mod:`kanon.algorithms.optimal_local_program`.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
 

@@ -13,8 +13,6 @@ much as G is worth less if it has to be used and to take c, the bound of all rel
 higher. Where that reaches the loss of a release that is known, x_cG need not be looked at.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

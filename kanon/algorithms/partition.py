@@ -1,7 +1,5 @@
 """PartCut classes into parts along the hierarchies, so that each can be merged by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 

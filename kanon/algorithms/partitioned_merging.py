@@ -1,7 +1,5 @@
 """Greedy merging of a table in parts that are merged by themselves, several at once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

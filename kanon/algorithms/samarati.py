@@ -1,7 +1,5 @@
 """Samarati: the lowest height of the lattice that holds a satisfying node, by binary search."""
 
-from __future__ import annotations
-
 from kanon.algorithms.algorithm_card import AlgorithmCard
 from kanon.algorithms.search import (
     FULL_DOMAIN,

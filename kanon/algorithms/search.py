@@ -4,8 +4,6 @@ An exhaustive search classifies every node, each algorithm in its own order; the
 found here, the same way for all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction

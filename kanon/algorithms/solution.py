@@ -1,7 +1,5 @@
 """What an algorithm finds: the release at every k, or at those that were computed."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The classes at a node, counted by the engine that keeps them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

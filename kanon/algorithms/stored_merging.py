@@ -1,7 +1,5 @@
 """Greedy merging of classes that an engine keeps: part by part, where the engine does its work."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files of choices in JSON: read strictly, and what is wrong in them said in one sentence."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

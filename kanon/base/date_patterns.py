@@ -1,7 +1,5 @@
 """Dates written in several ways in one column: which patterns there are, and what fits none."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Texts of dates and times: what they look like, and the moments that they say."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The encoding of a text, told by its mark or guessed."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from itertools import islice

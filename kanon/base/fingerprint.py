@@ -1,7 +1,5 @@
 """One fingerprint for whatever a result depends on."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass

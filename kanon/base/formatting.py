@@ -1,7 +1,5 @@
 """Numbers as they stand in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The long texts of a page, in the file ``how.md`` beside the module that shows them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where the files lie that come with kanon and stand beside the package in a clone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -1,7 +1,5 @@
 """Several pieces of work over the cores, with one progress."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 What is compiled does not know who waits for it, and who waits must not load the compiler to ask.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Rounding of many numbers at once, for people: what is not certain never reads as certain."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -4,8 +4,6 @@ For who is not a statistician: no symbol, no term without what it stands for. Na
 metrics are handed over as they are to be shown.
 """
 
-from __future__ import annotations
-
 from kanon.base.formatting import Counted, counted, one_or_many, percent, thin
 
 

@@ -1,7 +1,5 @@
 """Which texts read alike, so that diversity counts them as one (docs/reference/kinds.md)."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Hashable

@@ -10,8 +10,6 @@ Traceback (most recent call last):
 kanon.base.unzipping.TooLarge
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 import zlib

@@ -1,7 +1,5 @@
 """What the advisor tried: alteration against l or t of every way, the front, and the proposals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

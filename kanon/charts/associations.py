@@ -1,7 +1,5 @@
 """How closely columns go together: before, after, and the difference, as heatmaps side by side."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

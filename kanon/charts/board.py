@@ -1,7 +1,5 @@
 """The board of a comparison: two to nine pictures, and one cursor for k through all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

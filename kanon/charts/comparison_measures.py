@@ -1,7 +1,5 @@
 """What a comparison can be measured by, for its pictures: cards, numbers, texts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Curves against k."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

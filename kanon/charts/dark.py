@@ -4,8 +4,6 @@ Charts are drawn for white paper, on which they leave in reports and prints. Whe
 figure is turned as a whole, so that no chart has to know of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What is asked of a release beside what it reached: how often each threshold is reached."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

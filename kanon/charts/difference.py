@@ -1,7 +1,5 @@
 """Two configurations as a difference: who is ahead at every k, and by how much."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How the values of columns are shared out, before and after, a small panel per column."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """How exposed a table is: class sizes, and what singles people out, alone or together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

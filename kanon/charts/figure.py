@@ -1,7 +1,5 @@
 """A figure in one go: Plotly checks all of it again at every later update."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

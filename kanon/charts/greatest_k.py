@@ -1,7 +1,5 @@
 """The greatest k against alteration, where another model is given."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

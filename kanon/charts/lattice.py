@@ -5,8 +5,6 @@ order. A large lattice is drawn as bars, one per height, as wide as it has nodes
 same places in both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 

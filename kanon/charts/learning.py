@@ -1,7 +1,5 @@
 """What can be learnt from releases: scores over k per representation, and what predicts them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The picture of a step of a lesson, whatever its algorithm, and the numbers behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

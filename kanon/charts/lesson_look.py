@@ -1,7 +1,5 @@
 """What the pictures of lessons share: colours, lines, and the room that they have."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The running numbers of a lesson."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The regions of Mondrian and the groups of MDAV, as rectangles."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What a line of a comparison looks like: colour, dash and marker, the same on every page."""
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Iterable, Mapping

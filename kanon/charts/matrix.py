@@ -1,7 +1,5 @@
 """Cost matrices as heatmaps: one, two side by side in one scale, or the difference of two."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Callable, Sequence

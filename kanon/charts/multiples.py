@@ -1,7 +1,5 @@
 """Small multiples: one small panel per configuration, with all the others in grey behind."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

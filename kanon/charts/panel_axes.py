@@ -1,7 +1,5 @@
 """Where a panel is drawn, and its axes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

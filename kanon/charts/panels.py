@@ -1,7 +1,5 @@
 """What a panel of a board can show. Adding a kind is adding a class and its place in ``KINDS``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a release tells about a sensitive attribute: l and t against k, and distributions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

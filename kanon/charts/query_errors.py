@@ -1,7 +1,5 @@
 """How far counts are off that are taken from a release: the share of them within each error."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

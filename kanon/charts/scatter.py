@@ -1,7 +1,5 @@
 """Privacy against alteration: what each configuration buys, and the front that nobody beats."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

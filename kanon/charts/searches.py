@@ -1,7 +1,5 @@
 """Three searches of one lattice: what they lose and take over k, and over quasi-identifiers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

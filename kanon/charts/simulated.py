@@ -1,7 +1,5 @@
 """The mean ranks of the strategies on simulated columns: a panel per criterion."""
 
-from __future__ import annotations
-
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots

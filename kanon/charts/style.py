@@ -1,7 +1,5 @@
 """One look for all charts: colours that mean the same everywhere, axes, fonts, escaping."""
 
-from __future__ import annotations
-
 import html
 import zlib
 from collections import Counter

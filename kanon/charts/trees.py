@@ -3,8 +3,6 @@
 Places and texts alone; whoever shows them makes SVG of them, and escapes the texts.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The walks of searches through a lattice, as they are drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What an edit of hierarchies changed: before and after, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

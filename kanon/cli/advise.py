@@ -1,7 +1,5 @@
 """``advise``: which metric and strategy suit a table."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``app``: serve the dashboard on this machine, until Ctrl-C."""
 
-from __future__ import annotations
-
 import argparse
 import socket
 import subprocess

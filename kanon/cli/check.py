@@ -1,7 +1,5 @@
 """``check``: see what is new in a table for a plan."""
 
-from __future__ import annotations
-
 import argparse
 
 from kanon.base.formatting import counted

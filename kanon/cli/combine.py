@@ -1,7 +1,5 @@
 """``combine``: what somebody learns who holds the releases of several plans."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``decide``: whether a release has what is asked of it by what it is for."""
 
-from __future__ import annotations
-
 import argparse
 import json
 

@@ -1,7 +1,5 @@
 """``exercises``: mark answers to an exercise set."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``hierarchy``: look at hierarchy files."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What commands read: the plan, the table, the population, lists of names."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 from collections.abc import Sequence

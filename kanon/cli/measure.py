@@ -1,7 +1,5 @@
 """``measure``: measure a table as it is."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

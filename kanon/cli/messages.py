@@ -1,7 +1,5 @@
 """What commands show on standard error beside errors: a bar, and warnings."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Arguments that several commands take."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whether what a command is to write can be written, and overwrites nothing that it reads."""
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections.abc import Sequence

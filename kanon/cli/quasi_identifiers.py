@@ -1,7 +1,5 @@
 """``quasi-identifiers``: the smallest sets of columns that single records or persons out."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from decimal import Decimal

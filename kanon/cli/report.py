@@ -1,7 +1,5 @@
 """``report``: write the report of a release, for the file."""
 
-from __future__ import annotations
-
 import argparse
 from datetime import datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``reverse``: the greatest k that goes with the other models of a plan."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

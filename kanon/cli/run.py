@@ -1,7 +1,5 @@
 """``run``: anonymise a table as a plan says."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 All three are raised in the main thread as Ctrl-C is, so that whatever is half done is cleared away.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """``simulate``: rank the strategies on simulated sensitive columns."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the command line prints, as it reaches a terminal: everything printed goes through here."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

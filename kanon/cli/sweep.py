@@ -1,7 +1,5 @@
 """``sweep``: what every k costs under several metrics."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The criteria of a comparison: what is shown over k."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -20,8 +20,6 @@ Source: Mauger, Le Mahec, Dequen 2023, Section 4.4 (Φ other than k-anonymity, a
 maximises k). The ways beside each other, and going on after Φ is met, are ours.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

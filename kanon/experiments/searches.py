@@ -4,8 +4,6 @@ The experiments of Babu, Reddy, Kumar, Elliot, Jena 2013: Datafly, Samarati and 
 k, and over the number of quasi-identifiers at k = 10, beside what each may evaluate at most.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ Two questions. Of one algorithm: how well does a classifier do on releases, in e
 (de Spoelberch)?
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Many runs of one table side by side: over k, metrics, strategies and tie seeds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What the configurations of a comparison are called."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Builders: a hierarchy from the values of a column and a few parameters."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime

@@ -3,8 +3,6 @@
 Everything happens in memory; nothing is unpacked to a disk.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -4,8 +4,6 @@ A matrix of a large hierarchy can be neither drawn nor read. It then shows group
 the mean over the pairs of their values; so a reader begins with groups and goes on to a subtree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce

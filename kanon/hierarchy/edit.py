@@ -7,8 +7,6 @@ existed before, so that changing the shape of a tree does not silently change wh
 loss.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

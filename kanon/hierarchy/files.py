@@ -1,7 +1,5 @@
 """Hierarchy files: CSV (one line per leaf), JSON (nodes with edge weights), and graphs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

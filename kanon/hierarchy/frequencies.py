@@ -1,7 +1,5 @@
 """Hierarchies built from how often each value occurs."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from decimal import Decimal

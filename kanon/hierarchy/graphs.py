@@ -1,7 +1,5 @@
 """The two files that other programs draw graphs from: GraphML and node-link JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

@@ -1,7 +1,5 @@
 """The intervals above numbers, from narrow to wide, with their bounds as the decimals written."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

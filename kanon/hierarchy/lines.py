@@ -1,7 +1,5 @@
 """A hierarchy as lines, one per leaf: ``leaf, level 1, …, root``. Files and builders share it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 from typing import Literal

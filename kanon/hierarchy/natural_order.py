@@ -1,7 +1,5 @@
 """The order in which people read labels: numbers by size, words by the alphabet."""
 
-from __future__ import annotations
-
 import math
 import re
 

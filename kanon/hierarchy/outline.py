@@ -12,8 +12,6 @@ What stands after an equals sign is the weight of the edge to the node above. A 
 outline could not hold as it is stands in quotes, as JSON writes it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -5,8 +5,6 @@ get numbers after the root of the tree they stand beside, and all that is one nu
 (level, leaves below, label) is defined for them too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Values that look like spellings of one: found, and joined in a group just above them."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re

@@ -1,7 +1,5 @@
 """A hierarchy to start from, suggested from the values; the user sees it and changes it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

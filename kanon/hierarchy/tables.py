@@ -1,7 +1,5 @@
 """A hierarchy as a table that can be edited and pasted: a row per leaf, or a row per edge."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

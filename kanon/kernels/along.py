@@ -1,7 +1,5 @@
 """What changes along a merge path: the worst class, unchanged cells, sums over cells."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.compilation import kernel

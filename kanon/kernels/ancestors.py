@@ -1,7 +1,5 @@
 """The nodes above a node: parents have larger numbers than their children."""
 
-from __future__ import annotations
-
 from kanon.kernels.compilation import loop
 
 

@@ -1,7 +1,5 @@
 """How bad a merge is: the class that is made, or the table that has it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.ancestors import lca

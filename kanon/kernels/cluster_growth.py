@@ -1,7 +1,5 @@
 """Grow clusters one after the other."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

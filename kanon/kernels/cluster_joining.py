@@ -1,7 +1,5 @@
 """Join what is nearest: classes to clusters, and small clusters to others."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Let clusters above k lose the members furthest from the others."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.ancestors import lca

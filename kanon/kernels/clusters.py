@@ -5,8 +5,6 @@ record of the cluster and D(y) - D(lca) per record of the class, in 64-bit integ
 stops after about ``looks`` looks at a class or cluster, to report progress, and can go on.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

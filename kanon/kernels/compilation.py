@@ -4,8 +4,6 @@ A ``kernel`` is called by Python, a ``loop`` by kernels alone: what Numba compil
 from Python apart, dozens of arrays, took a third of the time of compiling it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

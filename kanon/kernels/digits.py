@@ -1,7 +1,5 @@
 """Costs in exact arithmetic, where whole numbers of 64 bits had to be rounded."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ is the contents of all kernels: a change in a helper compiles its callers anew. 
 choice: beside the source if writable, else the user's cache, or ``NUMBA_CACHE_DIR``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import pickle

@@ -1,7 +1,5 @@
 """The groups of at least k records at the nodes of a lattice, each set of classes once."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Costs of merges in exact arithmetic, where whole numbers of 64 bits had to be rounded."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.compilation import loop

@@ -1,7 +1,5 @@
 """The groups of classes that are alike, of equal size and with equal histograms."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.compilation import loop

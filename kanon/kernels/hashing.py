@@ -1,7 +1,5 @@
 """Numbers that depend on a tuple and a seed alone (splitmix64)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.compilation import kernel, loop_with_arrays

@@ -1,7 +1,5 @@
 """Heaps of classes by size and ties, or by ties alone: the next to repair, and the first."""
 
-from __future__ import annotations
-
 from kanon.kernels.compilation import loop
 
 

@@ -1,7 +1,5 @@
 """Histograms of the sensitive attribute: joined, and measured."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.compilation import loop

@@ -5,8 +5,6 @@ has a small number, its *part*; so the class that a tuple falls into at a node i
 numbers, and counting needs one pass over them.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Released classes that are made better: their tuples, and what sharing a class costs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

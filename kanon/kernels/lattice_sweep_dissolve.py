@@ -1,7 +1,5 @@
 """Dissolve released classes whose tuples cost less in others."""
 
-from __future__ import annotations
-
 from kanon.kernels.ancestors import lca
 from kanon.kernels.compilation import kernel
 from kanon.kernels.lattice_sweep_classes import (

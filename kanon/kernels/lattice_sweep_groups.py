@@ -6,8 +6,6 @@ than the tuples, are grouped once per half, and a node is grouped by pairs of tw
 An unsigned index (``uint32``) is twice as fast: Numba checks signed ones for being negative.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A sweep by groups instead of nodes: the cheapest group of any node is released first."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

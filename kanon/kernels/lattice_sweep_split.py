@@ -1,7 +1,5 @@
 """Merge released classes with their nearest ones, and split them again."""
 
-from __future__ import annotations
-
 from kanon.kernels.compilation import kernel, loop
 from kanon.kernels.lattice_sweep_classes import (
     ALIVE,

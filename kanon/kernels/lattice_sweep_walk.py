@@ -1,7 +1,5 @@
 """A walk along the nodes of a lattice: group the records that remain, node by node."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ ones stand in lexicographic order, so that where a prefix does not fit, all tupl
 left out at once.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.compilation import kernel, loop_with_arrays

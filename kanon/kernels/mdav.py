@@ -4,8 +4,6 @@ Values are whole numbers, so sums and differences are exact: two records that ar
 third, by the same differences, tie to the bit.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ cost alone counts the view is None: Numba leaves out what stands behind ``view i
 loop that the first result needs is a small one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.ancestors import lca

@@ -5,8 +5,6 @@ its entropy where the strategy looks at l, its t where it looks at t, minus its 
 at k. So "highest l", "lowest t" and "highest k" are one search, for the least bad; l = exp(-bad).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

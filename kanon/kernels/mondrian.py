@@ -4,8 +4,6 @@ A region is a stretch of an array of classes; a cut divides the stretch in place
 regions stand one after the other, and what belonged to a cut is still one stretch.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

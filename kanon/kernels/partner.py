@@ -1,7 +1,5 @@
 """The partner of a class, as the strategy says."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.badness import badness, factor_of, mark_counts

@@ -1,7 +1,5 @@
 """The partners whose merge is least bad, whatever they cost."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.ancestors import covers

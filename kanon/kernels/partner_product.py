@@ -1,7 +1,5 @@
 """The partners with the least product of cost and badness."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.ancestors import covers

@@ -5,8 +5,6 @@ bound for every class below it, and a branch that costs more than the best partn
 entered.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.ancestors import lca

@@ -1,7 +1,5 @@
 """Memory that is read soon."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """The live classes in a prefix tree: one level per quasi-identifier, one path per class."""
 
-from __future__ import annotations
-
 from kanon.kernels.compilation import kernel, loop
 from kanon.kernels.heap import push
 from kanon.kernels.merging_state import ASIDE, HEAP, LIVE, SEARCHED, SPARE, USED

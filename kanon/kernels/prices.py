@@ -1,7 +1,5 @@
 """What groups are worth when every class has a price per record."""
 
-from __future__ import annotations
-
 from kanon.kernels.compilation import kernel, loop
 
 

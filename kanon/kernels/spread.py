@@ -4,8 +4,6 @@ All add only, so that no digits are lost to differences, a table of leaves is co
 numbers, and what nobody can have is exactly 0.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.compilation import kernel

@@ -1,7 +1,5 @@
 """The third class that a merge meets: one that stands where the merged tuple leads."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.ancestors import covers, lca

@@ -1,7 +1,5 @@
 """A tree over classes whose inner nodes hold the largest value below: the worst class on top."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.compilation import loop

@@ -1,7 +1,5 @@
 """The classifiers that can be trained, as scikit-learn has them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ that was generalised may be read off its row, and whoever knows a person's origi
 out the classes in which one of them never occurs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The published experiments: what is learnt from one table and validated on releases of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple

@@ -5,8 +5,6 @@ same row, so they are as alike as before. What the proportional one tells beyond
 measured in :mod:`kanon.learning.disclosure`.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Train a classifier on the rows of classes, and let it predict rows of classes."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Which measure of a release tells how well it can be learnt from? Rank correlations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -18,8 +18,6 @@ and written out record by record only in batches, where a learner asks for them.
 [0.33000001311302185, 0.6700000166893005, 0.0, 1.0, 1.0]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType

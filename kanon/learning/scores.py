@@ -1,7 +1,5 @@
 """How well predictions fit the labels of the records that validate."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The criteria at every k of a merge path at once: what a curve or a slider shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

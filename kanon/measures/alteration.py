@@ -1,7 +1,5 @@
 """Alteration: how much of all that could be lost was lost, as a metric counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """Association change: how much less, or more, columns seem to have to do with each other."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import combinations

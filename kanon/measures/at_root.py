@@ -1,7 +1,5 @@
 """Cells at the root: how many cells say nothing any more."""
 
-from __future__ import annotations
-
 from kanon.cards import Card
 from kanon.measures.cells import cells_at_root, share
 from kanon.recoding import Recoding

@@ -1,7 +1,5 @@
 """Average class size: how many records look alike in the mean."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.cards import Card

@@ -1,7 +1,5 @@
 """C_AVG: how much larger classes are in the mean than they have to be."""
 
-from __future__ import annotations
-
 from kanon.cards import Card
 from kanon.measures import average_class_size
 from kanon.recoding import Recoding

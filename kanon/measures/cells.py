@@ -1,7 +1,5 @@
 """The cells of a release: which were raised, and where they are now. Shared by many measures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

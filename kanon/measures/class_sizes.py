@@ -1,7 +1,5 @@
 """How many records are in classes of which size: few numbers per release."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.recoding import MergePath, Recoding

@@ -1,7 +1,5 @@
 """Classification metric: how often a class says the wrong thing about a sensitive value."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.cards import Card

@@ -1,7 +1,5 @@
 """Numbers over several releases: ranks, what ties decide, differences, the area under a curve."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Conditional entropy: how many bits of each original value its released one leaves open."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.cards import Card

@@ -1,7 +1,5 @@
 """Conditional entropy as a share of what there was to lose."""
 
-from __future__ import annotations
-
 import math
 
 from kanon.cards import Card

@@ -1,7 +1,5 @@
 """Deleted among modified: of the cells that were changed, how many were lost."""
 
-from __future__ import annotations
-
 from kanon.cards import Card
 from kanon.measures.cells import cells_raised, cells_raised_to_root, share
 from kanon.recoding import Recoding

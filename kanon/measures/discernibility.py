@@ -1,7 +1,5 @@
 """Discernibility: how many records look like each record."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.cards import Card

@@ -1,7 +1,5 @@
 """Distribution change: how far the values of each column are from how they were shared out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

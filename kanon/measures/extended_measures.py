@@ -5,8 +5,6 @@ A measure that is a sum over cells or classes is known at every k of a merge pat
 them: a file in the folder is enough.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import ModuleType

@@ -1,7 +1,5 @@
 """General loss: how many other values each cell could now mean, of all others."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.cards import Card

@@ -1,7 +1,5 @@
 """Generalised values: how many cells were raised at all."""
 
-from __future__ import annotations
-
 from kanon.cards import Card
 from kanon.measures.cells import cells_raised, share
 from kanon.recoding import Recoding

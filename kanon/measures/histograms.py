@@ -1,7 +1,5 @@
 """The histograms of a sensitive attribute, as the compiled loops want them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.kernels.merging_state import Histograms

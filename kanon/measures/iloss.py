@@ -1,7 +1,5 @@
 """Information loss: how many other values each cell could now mean, of all values."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mean information loss: iloss per cell."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Level of generalisation: how many levels a full-domain release rose."""
 
-from __future__ import annotations
-
 from kanon.cards import Card
 from kanon.recoding import Recoding
 

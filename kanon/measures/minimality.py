@@ -22,8 +22,6 @@ beside k (the minimality attack of Wong, Fu, Wang, Pei 2007, VLDB).
   counted alone, as are all classes where models look at several columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain

@@ -1,7 +1,5 @@
 """Minimum k: the size of the smallest class that was reached."""
 
-from __future__ import annotations
-
 from kanon.cards import Card
 from kanon.recoding import Recoding
 

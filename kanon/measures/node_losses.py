@@ -4,8 +4,6 @@ Every cell-wise measure is a sum of such a number over the cells of a release, a
 minimises it needs no other number. Going up none of them falls, but for the conditional entropy.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.hierarchy import Hierarchy

@@ -1,7 +1,5 @@
 """Non-uniform entropy: how much less each cell tells, by how rare its value was."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.cards import Card

@@ -1,7 +1,5 @@
 """The Pareto front: what no other choice beats in everything at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

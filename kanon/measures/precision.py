@@ -1,7 +1,5 @@
 """Precision: how few of the levels each cell rose."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.cards import Card

@@ -1,7 +1,5 @@
 """How well a table protects: the sensitive attributes and the risk of being found, in numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Query error: how far counts are off that are taken from the release."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary

@@ -1,7 +1,5 @@
 """Relative distance: which shares of their hierarchies a full-domain release rose."""
 
-from __future__ import annotations
-
 from kanon.cards import Card
 from kanon.recoding import Recoding
 

@@ -8,8 +8,6 @@ A measure that is such a sum offers what it adds up, and a curve of it is one pa
   nobody and the same sum over the original table.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """All measures of one release, as the command line and the pages show them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

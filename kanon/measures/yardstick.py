@@ -1,7 +1,5 @@
 """One yardstick for releases that were made with different hierarchies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """(alpha, k)-anonymity: k records in every class, and no sensitive value above a share of alpha."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

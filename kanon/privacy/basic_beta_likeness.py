@@ -1,7 +1,5 @@
 """Basic beta-likeness: in no class is a sensitive value much more frequent than in the table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

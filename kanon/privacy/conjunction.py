@@ -1,7 +1,5 @@
 """Several privacy models at once: which classes break any, and whether all can be met."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

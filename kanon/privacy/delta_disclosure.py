@@ -1,7 +1,5 @@
 """delta-disclosure privacy: no sensitive value is much more or less frequent than in the table."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Distinct l-diversity: every class has at least l different sensitive values."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

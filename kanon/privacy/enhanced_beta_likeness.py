@@ -1,7 +1,5 @@
 """Enhanced beta-likeness: basic beta-likeness that also keeps frequent values from certainty."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Entropy l-diversity: the sensitive values of a class are as mixed as l equally frequent ones."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """k-anonymity: nobody can be told apart from fewer than k - 1 others."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated, ClassVar

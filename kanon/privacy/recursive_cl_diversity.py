@@ -1,7 +1,5 @@
 """Recursive (c, l)-diversity: the most frequent sensitive value is not too frequent."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

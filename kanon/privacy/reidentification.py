@@ -11,8 +11,6 @@ the *marketer* wants to recognise as many records as possible and minds no mista
    health information", and in the tool ARX.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """t-closeness: the sensitive values of every class are mixed as in the whole table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ What widening a cluster costs is what raising it and a class to where they meet 
 the first class in canonical order, and to the cluster that was begun first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

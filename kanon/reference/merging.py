@@ -5,8 +5,6 @@ takes a smallest one; the variant of 2020 the first below k, and a partner below
 one; KACA draws one. A third class that has the tuple on which two meet is merged with them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Mondrian [LeFevre et al. 2006] over lists of classes: every cut that is tried, in its order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce

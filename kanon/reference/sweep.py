@@ -1,7 +1,5 @@
 """The lattice sweep: groups of k records leave node by node; who is left joins a released class."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """A small table for the references: its classes as tuples of nodes, and what raising them costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -53,8 +53,6 @@ age 1 has the flu: she is found among {flu, cold} and among {flu, gout}.
 (2, 1, 1, 2)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -15,8 +15,6 @@ says what was checked, what was reached and what was not considered. It never sa
 [('k', 3, True), ('highest_risk', 3.0, True), ('mean_risk', 3.5, False)]
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -16,8 +16,6 @@ both can be compared.
 new-values True
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Remarks on what follows from a release: values of a column from others, from ranges, from how."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 

@@ -5,8 +5,6 @@ holds no cell and no name of a column. It is written before the release is hande
 be recorded is not released, so no release is missing from the record.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

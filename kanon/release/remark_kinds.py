@@ -1,7 +1,5 @@
 """What a remark is, and the kinds of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple

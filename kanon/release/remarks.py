@@ -18,8 +18,6 @@ remark holds a value of the table.
 'born' is almost unique: 30 values in 30 records, and alone it singles out 100.0 % of them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

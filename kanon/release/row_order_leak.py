@@ -5,8 +5,6 @@ below what an earlier row has at least, or above what a later row has at most, a
 one value is left, the order has given it back. Nothing is read off rows that stand out of line.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple

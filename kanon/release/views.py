@@ -1,7 +1,5 @@
 """Releases as they are seen together, by anyone who knows the quasi-identifiers of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

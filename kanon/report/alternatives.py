@@ -1,7 +1,5 @@
 """What else could have been released for the same table and the same models, in figures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial

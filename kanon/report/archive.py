@@ -5,8 +5,6 @@ the hierarchies that the file uses, and what somebody typed. So the plan in it s
 for and is not made to be run; the report is the one for publication.
 """
 
-from __future__ import annotations
-
 import ast
 import datetime
 import hashlib

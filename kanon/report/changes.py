@@ -1,7 +1,5 @@
 """What changed since the last report of the same project: settings, roles, hierarchies, numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

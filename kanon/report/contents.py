@@ -1,7 +1,5 @@
 """All that a report says, as data: what it is rendered from, and what tests compare."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """A plan, its verdict and its risks, in plain words for who has to sign."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal

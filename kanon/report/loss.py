@@ -1,7 +1,5 @@
 """All measures of what a release lost, beside those of both ends between which it lies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """By which fingerprints the input, the plan and the output of a release are known again."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import json

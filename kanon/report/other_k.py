@@ -1,7 +1,5 @@
 """The release at other k than the one that was chosen: what a curve around it is drawn from."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence

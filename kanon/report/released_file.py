@@ -1,7 +1,5 @@
 """The file of a release that a report is about: by its bytes the recipient knows it again."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from dataclasses import dataclass

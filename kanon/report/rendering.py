@@ -1,7 +1,5 @@
 """A report as one HTML page that needs nothing but itself: no host is asked when it is opened."""
 
-from __future__ import annotations
-
 import base64
 import json
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """The scripts of a report: the same ones in every report, so that a policy can name them."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 

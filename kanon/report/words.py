@@ -1,7 +1,5 @@
 """What only the people behind a release can say of it: why, for whom, on which ground."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path

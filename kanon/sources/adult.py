@@ -4,8 +4,6 @@
 (('sex', 'age', 'race'), 'CC BY 4.0')
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import tempfile

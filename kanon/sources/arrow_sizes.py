@@ -9,8 +9,6 @@ protocol of Thrift), https://arrow.apache.org/docs/format/Columnar.html (RecordB
 a FlatBuffer; a compressed buffer begins with its length).
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import Any

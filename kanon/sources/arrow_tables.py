@@ -4,8 +4,6 @@ A type or a buffer may hold more than its cells: the values of records that are 
 would hand out. So columns are written bare.
 """
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A sensitive column at a level of its hierarchy, before anything is counted."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The values of a column, and whether its hierarchy has a node for each of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Dates have to be of years that Python, Excel and every engine know."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

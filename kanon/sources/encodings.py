@@ -4,8 +4,6 @@
 ('utf-16', False)
 """
 
-from __future__ import annotations
-
 import codecs
 
 from kanon.base.encodings import find_marked_encoding, guess_text, is_binary

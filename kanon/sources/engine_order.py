@@ -1,7 +1,5 @@
 """The order of :mod:`kanon.sources.row_order`, as what an engine sorts released rows by."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any

@@ -1,7 +1,5 @@
 """How exposed those are whom a table is about, seen from its classes alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -12,8 +12,6 @@ Traceback (most recent call last):
 kanon.errors.UnclearHeader: The first line of 't.csv' seems to be a record: it has a number abov...
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

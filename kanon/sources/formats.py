@@ -4,8 +4,6 @@
 ('tsv', ['csv', 'tsv', 'parquet', 'feather', 'xlsx'])
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial

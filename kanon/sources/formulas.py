@@ -11,8 +11,6 @@ Source: OWASP, CSV Injection, https://owasp.org/www-community/attacks/CSV_Inject
 ("'=1+1", '-5', "'-5+A1", "x;'=1+1")
 """
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

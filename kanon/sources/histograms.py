@@ -1,7 +1,5 @@
 """The histograms of a sensitive column, and of the persons, in each class."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

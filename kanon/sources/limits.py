@@ -1,7 +1,5 @@
 """How large a table may be that is read into memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -8,8 +8,6 @@ the two apart, so that counted as two values they would make a release look more
 ([False, True, False, True], {'': 1, '?': 1, 'NA': 1})
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

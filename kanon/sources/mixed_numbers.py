@@ -1,7 +1,5 @@
 """Columns whose numbers are written in two ways, as happens where tables were joined."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

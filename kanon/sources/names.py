@@ -1,7 +1,5 @@
 """The names of the columns of a table, which must differ."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -7,8 +7,6 @@ two numbers of more than 15 digits as one. Both are looked up in the parts of th
 ('01067', '123-45-6789')
 """
 
-from __future__ import annotations
-
 import io
 import operator
 import re

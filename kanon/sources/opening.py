@@ -1,7 +1,5 @@
 """Open a table file of any kind that kanon knows."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

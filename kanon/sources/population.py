@@ -1,7 +1,5 @@
 """The population that the persons of a table come from, counted by the table's hierarchies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ It shares no code with what writes files or reads tables, so that their mistakes
 (['age', 'ill'], [['*', '*'], ['flu', '']])
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from typing import Any

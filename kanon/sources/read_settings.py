@@ -1,7 +1,5 @@
 """How a file is to be read, and what a reader finds in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

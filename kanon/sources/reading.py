@@ -10,8 +10,6 @@ not 7 and ``1.10`` is not 1.1. Files that know their types keep them.
 ("Separator ';' and encoding UTF-8 were found.", "1 column has missing cells ('?'): 'age' 1.")
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property

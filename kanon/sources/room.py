@@ -1,7 +1,5 @@
 """Room on the disk: what a file takes there, before it is written and while it grows."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

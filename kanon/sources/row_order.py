@@ -6,8 +6,6 @@ cells first, then numbers by size, then texts by their characters. Rows that dif
 alone stand in random order, as pseudonyms are random.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 

@@ -1,7 +1,5 @@
 """Rows of a release, made from rows of the table whose classes are known."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -4,8 +4,6 @@ A reader of sheets makes a copy for every cell, so that a long text and very man
 it would take all memory, however little the file unpacks to.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections import Counter

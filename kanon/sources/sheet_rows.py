@@ -1,7 +1,5 @@
 """Which rows of a sheet are records, and which hold names of columns, units, totals or notes."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Sequence

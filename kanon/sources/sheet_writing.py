@@ -1,7 +1,5 @@
 """An XLSX file of a table: what Excel would change is written as text."""
 
-from __future__ import annotations
-
 import io
 from datetime import datetime
 from typing import Any

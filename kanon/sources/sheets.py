@@ -5,8 +5,6 @@ corners would take all memory; and for as many texts as it is promised. It is gi
 was counted here, whatever else the file may hold, or say of itself.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -6,8 +6,6 @@ One more column parts classes and joins none, so the share of these records or p
 What matters of all sets of columns are therefore the smallest that reach a threshold.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A stored table with its roles and hierarchies: counted by its engine, released by it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Rows that another tool suppressed: they show nothing in any quasi-identifier."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.base.formatting import counted

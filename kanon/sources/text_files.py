@@ -5,8 +5,6 @@
 ([['39', '007']], '|', 'utf-8')
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

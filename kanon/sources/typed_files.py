@@ -1,7 +1,5 @@
 """Files that know the types of their cells: Parquet, Feather and XLSX."""
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence

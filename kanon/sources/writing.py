@@ -4,8 +4,6 @@
 b'zip,note\\n007,"a,b"\\n,c\\n'
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import uuid

@@ -1,7 +1,5 @@
 """Small tables of invented people, one for each attack, with a release."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 

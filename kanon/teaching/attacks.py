@@ -4,8 +4,6 @@ Each is a scene: the release, what the attacker knows, the records that fit, wha
 the model that would not have allowed it. All numbers are worked out from the table that is given.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What all lessons are written on: labels, costs on the trees, and the table after a step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

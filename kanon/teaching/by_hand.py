@@ -3,8 +3,6 @@
 The state is the answer itself, as a file of answers holds it; each step makes a new one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase

@@ -1,7 +1,5 @@
 """A small table with its release and a public register: what an attack is played out on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

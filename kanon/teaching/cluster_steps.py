@@ -1,7 +1,5 @@
 """What the lessons of clustering share: what a step shows, and what its ties are broken by."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from kanon.teaching.cuts import Regions

@@ -1,7 +1,5 @@
 """Lessons of clustering: the cluster that grows, and every record that could have joined it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Mondrian told: every cut of a region, as rectangles in a space with an axis per column."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

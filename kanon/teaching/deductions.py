@@ -1,7 +1,5 @@
 """What an attacker concludes from how far values were raised: minimality and downcoding."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import reduce

@@ -4,8 +4,6 @@ A draft holds what was typed, as it was typed. :func:`set_of` makes the set that
 in a sentence what is not right yet, and where.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 docs/how-to/exercises.md describes them. A set holds no answers: they follow from its tables.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ A field with a title is one of the form. Its type and limits are those that the 
 what stands there while it is ``empty``, with which values of other fields ``only`` it counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

@@ -5,8 +5,6 @@ other words are told by glossary.toml. ``make vocabulary`` writes docs/reference
 both.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

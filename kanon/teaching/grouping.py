@@ -1,7 +1,5 @@
 """MDAV told: groups around the records that are farthest out, distance by distance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import sqrt

@@ -5,8 +5,6 @@ prints it, on A4, black on white, or saves it as PDF. Its questions have the ord
 that they have on the screen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

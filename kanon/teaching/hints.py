@@ -1,7 +1,5 @@
 """Hints to exercises: where to look next, by the definition and the table; never the answer."""
 
-from __future__ import annotations
-
 from typing import assert_never
 
 import numpy as np

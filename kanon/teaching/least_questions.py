@@ -1,7 +1,5 @@
 """Questions that ask for the release of least alteration: value by value, or by levels."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal

@@ -4,8 +4,6 @@ Headings, sentences and labels hold values of the table: they pass ``plain()`` b
 ``escaped()`` before Plotly.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

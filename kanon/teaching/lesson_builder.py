@@ -1,7 +1,5 @@
 """From an algorithm and a task to a lesson: the family of the algorithm says how it is told."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence

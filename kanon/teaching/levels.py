@@ -4,8 +4,6 @@ A trace tells which nodes were counted, in their order. Here each is counted aga
 values raised, records grouped, classes that are too small added up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType

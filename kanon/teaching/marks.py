@@ -3,8 +3,6 @@
 docs/how-to/exercises.md says how it is marked, and what each remark means.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Lessons of greedy merging: which class is picked, and which partner, with every cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

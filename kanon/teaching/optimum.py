@@ -1,7 +1,5 @@
 """The least that a k-anonymous version of a small table has to lose."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The small tables that come with kanon: the papers' examples, and two for the blackboard."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass

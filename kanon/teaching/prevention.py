@@ -1,7 +1,5 @@
 """The privacy models that would not have allowed an attack, and what they cost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What all kinds of questions share: what is asked, the answer, how one given is marked."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

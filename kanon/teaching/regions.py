@@ -1,7 +1,5 @@
 """The lessons of regions: Mondrian cuts the table, the lattice sweep takes groups out of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 from kanon.teaching.blackboard import Blackboard

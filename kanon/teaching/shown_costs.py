@@ -1,7 +1,5 @@
 """Costs of a table's trees as they are written for a class: what is read adds up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import floor, log10

@@ -1,7 +1,5 @@
 """Two lessons on one table, side by side: which of their steps belong together, where they part."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal

@@ -1,7 +1,5 @@
 """The lattice sweep told: the groups that it releases, and what the rest of the table joins."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

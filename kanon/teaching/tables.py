@@ -1,7 +1,5 @@
 """A lesson as tables: its records after a step, what was weighed in it, its numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Solutions of exercises written out, every product and sum, to be followed on paper."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

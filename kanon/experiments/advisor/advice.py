@@ -1,7 +1,5 @@
 """From a plan and a table to up to three proposals, how steady they are, and every alternative."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -6,8 +6,6 @@ to have it; and where a way merges on for other models, at each k by itself, a l
 less.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

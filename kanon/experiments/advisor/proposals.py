@@ -1,7 +1,5 @@
 """Up to three proposals: the best way by the weights, and what else one might rather want."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@ as many records or, where k counts them, persons (the bootstrap: Efron, Annals o
 1979).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

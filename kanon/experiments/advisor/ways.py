@@ -1,7 +1,5 @@
 """The ways that the advisor tries: every published metric, strategy and scope, each once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Sensitive columns that are drawn: values that depend on no other column."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from math import erf, inf, sqrt

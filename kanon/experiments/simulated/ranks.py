@@ -1,7 +1,5 @@
 """Who is ahead on each simulated column, and on average."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pandas as pd

@@ -6,8 +6,6 @@ column, so one run of it serves all of them. Where a plan tells persons apart, k
 each run is merged on for them at each k.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

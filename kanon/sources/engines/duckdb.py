@@ -1,7 +1,5 @@
 """DuckDB, embedded: Parquet, CSV and DuckDB files that need not fit into memory."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Sentences for what goes wrong in DuckDB. Its own messages may quote cells."""
 
-from __future__ import annotations
-
 import re
 
 import duckdb

@@ -1,7 +1,5 @@
 """Any other database that Ibis reaches, by its URL; SQLite files too."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

@@ -3,8 +3,6 @@
 Engines settle differences in silence: by the first file, or by what fits all.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

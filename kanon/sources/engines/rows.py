@@ -1,7 +1,5 @@
 """What an engine offers: rows as an expression, numbers from it, releases written by it."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence

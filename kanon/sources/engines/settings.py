@@ -1,7 +1,5 @@
 """What every connection to DuckDB is made with."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Spark: where one machine is not enough. Optional: it needs pyspark, and Java 17 or newer."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

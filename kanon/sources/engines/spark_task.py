@@ -1,7 +1,5 @@
 """What runs in an executor of Spark: the work on one part."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

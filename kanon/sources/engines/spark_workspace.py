@@ -1,7 +1,5 @@
 """Tables that Spark keeps, and work on their parts in its executors."""
 
-from __future__ import annotations
-
 import os
 import weakref
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 So the types are those of the cells; a column with cells of several types is refused.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Tables that an engine computes once and keeps, and work that is done on each part of one."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial

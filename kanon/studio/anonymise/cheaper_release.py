@@ -1,7 +1,5 @@
 """Whether a release for a larger k costs less than the one that is shown."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from kanon.base.formatting import percent, thin

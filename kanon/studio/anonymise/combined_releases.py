@@ -1,7 +1,5 @@
 """What someone learns from the release on screen and those handed out before."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The files of the release on screen: the released table, its archive, the plan that repeats it."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable
 

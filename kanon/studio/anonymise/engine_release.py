@@ -1,7 +1,5 @@
 """The release of a table whose classes stay in its engine: made and written at once, then shown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What does this k cost? Run an algorithm, then move k and look."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from kanon.algorithms.catalogue import algorithms, uses

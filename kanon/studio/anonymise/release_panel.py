@@ -1,7 +1,5 @@
 """A result: its curve over k, its numbers, the tables before and after."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Writing the release of a table that stays where it is: its engine does, where one asks for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The board with its cursor: a chart, and over it a slider for k that needs no round trip."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """The controls that arrange the board: how many panels, what each shows, saved and loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

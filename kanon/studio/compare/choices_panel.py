@@ -1,7 +1,5 @@
 """What is compared: metrics, algorithms, strategies and saved configurations, and the buttons."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

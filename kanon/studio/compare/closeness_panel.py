@@ -1,7 +1,5 @@
 """How far each line is at most from the least loss that is possible, at the k of the cursor."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Two lines of a comparison, one minus the other."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import replace
 

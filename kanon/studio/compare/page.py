@@ -1,7 +1,5 @@
 """Which choice is better here? Metrics and strategies side by side, over every k."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The controls for configurations that are saved under a name."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Pure functions from one state of a session to the next; nothing here knows Streamlit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

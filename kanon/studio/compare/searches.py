@@ -1,7 +1,5 @@
 """The experiment on three searches of the lattice: its settings, its numbers, how it is done."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The three searches of the lattice on the page Compare."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

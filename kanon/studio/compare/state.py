@@ -1,7 +1,5 @@
 """What the page Compare shows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from kanon.studio.session.changed_settings import SettingsChange

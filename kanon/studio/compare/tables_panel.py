@@ -1,7 +1,5 @@
 """The numbers behind the curves, one table at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The kind of a column: as it was found, to be changed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What each column is, and how it may be blurred."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """How exposed the records of a table are, before anything is done."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from kanon.charts.exposure import (

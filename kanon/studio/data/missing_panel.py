@@ -1,7 +1,5 @@
 """Missing cells, where the table is loaded: texts that look like one, and records that lack one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

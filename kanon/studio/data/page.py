@@ -1,7 +1,5 @@
 """What is in this table, and how exposed is it? Load a table, say what its columns are."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from kanon.base.formatting import counted, thin

@@ -1,7 +1,5 @@
 """Which column says who a record is about: asked where roles are chosen, with figures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

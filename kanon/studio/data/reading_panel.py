@@ -1,7 +1,5 @@
 """How the file of a table was read, and what of it can be read otherwise."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

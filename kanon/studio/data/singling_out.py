@@ -1,7 +1,5 @@
 """The smallest sets of columns that single people out in a session's table, and their roles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

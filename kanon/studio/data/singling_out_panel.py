@@ -1,7 +1,5 @@
 """Which columns single people out together: the panel of the page Data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

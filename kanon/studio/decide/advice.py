@@ -1,7 +1,5 @@
 """The advisor of a session: what it is asked, what it found, what is done with a proposal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

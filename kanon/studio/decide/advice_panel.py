@@ -1,7 +1,5 @@
 """Which settings? The part of the page Decide that tries every metric, strategy and scope."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the page Decide does to what the session works on; nothing here knows Streamlit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from kanon.base.formatting import one_or_many

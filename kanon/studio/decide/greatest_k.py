@@ -1,7 +1,5 @@
 """The greatest k that goes with a model: what is looked for, what came of it, how it is done."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The greatest k for a given model, as the page Decide looks for it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

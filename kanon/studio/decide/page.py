@@ -1,7 +1,5 @@
 """Which settings for this purpose? What the release is for, and whether it has what that asks."""
 
-from __future__ import annotations
-
 from kanon.studio.decide import advice_panel, greatest_k_panel, purpose_panel, simulated_panel
 from kanon.studio.decide.state import DecideView
 from kanon.studio.shell.frame import choose_part, classes_elsewhere, head, unready

@@ -1,7 +1,5 @@
 """What is it for? The part of the page Decide about purpose, thresholds, and the verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

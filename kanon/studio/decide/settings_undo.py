@@ -3,8 +3,6 @@
 Pure functions from one state of a session to the next; nothing here knows Streamlit.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from kanon.studio.decide.state import DecidePart, DecideView

@@ -1,7 +1,5 @@
 """The simulated study of a session: what it is of, what is known of it, what is said of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Which strategy in general? The part of the page Decide about simulated sensitive columns."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

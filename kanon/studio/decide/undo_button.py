@@ -1,7 +1,5 @@
 """The way back from settings that a button of the page Decide has taken over."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from kanon.studio.decide.settings_undo import as_before, can_go_back

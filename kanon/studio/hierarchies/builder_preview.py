@@ -1,7 +1,5 @@
 """A hierarchy that a builder makes, shown before it is used."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

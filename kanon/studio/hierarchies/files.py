@@ -1,7 +1,5 @@
 """Hierarchy files on their way in and out: upload, review, paste, download."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

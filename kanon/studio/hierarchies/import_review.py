@@ -1,7 +1,5 @@
 """Hierarchy files that wait to be looked through before they are used."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """How may each value be blurred? Draw a hierarchy, edit it as a table, build it, load it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Values that look like spellings of one: proposed, and joined in the tree when asked."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The run that makes a release: by the current settings, and once by itself at the first start."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

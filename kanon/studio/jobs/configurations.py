@@ -1,7 +1,5 @@
 """The configurations that a session compares: which they are, and what each stands on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ The engine's connection holds what was merged, and no other process can use it: 
 ran the algorithm writes too, and the page gets numbers and sentences.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 So each side holds a file or a table once, and not a second time as a part of a pickle.
 """
 
-from __future__ import annotations
-
 import pickle
 import struct
 from collections.abc import Callable, Sequence

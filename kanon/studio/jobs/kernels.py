@@ -3,8 +3,6 @@
 Without Streamlit, which a worker would take half a second to import.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import subprocess

@@ -5,8 +5,6 @@ from earlier jobs with the same function and about as many bytes; the first of i
 short unless it was handed much. In a lane visitors take turns, and nobody has all places.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Sequence

@@ -1,7 +1,5 @@
 """What a worker is given for a study: each finding is handed over as soon as it is there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

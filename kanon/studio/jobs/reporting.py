@@ -1,7 +1,5 @@
 """The report of a release, as a session makes it: in a worker, and as the command line would."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping
 from dataclasses import replace

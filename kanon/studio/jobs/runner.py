@@ -1,7 +1,5 @@
 """Start, stop and collect the calculations of a session, whatever page asks for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 Each may take seconds or hours; the pages only ask for what is then known.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

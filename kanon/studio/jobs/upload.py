@@ -1,7 +1,5 @@
 """Read an uploaded table in a worker, where running out of memory does no harm."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ and output. In: the module search path, the preparation, then a frame per job. O
 preparation; per job that it is begun, its progress messages and partial results, its answer.
 """
 
-from __future__ import annotations
-
 import os
 import queue
 import signal

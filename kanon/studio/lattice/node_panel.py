@@ -1,7 +1,5 @@
 """The chosen node of the lattice: its levels, its numbers, its release, and others to choose."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

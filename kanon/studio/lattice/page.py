@@ -1,7 +1,5 @@
 """Which columns, how far? The lattice of levels, the walks of searches, and a node to release."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The lattice in sentences: what a step of a search did, what its numbers mean."""
 
-from __future__ import annotations
-
 from kanon.algorithms.catalogue import short_title
 from kanon.algorithms.lattice_size import Node, cell_recodings_log10, largest_level
 from kanon.algorithms.search import FULL_DOMAIN, own_way

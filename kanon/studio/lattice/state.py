@@ -1,7 +1,5 @@
 """What the page Lattice shows of a lattice, and a lattice that was looked at."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the page Lattice works on: a lattice of the work's settings, and a node of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

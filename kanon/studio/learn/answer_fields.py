@@ -1,7 +1,5 @@
 """A question of an exercise set, and the field to answer it, on the page Learn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, assert_never
 

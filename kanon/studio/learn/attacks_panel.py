@@ -1,7 +1,5 @@
 """Attacks played out, on the page Learn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape

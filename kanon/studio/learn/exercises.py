@@ -1,7 +1,5 @@
 """Exercises on the page Learn: from one state to the next, and what a worker does for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Exercises and their answers, on the page Learn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

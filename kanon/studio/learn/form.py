@@ -1,7 +1,5 @@
 """A form generated from a class of checked files: a widget per field, by its type and limits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The lesson that is shown: which table, which algorithm and settings, and what comes of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The choices of one lesson or of two: algorithm, metric and strategy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import streamlit as st

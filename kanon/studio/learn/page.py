@@ -1,7 +1,5 @@
 """How does it work? Every algorithm step by step, attacks played out, exercises."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Going through the steps of a lesson: a slider, buttons with keys, and steps that follow alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import count
 

@@ -5,8 +5,6 @@ is too long becomes smaller, and then the browser leaves out what ranks last (``
 largest first), with a line that says how much.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

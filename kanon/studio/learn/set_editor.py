@@ -1,7 +1,5 @@
 """An exercise set is made or changed, on the page Learn, in the place of the exercises."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

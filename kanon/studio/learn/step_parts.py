@@ -1,7 +1,5 @@
 """What a step of a lesson is drawn with, alone or in half of the page: its picture, its records."""
 
-from __future__ import annotations
-
 import plotly.graph_objects as go
 import streamlit as st
 

@@ -4,8 +4,6 @@ Tables of the browser itself grow with the page's type, and a screen reader read
 of tables is escaped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 

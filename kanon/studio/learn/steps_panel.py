@@ -1,7 +1,5 @@
 """An algorithm step by step, on the page Learn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 

@@ -1,7 +1,5 @@
 """For the teacher, on the page Learn: a set is handed out, printed, and a class is marked."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Two lessons that stand side by side on the page Learn: which, and where they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Two lessons step by step, side by side, on the page Learn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 

@@ -1,7 +1,5 @@
 """What all parts of the page Learn draw with: buttons, fields for files, small tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Metrics that the user composes of two phases."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from kanon.errors import HierarchyError, MetricError, quoted

@@ -1,7 +1,5 @@
 """What the page on metrics shows of one column: cost matrices, and how one cell adds up."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A cost matrix whose cells can be chosen: a chart, and a listener to its clicks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeGuard

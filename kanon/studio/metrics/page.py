@@ -1,7 +1,5 @@
 """What does blurring cost? Cost matrices, metrics of one's own, and how much a column counts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the page Metrics shows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A linkage attack on a person of the table: what is known, and what it tells."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

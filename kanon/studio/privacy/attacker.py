@@ -1,7 +1,5 @@
 """Whom the page Privacy attacks and looks at, and what an attacker finds, in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """What a release tells about a sensitive attribute: its classes, worst first, and its numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How the numbers of the page Privacy are computed, with one class's figures filled in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What can still be found out about someone? Worst classes first, then an attack of one's own."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 from pandas.io.formats.style import Styler

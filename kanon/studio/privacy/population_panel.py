@@ -1,7 +1,5 @@
 """A population behind the table: who else a person could be."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from kanon.base.formatting import one_or_many

@@ -1,7 +1,5 @@
 """What does one sign? The report of a release for the file."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import partial

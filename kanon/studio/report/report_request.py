@@ -1,7 +1,5 @@
 """Which report the page asks for, and what it says of the one that was made."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Sequence

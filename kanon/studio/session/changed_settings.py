@@ -1,7 +1,5 @@
 """Which settings differ from those that something was made with, in the words of their controls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any

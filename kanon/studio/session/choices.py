@@ -1,7 +1,5 @@
 """The hierarchy that a user chose for a column: what was typed, and the tree or the problem."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date

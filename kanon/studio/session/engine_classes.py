@@ -1,7 +1,5 @@
 """Whether a table's classes come here: those of a table in an engine may be too many."""
 
-from __future__ import annotations
-
 from kanon.base.formatting import thin
 from kanon.errors import KanonError, PlanError
 from kanon.settings import settings

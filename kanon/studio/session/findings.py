@@ -1,7 +1,5 @@
 """What was worked out for the table of a session."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

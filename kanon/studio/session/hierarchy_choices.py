@@ -1,7 +1,5 @@
 """The hierarchies of a session: chosen, built, undone, made anew for other records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 Pure functions from one state of a session to the next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What a session works on, set as a plan says: roles, hierarchies and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path

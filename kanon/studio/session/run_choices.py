@@ -1,7 +1,5 @@
 """What a session can choose among: metrics, strategies, k."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The tables that come with kanon, and the hierarchies that fit columns by name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What outlives a page: what each session owns."""
 
-from __future__ import annotations
-
 import gc
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ What a session owns also lies on a desk of the server, from where :func:`come_ba
 the page was reloaded or the connection dropped; :func:`forget_everything` clears both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any, TypeVar

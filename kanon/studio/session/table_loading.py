@@ -1,7 +1,5 @@
 """The work on a new table: a sample, an upload, a table that stays where it is; or read again."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 

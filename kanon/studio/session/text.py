@@ -1,7 +1,5 @@
 """Text from tables and files, made harmless for Streamlit's Markdown."""
 
-from __future__ import annotations
-
 import re
 
 from kanon.classes import EquivalenceClasses

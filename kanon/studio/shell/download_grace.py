@@ -4,8 +4,6 @@ Streamlit gives each button of a page that is drawn anew another address, and dr
 once: a browser that has not drawn the new button yet asked for a file that was nowhere.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The frame of every page: its question, what one is working on, and what went wrong."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The glossary, at hand on every page."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from kanon.base.formatting import one_or_many

@@ -4,8 +4,6 @@ Streamlit itself lets in a page of any program of this machine, as it compares n
 and sends none of these headers.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from hashlib import sha256

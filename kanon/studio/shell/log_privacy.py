@@ -1,7 +1,5 @@
 """Nothing leaves the machine, not even a question, and no exception takes a cell to the log."""
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

@@ -5,8 +5,6 @@ Streamlit's secrets, see docs/operate/deployment.md. Without the section there i
 ``KANON_LOGIN=required`` asks for one: then a forgotten section lets nobody in.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """The pages, in the order of the work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """A project file: all that was chosen for a table, and none of its records."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The controls for all that a session owns: save it as a project, open one, forget everything."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import replace
 from functools import partial

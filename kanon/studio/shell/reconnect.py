@@ -1,7 +1,5 @@
 """After a reload or a dropped connection, people find their work as it was."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

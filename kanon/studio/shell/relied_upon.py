@@ -4,8 +4,6 @@ The dashboard sets, replaces or trusts each of these. After an update that renam
 so in vain, and nobody would notice.
 """
 
-from __future__ import annotations
-
 import atexit
 import inspect
 import tomllib

@@ -1,7 +1,5 @@
 """How the server begins and ends."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import sys

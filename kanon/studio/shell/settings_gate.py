@@ -1,7 +1,5 @@
 """With settings that cannot be read, every page shows only what is wrong with them."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from kanon.errors import SettingsError

@@ -1,7 +1,5 @@
 """The guided tour: five steps through the pages, each with what to look at there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

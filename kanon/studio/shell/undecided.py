@@ -1,7 +1,5 @@
 """What has to be decided before a release is made, with the choice beside it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from kanon.base.formatting import one_or_many

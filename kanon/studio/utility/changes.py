@@ -1,7 +1,5 @@
 """What changed between a table and its release: found, and said in sentences and a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

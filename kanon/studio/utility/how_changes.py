@@ -1,7 +1,5 @@
 """How the numbers about what changed are computed, with those of this release filled in."""
 
-from __future__ import annotations
-
 from kanon.base.formatting import one_or_many, percent, thin
 from kanon.base.how_texts import Sections
 from kanon.base.rounding import write_decimals

@@ -1,7 +1,5 @@
 """The experiments on learning of a session: their settings, what is known, what they say."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Learning: the part of the page Utility about classifiers over k and representations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from math import isnan

@@ -1,7 +1,5 @@
 """The release as a matrix: the part of the page Utility about representations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import streamlit as st

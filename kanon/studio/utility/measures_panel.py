@@ -1,7 +1,5 @@
 """What changed: the part of the page Utility about distributions, associations and measures."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from kanon.base.formatting import percent, thin

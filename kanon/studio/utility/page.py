@@ -1,7 +1,5 @@
 """What can still be learnt from this table? What changed, as a matrix, learning, what predicts."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from kanon.studio.jobs.anonymisation import outdated

@@ -1,7 +1,5 @@
 """Which measure predicts utility: the trials of a session, what is known of them, what they say."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple

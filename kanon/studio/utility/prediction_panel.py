@@ -1,7 +1,5 @@
 """Which measure predicts: the part of the page Utility about measures against scores."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import isnan
 from typing import Any

@@ -1,7 +1,5 @@
 """What the page Utility says of a release as a matrix: numbers, sentences, how it is computed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kanon.base.formatting import counted, one_or_many, percent, thin

@@ -1,7 +1,5 @@
 """What the page Utility shows, and what a session has learnt so far."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -3,8 +3,6 @@
 Keys of widgets in a popover hold their values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The controls of a builder: what is typed for a hierarchy, on every page where it is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ equal names one session could get another's file. So every name carries a finger
 session and of all that decides the content.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How the numbers of a page are computed, in words and with this table's figures."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """How close a release is to the least loss that is possible: the sentence, and what finds it."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 import streamlit as st

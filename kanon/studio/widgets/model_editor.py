@@ -1,7 +1,5 @@
 """The editor of what every class has to meet beside k: privacy models with their parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The numbers under the picture: label with direction, value with unit, one sentence."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

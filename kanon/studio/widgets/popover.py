@@ -1,7 +1,5 @@
 """Popovers that close once something is chosen in them, as they cover what it changes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

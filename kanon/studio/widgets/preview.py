@@ -1,7 +1,5 @@
 """The first rows of a table, tinted: by role, or by how far a release raised each cell."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

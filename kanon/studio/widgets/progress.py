@@ -1,7 +1,5 @@
 """The calculations under way: what runs, how far it is and for how long, each with its Cancel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

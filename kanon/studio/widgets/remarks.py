@@ -1,7 +1,5 @@
 """What a table or its release may give away, as one quiet line that opens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

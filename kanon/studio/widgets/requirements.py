@@ -1,7 +1,5 @@
 """Which privacy models fit a table beside k, and how much can be asked for."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace

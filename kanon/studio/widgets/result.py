@@ -1,7 +1,5 @@
 """The result on screen: whether its settings are current, its k, its release, its check."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace

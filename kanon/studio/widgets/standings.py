@@ -1,7 +1,5 @@
 """Tables of who is ahead: the number, its place, its shade, and whether ties decide."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

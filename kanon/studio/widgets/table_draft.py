@@ -1,7 +1,5 @@
 """A table to edit: what was typed stays until it is applied, and after an error and a page too."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What decides between equally good partners, in words."""
 
-from __future__ import annotations
-
 
 def tie_rule() -> str:
     """Say which of several equal ones is taken."""

@@ -1,7 +1,5 @@
 """The editor of a generalisation hierarchy: a tree, drawn and edited in the browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 The browser is not trusted: every operation is checked, and done on a copy or not at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

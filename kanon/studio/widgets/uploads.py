@@ -1,7 +1,5 @@
 """Uploads: how large they may be, said beside the field, held by the server, kept in memory."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import streamlit as st
