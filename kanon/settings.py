@@ -157,11 +157,11 @@ def _values(path: Path) -> dict[str, Any]:
 
 
 def _check(place: str, name: str, value: object, one: Any) -> None:
-    if one.type == "bool":
+    if one.type is bool:
         if not isinstance(value, bool):
             raise SettingsError(f"{place}: {name} = {value!r}, but it has to be true or false.")
         return
-    whole = one.type == "int"
+    whole = one.type is int
     least, most = one.metadata["least"], one.metadata["most"]
     fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
     if not (fits and least <= value <= most):
