@@ -27,7 +27,8 @@ from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.sources.read_settings import ReadSettings
 from kanon.sources.stored_source import StoredSource, part_of, remove
-from kanon.studio.jobs.pool import Job, Jobs
+from kanon.studio.jobs.job import Job
+from kanon.studio.jobs.pool import Jobs
 from kanon.studio.jobs.stored_table import open_work, prepare_and_solve, write_release
 
 __all__ = ["STAGES", "Killed", "kill_workers"]

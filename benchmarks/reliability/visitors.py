@@ -28,10 +28,11 @@ from kanon.settings import settings
 from kanon.sources.addresses import Address
 from kanon.sources.opening import open_stored_file
 from kanon.sources.read_settings import ReadSettings
-from kanon.studio.jobs.kernels import load_kernels
+from kanon.studio.jobs.job import Job
 from kanon.studio.jobs.lanes import STUDY
 from kanon.studio.jobs.partial_results import simulate_runs
-from kanon.studio.jobs.pool import Job, Jobs
+from kanon.studio.jobs.pool import Jobs
+from kanon.studio.jobs.processes import load_kernels
 from kanon.studio.jobs.stored_table import open_work, prepare_and_solve
 
 __all__ = ["Visited", "visit"]

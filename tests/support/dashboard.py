@@ -19,8 +19,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from kanon.settings import settings
-from kanon.studio.jobs import pool as jobs_module
-from kanon.studio.jobs import runner
+from kanon.studio.jobs import processes, runner
 from kanon.studio.session.table_loading import sample_work
 from kanon.studio.shell.guard import Guard
 from support import job_functions
@@ -65,7 +64,7 @@ def workers():
 
     patch = pytest.MonkeyPatch()
     patch.setattr(
-        jobs_module, "subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Recorded})
+        processes, "subprocess", types.SimpleNamespace(**{**vars(subprocess), "Popen": Recorded})
     )
     runner.jobs.clear()
     _one_place()

@@ -7,9 +7,10 @@ import streamlit as st
 
 from kanon.errors import KanonError
 from kanon.settings import exceeded, settings
-from kanon.studio.jobs.kernels import compile_the_rest, load_kernels
+from kanon.studio.jobs.job import Job
 from kanon.studio.jobs.lanes import LONG, SHORT, STUDY
-from kanon.studio.jobs.pool import Job, Jobs
+from kanon.studio.jobs.pool import Jobs
+from kanon.studio.jobs.processes import compile_the_rest, load_kernels
 from kanon.studio.session import state
 from kanon.studio.session.changed_settings import made_with
 from kanon.studio.session.parts import Message

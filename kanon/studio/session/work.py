@@ -198,7 +198,7 @@ def called(doing: str) -> str:
 
 
 class Calculation(Protocol):
-    """A :class:`kanon.studio.jobs.pool.Job`, as far as a session and pages look at it."""
+    """A :class:`kanon.studio.jobs.job.Job`, as far as a session and pages look at it."""
 
     @property
     def state(self) -> str:

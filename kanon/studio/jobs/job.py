@@ -1,0 +1,262 @@
+"""A long calculation as its session sees it: how far it is, what came of it, and its Cancel."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Literal, cast
+
+from kanon.errors import KanonError
+from kanon.studio.jobs.frames import Frame
+from kanon.studio.jobs.lanes import Kind, Queue, waiting
+from kanon.studio.jobs.processes import WorkerProcess
+from kanon.studio.jobs.worker import failure
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+class Job:
+    """One calculation, made by :meth:`Jobs.submit`; every thread may read and cancel it."""
+
+    def __init__(
+        self,
+        payload: Frame,
+        deadline: float,
+        queue: Queue[Job],
+        changed: threading.Condition,
+        after: Callable[[], object],
+        late: str,
+        died: str,
+        kind: Kind,
+        visitor: str,
+        name: str,
+        lane: int,
+    ) -> None:
+        self.kind, self.visitor, self.name, self.lane = kind, visitor, name, lane  # lanes.Waiting
+        self.after = after
+        self._died = died
+        self._late = late or (
+            f"The calculation was stopped: it took longer than {deadline:g} seconds."
+        )
+        self._payload = payload
+        self._deadline = deadline
+        self._queue = queue
+        self._changed = changed  # guards the queue and all jobs, and tells of changes
+        self._state: State = "queued"
+        self._worker: WorkerProcess | None = None
+        self._began: float | None = None
+        self._begun: float | None = None  # when the worker, which may have had to be started, did
+        self._ended: float | None = None
+        self._told = (0.0, "", 0.0)  # progress, text, and after how many seconds
+        self._stage = 0.0  # after how many seconds progress began anew, as once all is prepared
+        self._result: object = None
+        self._parts: list[object] = []
+        self._error: str | None = None
+        self._exception: KanonError | None = None
+
+    @property
+    def state(self) -> State:
+        """``queued``, ``running``, ``done``, ``failed`` or ``cancelled``."""
+        return self._state
+
+    @property
+    def finished(self) -> bool:
+        """Whether the state is final."""
+        return self._state not in ("queued", "running")
+
+    @property
+    def progress(self) -> float:
+        """The part that is done, 0 to 1."""
+        return 1.0 if self._state == "done" else self._told[0]
+
+    @property
+    def text(self) -> str:
+        """What is being done; while it waits, its place, for about how long, and what runs."""
+        with self._changed:
+            if self._state == "queued":
+                place, seconds = self._queue.place(self), self._queue.wait(self)
+                return waiting(place, seconds, *self._queue.ahead(self))
+        return self._told[1]
+
+    @property
+    def result(self) -> object:
+        """What the function returned; None until then."""
+        return self._result
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """What the function has handed over so far by ``progress.keep``; it outlives a cancel."""
+        return tuple(self._parts)
+
+    @property
+    def error(self) -> str | None:
+        """Why the job failed, in a sentence for the user."""
+        return self._error
+
+    @property
+    def exception(self) -> KanonError | None:
+        """The error that the user can correct, as the function raised it."""
+        return self._exception
+
+    @property
+    def seconds(self) -> float:
+        """How long the job has run, the wait in the queue left out."""
+        return self._since(self._began)
+
+    @property
+    def worked(self) -> float:
+        """For how many seconds its worker has worked on it."""
+        return self._since(self._begun)
+
+    def _since(self, moment: float | None) -> float:
+        if moment is None:
+            return 0.0
+        return (time.monotonic() if self._ended is None else self._ended) - moment
+
+    @property
+    def remaining(self) -> float | None:
+        """An estimate of the seconds to go, as if progress were even; None if unknown."""
+        progress, _, after = self._told
+        if self._state != "running" or progress <= 0 or after == self._stage:
+            return None
+        return max(0.0, self._stage + (after - self._stage) / progress - self.seconds)
+
+    def cancel(self) -> None:
+        """Stop the job, waiting or running; nothing happens to a finished one."""
+        self._stop("cancelled")
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the job is finished, at most ``timeout`` seconds; whether it is."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.finished, timeout)
+
+    def _stop(
+        self, state: State, error: str | None = None, by: WorkerProcess | None = None
+    ) -> None:
+        if self.settle(state, error=error, by=by) and self._worker is not None:
+            self._worker.kill()
+
+    def settle(
+        self,
+        state: State,
+        *,
+        result: object = None,
+        error: str | None = None,
+        exception: KanonError | None = None,
+        by: WorkerProcess | None = None,
+    ) -> bool:
+        """Make the state final; False if it was, so that of two threads only one succeeds."""
+        with self._changed:
+            if self.finished or (by is not None and by is not self._worker):
+                return False
+            if self._state == "queued":
+                self._queue.waiting.remove(self)
+            self._payload = ()
+            self._result, self._error, self._exception = result, error, exception
+            self._ended = time.monotonic()
+            if state == "cancelled":
+                self._told = (self._told[0], "Cancelled", self._told[2])
+            self._state = state
+            self._changed.notify_all()
+            return True
+
+    def take_from_queue(self) -> None:
+        self._told = (0.0, "Starting", 0.0)
+        self._began = time.monotonic()
+        self._state = "running"
+
+    def move(self, lane: int) -> None:
+        """Go on in another lane. The caller holds the lock."""
+        self._queue.move(self, lane)
+        self._payload = ()
+        if self._worker is not None:
+            self._worker.lower()
+
+    def set_aside(self, lane: int) -> None:
+        """Wait again, in another lane, as if it had not been begun. The caller holds the lock."""
+        self._queue.set_aside(self, lane)
+        worker, self._worker = self._worker, None
+        self._state = "queued"
+        self._told, self._stage = (0.0, "", 0.0), 0.0
+        self._began = self._begun = None
+        self._parts.clear()
+        if worker is not None:
+            worker.kill()
+
+    def _note_begin(self, worker: WorkerProcess) -> None:
+        with self._changed:
+            if worker is self._worker:
+                self._begun = time.monotonic()
+                if not self._queue.begins_anew(self.lane):
+                    self._payload = ()
+
+    def _keep(self, worker: WorkerProcess, part: object) -> None:
+        with self._changed:
+            if worker is self._worker:
+                self._parts.append(part)
+
+    def _tell(self, worker: WorkerProcess, progress: float, text: str) -> None:
+        with self._changed:
+            # What a worker that was stopped had said before.
+            if self.finished or worker is not self._worker:
+                return
+            seconds = self.seconds
+            if progress < self._told[0]:
+                self._stage = seconds
+            self._told = (progress, text, seconds)
+
+    def _hand_to(self, worker: WorkerProcess) -> Frame | None:
+        """Note who does the job; what to send, or None if it has been cancelled meanwhile."""
+        with self._changed:
+            if self.finished:
+                return None
+            self._worker = worker
+            return self._payload
+
+    def carry_out(self, worker: WorkerProcess, last: bool) -> bool:
+        """Have a worker do the job; whether it can do another one."""
+        payload = self._hand_to(worker)
+        if payload is None:
+            return True
+        timer = threading.Timer(
+            min(self._deadline, threading.TIMEOUT_MAX), self._stop, ("failed", self._late, worker)
+        )
+        timer.daemon = True
+        try:
+            timer.start()
+            worker.send(payload)
+            del payload
+            while True:
+                kind, value = worker.receive()
+                if kind == "begun":
+                    last = True
+                    self._note_begin(worker)
+                    self._tell(worker, 0.0, "Starting")
+                elif kind == "progress":
+                    self._tell(worker, *cast(tuple[float, str], value))
+                elif kind == "part":
+                    self._keep(worker, value)
+                elif kind == "done":
+                    return self.settle("done", result=value, by=worker)
+                elif isinstance(value, KanonError):
+                    said = value.sentence
+                    return self.settle("failed", error=said, exception=value, by=worker)
+                else:
+                    return self.settle("failed", error=str(value), by=worker)
+        except (EOFError, OSError):
+            if last:
+                self.settle(
+                    "failed",
+                    error=self._died
+                    or (
+                        "The worker process ended unexpectedly; perhaps the memory ran out. The "
+                        "next calculation gets a fresh one."
+                    ),
+                    by=worker,
+                )
+        except Exception as error:  # noqa: BLE001  a result that cannot be read must not end the slot
+            self.settle("failed", error=failure(error), by=worker)
+        finally:
+            timer.cancel()
+        return False
